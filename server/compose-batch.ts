@@ -6,7 +6,7 @@ import type { Log } from "./kernel/log.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import { CarriedCalls } from "./road/carried-calls.ts";
-import type { Govern } from "./road/govern.ts";
+import { type Controls, type Govern, givenBy } from "./road/govern.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import type { RoadParts } from "./road/road.ts";
 import { BatchRunner } from "./services/batch/batch-runner.ts";
@@ -38,18 +38,19 @@ interface BatchParts extends AdmissionParts {
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
-  readonly give: Govern;
+  readonly controls: Controls;
   readonly ledger: Pick<Ledger, "chainId" | "shipped">;
-  readonly batches: ProviderRunsParts["batches"];
+  readonly upstream: { readonly batches: ProviderRunsParts["batches"] };
   readonly upstreamTimeoutMs: number;
   readonly unrecorded: RoadParts["unrecorded"];
 }
 
 /** Batch jobs: what callers reach of them, and what runs them in this process. */
 export function openBatches(parts: BatchParts) {
-  const { connection, calls, models, items, files, clock, log, snapshots, ledger, batches } = parts;
+  const { connection, calls, models, items, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
-  const carried = new CarriedCalls(parts);
+  const { batches } = upstream;
+  const carried = new CarriedCalls({ ...parts, give: givenBy(parts.controls) });
   const inMessages = new FilesInMessages(files);
   const tenant = (id: string) => snapshots.tenant(id);
   const written = { chain: ledger.chainId, shipped: () => ledger.shipped() };

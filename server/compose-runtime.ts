@@ -33,7 +33,7 @@ import type { Ledger, openLedger } from "./ledger/ledger.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
-import { givenBy, governedBy } from "./road/govern.ts";
+import { governedBy } from "./road/govern.ts";
 import { OpenCalls } from "./road/open-calls.ts";
 import { RefusedCredentials } from "./road/record/refused-credentials.ts";
 import { Strangers } from "./road/record/strangers.ts";
@@ -146,16 +146,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const carrying = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
   const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
-  const batch = openBatches({
-    ...carrying,
-    give: givenBy(controls),
-    ledger,
-    batches: upstream.batches,
-    connection,
-    models: models.models,
-    items,
-    files: files.files,
-  });
+  const batch = openBatches({ ...carrying, controls, ledger, upstream, connection, models: models.models, items, files: files.files });
   const services: Services = {
     models: models.models,
     items,

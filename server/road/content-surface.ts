@@ -70,7 +70,7 @@ for (const [surface, { direction, subtypes }] of Object.entries(SURFACES))
  * Every place where content on its way through `surface` is looked at, that surface first: a line of a batch is looked at
  * where the same call made by itself would be as well, so that nobody gets around a guardrail by way of a batch.
  */
-export function placesOf(proxySubtype: string, surface: GuardrailSurface): readonly [GuardrailSurface, ...GuardrailSurface[]] {
+export function guardedAt(proxySubtype: string, surface: GuardrailSurface): readonly [GuardrailSurface, ...GuardrailSurface[]] {
   if (surface !== "batch_input" && surface !== "batch_output") return [surface];
   const byItself = proxySubtype.startsWith(LINE) ? surfaceOf(proxySubtype.slice(LINE.length), SURFACES[surface].direction) : null;
   return byItself === null ? [surface] : [surface, byItself];

@@ -24,8 +24,7 @@ export async function departLine(
   { callId, modelId, operation, auditRow, asked, sent }: NewDeparture,
 ): Promise<void> {
   await sql`
-    WITH gone AS (
-      UPDATE batch_lines SET state = 4, owner = NULL WHERE job_id = ${jobId} AND line = ${line} AND state = 1 AND owner = ${owner} RETURNING job_id, line)
+    WITH gone AS (UPDATE batch_lines SET state = 4, owner = NULL WHERE job_id = ${jobId} AND line = ${line} AND state = 1 AND owner = ${owner} RETURNING job_id, line)
     INSERT INTO batch_departures (job_id, line, tenant_id, call_id, model_id, operation, audit_row, asked, sent, bytes)
     SELECT job_id, line, ${tenantId}, ${callId}, ${modelId}, ${operation}, ${auditRow}, ${asked}, ${sent}, ${Buffer.byteLength(sent)} FROM gone`.execute(
     db,
@@ -47,9 +46,8 @@ export interface ToBundle {
 export async function linesToBundle(db: Database): Promise<readonly ToBundle[]> {
   const { rows } = await sql<ToBundle>`
     SELECT d.job_id, d.tenant_id, d.model_id, d.operation, count(*)::int AS lines, sum(d.bytes)::float8 AS bytes,
-      coalesce(j.paused_until <= now(), true) AND (EXISTS (SELECT FROM batch_lines l WHERE l.job_id = d.job_id AND l.state = 0) OR EXISTS (
-        SELECT FROM batch_lines l WHERE l.job_id = d.job_id AND l.state = 1
-          AND NOT EXISTS (SELECT FROM batch_departures o WHERE o.job_id = l.job_id AND o.line = l.line))) AS more
+      coalesce(j.paused_until <= now(), true) AND (EXISTS (SELECT FROM batch_lines l WHERE l.job_id = d.job_id AND l.state = 0)
+        OR EXISTS (SELECT FROM batch_lines l WHERE l.job_id = d.job_id AND l.state = 1 AND NOT EXISTS (SELECT FROM batch_departures o WHERE o.job_id = l.job_id AND o.line = l.line))) AS more
       FROM batch_departures d JOIN batch_jobs j ON j.id = d.job_id AND j.tenant_id = d.tenant_id
      WHERE d.submission_id IS NULL AND d.unanswered IS NULL AND j.status = 'in_progress' GROUP BY d.job_id, d.tenant_id, d.model_id, d.operation, j.paused_until`.execute(
     db,
@@ -65,11 +63,9 @@ export async function bundleLines(
   most: { readonly lines: number; readonly bytes: number },
 ): Promise<void> {
   await sql`
-    WITH sized AS MATERIALIZED (
-        SELECT line, sum(bytes) OVER (ORDER BY line) AS total, row_number() OVER (ORDER BY line) AS n FROM batch_departures
+    WITH sized AS MATERIALIZED (SELECT line, sum(bytes) OVER (ORDER BY line) AS total, row_number() OVER (ORDER BY line) AS n FROM batch_departures
          WHERE job_id = ${job_id} AND tenant_id = ${tenant_id} AND model_id = ${model_id} AND operation = ${operation} AND submission_id IS NULL AND unanswered IS NULL),
-      marked AS (
-        UPDATE batch_departures d SET submission_id = ${id} FROM sized s
+      marked AS (UPDATE batch_departures d SET submission_id = ${id} FROM sized s
          WHERE d.job_id = ${job_id} AND d.line = s.line AND d.submission_id IS NULL AND s.n <= ${most.lines} AND (s.total <= ${most.bytes} OR s.n = 1) RETURNING d.line)
     INSERT INTO batch_submissions (id, job_id, tenant_id, model_id, operation, lines)
     SELECT ${id}, ${job_id}, ${tenant_id}, ${model_id}, ${operation}, count(*) FROM marked HAVING count(*) > 0`.execute(db);
@@ -78,8 +74,7 @@ export async function bundleLines(
 /** Gives up what has left and was never handed over, of jobs that are not to be run any more. */
 export async function withdrawLines(db: Database): Promise<void> {
   await sql`
-    WITH withdrawn AS (
-      UPDATE batch_departures d SET unanswered = coalesce(j.error->>'code', 'batch_' || coalesce(j.ends_as, 'failed')), sent = NULL FROM batch_jobs j
+    WITH withdrawn AS (UPDATE batch_departures d SET unanswered = coalesce(j.error->>'code', 'batch_' || coalesce(j.ends_as, 'failed')), sent = NULL FROM batch_jobs j
        WHERE j.id = d.job_id AND j.ended_at IS NULL AND j.status IN ('cancelling', 'finalizing') AND d.submission_id IS NULL AND d.unanswered IS NULL
       RETURNING d.job_id, d.line)
     UPDATE batch_lines l SET state = 5 FROM withdrawn w WHERE l.job_id = w.job_id AND l.line = w.line AND l.state = 4`.execute(db);
@@ -93,8 +88,7 @@ export type TakenSubmission = Selectable<BatchSubmissionTable> & {
 /** Takes the next batch that is to be looked after, which no process that lives has. */
 export async function takeSubmission(db: Database, owner: string, seconds: number): Promise<TakenSubmission | undefined> {
   const { rows } = await sql<TakenSubmission>`
-    WITH next AS MATERIALIZED (
-      SELECT id FROM batch_submissions s WHERE state <> 'ended' AND look_at <= now() AND (taken_until IS NULL OR taken_until < now()
+    WITH next AS MATERIALIZED (SELECT id FROM batch_submissions s WHERE state <> 'ended' AND look_at <= now() AND (taken_until IS NULL OR taken_until < now()
         OR NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = s.taken_by AND r.alive_until > now())) ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     UPDATE batch_submissions s SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second', looks = s.looks + 1
       FROM next, batch_jobs j WHERE s.id = next.id AND j.id = s.job_id
@@ -162,8 +156,7 @@ export async function writeAnswers(
 ): Promise<void> {
   const column = <T>(of: (answer: AnswerOfLine) => T) => answers.map(of);
   await sql`
-    WITH told AS (
-      UPDATE batch_departures d SET status = a.status, answer = a.answer, unanswered = a.unanswered, sent = NULL
+    WITH told AS (UPDATE batch_departures d SET status = a.status, answer = a.answer, unanswered = a.unanswered, sent = NULL
         FROM unnest(${column((a) => a.line)}::int[], ${column((a) => a.status)}::smallint[], ${column((a) => a.answer)}::text[], ${column((a) => a.unanswered)}::text[])
           AS a(line, status, answer, unanswered)
        WHERE d.job_id = ${job_id} AND d.tenant_id = ${tenant_id} AND d.submission_id = ${id} AND d.line = a.line AND d.status IS NULL AND d.unanswered IS NULL RETURNING d.line)
@@ -177,8 +170,7 @@ export async function closeSubmission(
   unanswered: string,
 ): Promise<void> {
   await sql`
-    WITH told AS (
-      UPDATE batch_departures d SET unanswered = ${unanswered}, sent = NULL
+    WITH told AS (UPDATE batch_departures d SET unanswered = ${unanswered}, sent = NULL
        WHERE d.job_id = ${job_id} AND d.tenant_id = ${tenant_id} AND d.submission_id = ${id} AND d.status IS NULL AND d.unanswered IS NULL RETURNING d.line),
       lines AS (UPDATE batch_lines l SET state = 5 FROM told t WHERE l.job_id = ${job_id} AND l.line = t.line AND l.state = 4)
     UPDATE batch_submissions SET state = 'ended', taken_until = NULL WHERE id = ${id}`.execute(db);
@@ -211,14 +203,12 @@ export async function takeAnswered(
   seconds: number,
 ): Promise<readonly LineToGive[]> {
   const { rows } = await sql<LineToGive>`
-    WITH next AS MATERIALIZED (
-        SELECT l.job_id, l.line, d.chain AS chain_before FROM batch_lines l JOIN batch_departures d ON d.job_id = l.job_id AND d.line = l.line
+    WITH next AS MATERIALIZED (SELECT l.job_id, l.line, d.chain AS chain_before FROM batch_lines l JOIN batch_departures d ON d.job_id = l.job_id AND d.line = l.line
          WHERE l.job_id = ${job.id} AND d.tenant_id = ${job.tenant_id} AND l.state = 5
            AND (d.chain IS NULL OR d.chain = ${chain} OR d.given_at < now() - ${seconds} * interval '1 second')
          ORDER BY l.line LIMIT ${most} FOR UPDATE OF l SKIP LOCKED),
       noted AS (UPDATE batch_departures d SET chain = ${chain}, given_at = now() FROM next n WHERE d.job_id = n.job_id AND d.line = n.line),
-      taken AS (
-        UPDATE batch_lines l SET state = 1, owner = ${owner}, attempt = l.attempt + 1 FROM next n WHERE l.job_id = n.job_id AND l.line = n.line
+      taken AS (UPDATE batch_lines l SET state = 1, owner = ${owner}, attempt = l.attempt + 1 FROM next n WHERE l.job_id = n.job_id AND l.line = n.line
         RETURNING l.job_id, l.line, l.custom_id, l.attempt, n.chain_before)
     SELECT t.line, t.custom_id, t.attempt, t.chain_before, d.call_id, d.model_id, d.operation, d.audit_row, d.asked, d.status, d.answer, d.unanswered, s.provider_batch
       FROM taken t JOIN batch_departures d ON d.job_id = t.job_id AND d.line = t.line LEFT JOIN batch_submissions s ON s.id = d.submission_id`.execute(

@@ -55,6 +55,55 @@ export async function listBatchJobs(
   return { items, total: Number(total) };
 }
 
+/** Of everybody in the tenant, newest first. */
+export async function batchJobsOfTenant(
+  db: Database,
+  tenantId: string,
+  { status, groupId }: { readonly status: BatchStatus | undefined; readonly groupId: string | undefined },
+  page: Page,
+): Promise<Paged<BatchJobWithCost>> {
+  const which = sql<boolean>`j.tenant_id = ${tenantId} ${status === undefined ? sql`` : sql`AND j.status = ${status}`}
+    ${groupId === undefined ? sql`` : sql`AND j.resource_group_id = ${groupId}`}`;
+  const { total } = await db
+    .selectFrom("batch_jobs as j")
+    .where(which)
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  const items = await jobsOf(db).where(which).orderBy("j.id", "desc").limit(page.limit).offset(page.offset).execute();
+  return { items, total: Number(total) };
+}
+
+export async function batchJobOfTenant(db: Database, tenantId: string, id: string): Promise<BatchJobWithCost | undefined> {
+  return jobsOf(db).where("j.id", "=", id).where("j.tenant_id", "=", tenantId).executeTakeFirst();
+}
+
+export interface ErrorKind {
+  readonly code: string;
+  readonly count: number;
+}
+
+/** Of what kinds the failures of its lines are. */
+export async function errorKindsOf(db: Database, { id, tenant_id: tenantId }: BatchJobRow): Promise<readonly ErrorKind[]> {
+  const { rows } = await sql<ErrorKind>`
+    SELECT coalesce(l.error_code, 'unknown') AS code, count(*)::int AS count FROM batch_lines l JOIN batch_jobs j ON j.id = l.job_id
+     WHERE l.job_id = ${id} AND j.tenant_id = ${tenantId} AND l.state = 3 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50`.execute(db);
+  return rows;
+}
+
+export interface ProviderBatchOfJob {
+  readonly id: string;
+  readonly provider_batch: string | null;
+  readonly lines: number;
+  readonly state: "waiting" | "running" | "ended";
+}
+
+export async function providerBatchesOf(db: Database, { id, tenant_id: tenantId }: BatchJobRow): Promise<readonly ProviderBatchOfJob[]> {
+  const { rows } = await sql<ProviderBatchOfJob>`
+    SELECT id, provider_batch, lines, CASE state WHEN 'ended' THEN 'ended' WHEN 'running' THEN 'running' ELSE 'waiting' END AS state
+      FROM batch_submissions WHERE job_id = ${id} AND tenant_id = ${tenantId} ORDER BY id DESC LIMIT 200`.execute(db);
+  return rows;
+}
+
 export async function countOpenJobs(db: Database, tenantId: string): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     SELECT count(*)::int AS n FROM batch_jobs WHERE tenant_id = ${tenantId} AND ended_at IS NULL`.execute(db);

@@ -122,6 +122,21 @@ beforeAll(async () => {
     await acme.send("POST", "/v1/admin/identity-providers", { kind: "oidc", audience: "portal", name: "p", oidc })
   ).body.id;
   ids["/v1/admin/scim-tokens"] = (await acme.send("POST", "/v1/admin/scim-tokens", { name: "t" })).body.id;
+  ids["/v1/admin/batch-jobs"] = "batch_of_acme";
+  await plane.database.db
+    .insertInto("batch_jobs")
+    .values({
+      ...{ id: "batch_of_acme", tenant_id: "acme", resource_group_id: ids["/v1/admin/resource-groups"] ?? "", status: "completed" },
+      ...{
+        endpoint: "/v1/embeddings",
+        completion_window: "24h",
+        request_id: "r",
+        client_ip: "::1",
+        created_at: new Date(),
+        expires_at: new Date(),
+      },
+    } as never)
+    .execute();
   ids["/v1/admin/api-keys"] = (
     await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })
   ).body.id;

@@ -156,9 +156,7 @@ async function liveALittle(): Promise<void> {
       VALUES ('batch_1', 'default', ${served.groupId}, ${mary.id}, 'completed', 'e', '24h', 'r', '', now(), now(), now()) RETURNING id)
     , l AS (INSERT INTO batch_lines (job_id, line, custom_id, body, state, result) SELECT id, 1, 'c', '"marys question"', 2, '"marys answer"' FROM j RETURNING job_id, line)
     INSERT INTO batch_departures (job_id, line, tenant_id, call_id, model_id, operation, audit_row, asked, bytes)
-      SELECT job_id, line, 'default', 'c', 'm', 'chat', '{}', '"marys question"', 1 FROM l`.execute(
-    connection.db,
-  );
+      SELECT job_id, line, 'default', 'c', 'm', 'chat', '{}', '"marys question"', 1 FROM l`.execute(connection.db);
   const config = crypto.randomUUID();
   await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
     connection.db,

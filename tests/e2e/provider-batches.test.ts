@@ -104,7 +104,7 @@ test.each(Object.keys(FORMATS) as Format[])("%s runs a job: one batch, a row a l
   ]);
   expect(
     all
-      .map(({ response, error: _ }) => response?.request_id ?? null)
+      .map(({ response }) => response?.request_id ?? null)
       .filter((id) => id !== null)
       .sort(),
   ).toEqual(

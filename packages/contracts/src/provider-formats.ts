@@ -19,7 +19,14 @@ interface ProviderFormat {
   readonly batches: boolean;
 }
 
-const PLAIN = { baseUrl: "required", addressQuery: false, keyFile: false, hourlyCacheWrites: false, countsAsOpenAi: false, batches: false } as const;
+const PLAIN = {
+  baseUrl: "required",
+  addressQuery: false,
+  keyFile: false,
+  hourlyCacheWrites: false,
+  countsAsOpenAi: false,
+  batches: false,
+} as const;
 
 /** The provider formats. Each has its way out in the gateway's drivers. */
 export const PROVIDER_FORMATS = {

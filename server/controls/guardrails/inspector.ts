@@ -5,7 +5,7 @@ import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition 
 import { inTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
-import { placesOf } from "../../road/content-surface.ts";
+import { guardedAt } from "../../road/content-surface.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
 import { addTag } from "../../road/record/add-tag.ts";
@@ -134,7 +134,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
 }
 
 function guardOf({ scope, audit }: Call, surface: GuardrailSurface): SurfaceGuard | null {
-  return scope === null ? null : surfaceGuard(scope, placesOf(audit.proxySubtype, surface));
+  return scope === null ? null : surfaceGuard(scope, guardedAt(audit.proxySubtype, surface));
 }
 
 const keyOf = (guard: SurfaceGuard, hash: string) => `${guard.version} ${hash}`;

@@ -4,7 +4,7 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { abortReason, type Call, isAbandoned } from "../../road/call.ts";
-import { placesOf, SURFACES } from "../../road/content-surface.ts";
+import { guardedAt, SURFACES } from "../../road/content-surface.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
 import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
 
@@ -30,7 +30,7 @@ export class SemanticEnforcement {
     if (scope === null || surface === null || scope.tenant.semanticPolicies.length === 0) return [];
     let known = this.bySurface.get(scope);
     if (known === undefined) this.bySurface.set(scope, (known = new Map()));
-    const places = placesOf(audit.proxySubtype, surface);
+    const places = guardedAt(audit.proxySubtype, surface);
     const key = places.join(" ");
     let found = known.get(key);
     if (found === undefined)

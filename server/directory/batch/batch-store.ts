@@ -12,7 +12,7 @@ export type BatchLine = Awaited<ReturnType<typeof lines.linesAfter>>[number];
 export type LineToRun = lines.TakenLine;
 export type LineResult = lines.LineOutcome;
 export type JobToRun = jobs.ActiveJob;
-export type { AnswerOfLine, LineToGive, TakenSubmission, ToBundle } from "../../store/batch-departures.ts";
+export type { AnswerOfLine, LineToGive, TakenSubmission } from "../../store/batch-departures.ts";
 export type { BatchProblem, BatchStatus, FileOwner as JobOwner };
 
 /** A row that a dead process may have in its journal is left to whoever opens that journal again, for so long. */
@@ -30,6 +30,10 @@ export class BatchStore {
   readonly find = (owner: FileOwner, id: string) => jobs.findBatchJob(this.db, owner, id);
   readonly read = (id: string) => jobs.readBatchJob(this.db, id);
   readonly list = (...by: [FileOwner, string | undefined, Parameters<typeof jobs.listBatchJobs>[3]]) => jobs.listBatchJobs(this.db, ...by);
+  readonly ofTenant = (...by: Tail<typeof jobs.batchJobsOfTenant>) => jobs.batchJobsOfTenant(this.db, ...by);
+  readonly oneOfTenant = (tenantId: string, id: string) => jobs.batchJobOfTenant(this.db, tenantId, id);
+  readonly errorKinds = (job: BatchJob) => jobs.errorKindsOf(this.db, job);
+  readonly providerBatches = (job: BatchJob) => jobs.providerBatchesOf(this.db, job);
   readonly countOpen = (tenantId: string) => jobs.countOpenJobs(this.db, tenantId);
   readonly remove = (tenantId: string, id: string) => jobs.deleteBatchJob(this.db, tenantId, id);
   readonly describe = (tenantId: string, id: string, facts: Parameters<typeof jobs.describeBatchJob>[3]) =>

@@ -260,8 +260,8 @@ export class ProviderRuns {
     const { errorType, errorMessage, status, body, id } = answer;
     const error = errorType === null ? null : { code: errorType, message: errorMessage ?? "" };
     const result = line.unanswered === null ? (oneLine(body) ?? JSON.stringify(body)) : null;
-    const told = { statusCode: result === null ? null : status, requestId: id, result, error };
-    await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...told });
+    const given = { statusCode: result === null ? null : status, requestId: id, result, error };
+    await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...given });
   }
 }
 

@@ -83,7 +83,7 @@ interface VendorRequest {
 const HEAD_WITHIN_MS = 120_000;
 
 /** Asks the vendor once. Throws `VendorFault` for every answer that is none of success. */
-export async function askVendor(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<Response> {
+export async function askForBatches(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<Response> {
   const { method, url, body, signal } = request;
   const headers: Record<string, string> = {};
   for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
@@ -113,8 +113,8 @@ function refusalOf(status: number, text: string): Refusal {
   return refuse("upstream_error", undefined, { reason });
 }
 
-export async function askVendorForJson(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<JsonObject> {
-  const response = await askVendor(outbound, target, request);
+export async function askForBatchJson(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<JsonObject> {
+  const response = await askForBatches(outbound, target, request);
   const value: unknown = await response.json().catch(() => null);
   if (isObject(value)) return value;
   throw new VendorFault(response.status, refuse("upstream_invalid_response"));
@@ -130,4 +130,4 @@ export function handedOver(error: unknown): HandedOver {
   return { kind: "unknown", refusal };
 }
 
-export const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+export const wordIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

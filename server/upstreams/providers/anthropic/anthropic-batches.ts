@@ -4,13 +4,13 @@ import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
-  askVendor,
-  askVendorForJson,
+  askForBatches,
+  askForBatchJson,
   type Found,
   handedOver,
   type LineOutcomeOfVendor,
   type ProviderBatches,
-  textOf,
+  wordIn,
 } from "../provider-batches.ts";
 
 import { ANTHROPIC_VERSION, anthropicAddress } from "./anthropic.ts";
@@ -40,11 +40,11 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
   });
   const path = (id: string, more = "") => `/messages/batches/${encodeURIComponent(id)}${more}`;
   const get = (target: ProviderTarget, at: string, signal: AbortSignal) =>
-    askVendorForJson(outbound, target, { method: "GET", url: anthropicAddress(target, at), headers: own(target), signal });
+    askForBatchJson(outbound, target, { method: "GET", url: anthropicAddress(target, at), headers: own(target), signal });
 
   async function* results(target: ProviderTarget, id: string, signal: AbortSignal): AsyncGenerator<LineOutcomeOfVendor> {
     const url = anthropicAddress(target, path(id, "/results"));
-    const response = await askVendor(outbound, target, { method: "GET", url, headers: own(target), signal });
+    const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
     if (response.body === null) return;
     for await (const { text } of textLines(response.body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
       const line: unknown = JSON.parse(new TextDecoder().decode(text));
@@ -67,7 +67,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
       const body = `{"requests":[${lines.map((line) => `{"custom_id":"${line.id}","params":${line.body}}`).join(",")}]}`;
       const request = { method: "POST", url: anthropicAddress(target, "/messages/batches"), headers: own(target), body, signal } as const;
       try {
-        return { kind: "taken", id: textOf((await askVendorForJson(outbound, target, request)).id) ?? "" };
+        return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {
         return handedOver(error);
       }
@@ -86,7 +86,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
           if (ours === true) return { kind: "found", id: String(batch.id) };
           if (ours === null) unsure = true;
         }
-        const last = textOf(data.at(-1)?.id);
+        const last = wordIn(data.at(-1)?.id);
         if (page.has_more !== true || last === null) break;
         after = `&after_id=${encodeURIComponent(last)}`;
       }
@@ -101,7 +101,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
     },
     async cancel(target, id, signal) {
       const url = anthropicAddress(target, path(id, "/cancel"));
-      await askVendor(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
+      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
     },
     results,
   };

@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
-  askVendor,
-  askVendorForJson,
+  askForBatches,
+  askForBatchJson,
   type BatchStanding,
   type Found,
   handedOver,
   type LineOutcomeOfVendor,
   type ProviderBatches,
-  textOf,
+  wordIn,
 } from "../provider-batches.ts";
 
 import { geminiBase, geminiModelAddress } from "./gemini.ts";
@@ -25,7 +25,7 @@ const NAME = /^batches\/[A-Za-z0-9._-]{1,200}$/;
 export function geminiBatches(outbound: Outbound): ProviderBatches {
   const own = ({ apiKey }: ProviderTarget): Record<string, string> => (apiKey === null ? {} : { "x-goog-api-key": apiKey });
   const get = (target: ProviderTarget, path: string, signal: AbortSignal) =>
-    askVendorForJson(outbound, target, { method: "GET", url: `${geminiBase(target)}/${path}`, headers: own(target), signal });
+    askForBatchJson(outbound, target, { method: "GET", url: `${geminiBase(target)}/${path}`, headers: own(target), signal });
 
   return {
     operations: new Set<ProviderOperation>(["gemini"]),
@@ -43,7 +43,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
         signal,
       } as const;
       try {
-        return { kind: "taken", id: nameOf(await askVendorForJson(outbound, target, request)) };
+        return { kind: "taken", id: nameOf(await askForBatchJson(outbound, target, request)) };
       } catch (error) {
         return handedOver(error);
       }
@@ -55,7 +55,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
         const all = Array.isArray(page.operations) ? page.operations.filter(isObject) : [];
         const found = all.find(({ metadata }) => isObject(metadata) && metadata.displayName === key);
         if (found !== undefined) return { kind: "found", id: nameOf(found) };
-        const next = textOf(page.nextPageToken);
+        const next = wordIn(page.nextPageToken);
         if (next === null) break;
         from = `&pageToken=${encodeURIComponent(next)}`;
       }
@@ -66,7 +66,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
     },
     async cancel(target, id, signal) {
       const url = `${geminiBase(target)}/${checked(id)}:cancel`;
-      await askVendor(outbound, target, { method: "POST", url, headers: own(target), body: "{}", signal });
+      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "{}", signal });
     },
     async *results(target, id, signal) {
       const batch = await get(target, checked(id), signal);
@@ -81,7 +81,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
 }
 
 function nameOf(batch: JsonObject): string {
-  return textOf(batch.name) ?? "";
+  return wordIn(batch.name) ?? "";
 }
 
 /** The vendor's own name of a batch is put into an address. */
@@ -100,7 +100,7 @@ function standingOf({ metadata, error }: JsonObject): BatchStanding {
     case "BATCH_STATE_SUCCEEDED":
       return { kind: "ended", why: null, message: null };
     case "BATCH_STATE_FAILED":
-      return { kind: "ended", why: "failed", message: isObject(error) ? textOf(error.message) : null };
+      return { kind: "ended", why: "failed", message: isObject(error) ? wordIn(error.message) : null };
     case "BATCH_STATE_CANCELLED":
       return { kind: "ended", why: "cancelled", message: null };
     case "BATCH_STATE_EXPIRED":
@@ -111,7 +111,7 @@ function standingOf({ metadata, error }: JsonObject): BatchStanding {
 }
 
 function outcomeOf({ metadata, response, error }: JsonObject): LineOutcomeOfVendor | null {
-  const id = isObject(metadata) ? textOf(metadata.key) : null;
+  const id = isObject(metadata) ? wordIn(metadata.key) : null;
   if (id === null) return null;
   if (response !== undefined) return { id, status: 200, body: JSON.stringify(response) };
   if (!isObject(error)) return { id, unanswered: "failed", message: null };

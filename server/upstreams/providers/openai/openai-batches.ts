@@ -4,14 +4,14 @@ import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
-  askVendor,
-  askVendorForJson,
+  askForBatches,
+  askForBatchJson,
   type BatchToSend,
   type Found,
   handedOver,
   type LineOutcomeOfVendor,
   type ProviderBatches,
-  textOf,
+  wordIn,
 } from "../provider-batches.ts";
 import { withoutSlash } from "../send.ts";
 
@@ -34,7 +34,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
   const at = (target: ProviderTarget, path: string) => `${withoutSlash(target.baseUrl)}${path}`;
   const own = ({ apiKey }: ProviderTarget): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` });
   const get = (target: ProviderTarget, path: string, signal: AbortSignal) =>
-    askVendorForJson(outbound, target, { method: "GET", url: at(target, path), headers: own(target), signal });
+    askForBatchJson(outbound, target, { method: "GET", url: at(target, path), headers: own(target), signal });
   const batchOf = (target: ProviderTarget, id: string, signal: AbortSignal) => get(target, `/batches/${encodeURIComponent(id)}`, signal);
 
   async function upload(target: ProviderTarget, { key, operation, lines }: BatchToSend, signal: AbortSignal): Promise<string> {
@@ -45,13 +45,13 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     const head = `${part("purpose", "")}batch\r\n${part("file", `; filename="${key}.jsonl"\r\ncontent-type: application/jsonl`)}`;
     const headers = { ...own(target), "content-type": `multipart/form-data; boundary=${boundary}` };
     const body = `${head}${file}\r\n--${boundary}--\r\n`;
-    const made = await askVendorForJson(outbound, target, { method: "POST", url: at(target, "/files"), headers, body, signal });
-    return textOf(made.id) ?? "";
+    const made = await askForBatchJson(outbound, target, { method: "POST", url: at(target, "/files"), headers, body, signal });
+    return wordIn(made.id) ?? "";
   }
 
   async function* linesOf(target: ProviderTarget, fileId: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const url = at(target, `/files/${encodeURIComponent(fileId)}/content`);
-    const response = await askVendor(outbound, target, { method: "GET", url, headers: own(target), signal });
+    const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
     if (response.body === null) return;
     for await (const { text } of textLines(response.body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
       const line: unknown = JSON.parse(new TextDecoder().decode(text));
@@ -76,7 +76,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
           metadata: { [KEY]: batch.key },
         });
         const request = { method: "POST", url: at(target, "/batches"), headers: own(target), body, signal } as const;
-        return { kind: "taken", id: textOf((await askVendorForJson(outbound, target, request)).id) ?? "" };
+        return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {
         return handedOver(error);
       }
@@ -87,9 +87,9 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
         const page = await get(target, `/batches?limit=${LISTED}${after}`, signal);
         const data = Array.isArray(page.data) ? page.data.filter(isObject) : [];
         const found = data.find(({ metadata }) => isObject(metadata) && metadata[KEY] === key);
-        const id = textOf(found?.id);
+        const id = wordIn(found?.id);
         if (id !== null) return { kind: "found", id };
-        const last = textOf(data.at(-1)?.id);
+        const last = wordIn(data.at(-1)?.id);
         if (page.has_more !== true || last === null) return { kind: "none" };
         after = `&after=${encodeURIComponent(last)}`;
       }
@@ -111,22 +111,22 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     },
     async cancel(target, id, signal) {
       const url = at(target, `/batches/${encodeURIComponent(id)}/cancel`);
-      await askVendor(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
+      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
     },
     async *results(target, id, signal) {
       const batch = await batchOf(target, id, signal);
       for (const name of ["output_file_id", "error_file_id"] as const) {
-        const fileId = textOf(batch[name]);
+        const fileId = wordIn(batch[name]);
         if (fileId !== null) for await (const line of linesOf(target, fileId, signal)) yield outcomeOf(line);
       }
     },
     async tidy(target, id, signal) {
       const batch = await batchOf(target, id, signal);
       for (const name of ["input_file_id", "output_file_id", "error_file_id"] as const) {
-        const fileId = textOf(batch[name]);
+        const fileId = wordIn(batch[name]);
         if (fileId === null) continue;
         const url = at(target, `/files/${encodeURIComponent(fileId)}`);
-        await askVendor(outbound, target, { method: "DELETE", url, headers: own(target), signal });
+        await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal });
       }
     },
   };
@@ -137,11 +137,11 @@ function outcomeOf({ custom_id, response, error }: JsonObject): LineOutcomeOfVen
   if (isObject(response) && typeof response.status_code === "number")
     return { id, status: response.status_code, body: JSON.stringify(response.body ?? null) };
   const code = isObject(error) ? error.code : null;
-  const message = isObject(error) ? textOf(error.message) : null;
+  const message = isObject(error) ? wordIn(error.message) : null;
   return { id, unanswered: code === "batch_expired" ? "expired" : code === "batch_cancelled" ? "cancelled" : "failed", message };
 }
 
 function faultOf({ errors }: JsonObject): string | null {
   const [first] = isObject(errors) && Array.isArray(errors.data) ? errors.data.filter(isObject) : [];
-  return textOf(first?.message);
+  return wordIn(first?.message);
 }
