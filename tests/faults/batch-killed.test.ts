@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
-import { testDatabase } from "../support/database.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
+import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
+import { findHome } from "../../server/store/embedded/home.ts";
 import { ANSWER_TEXT } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
-/** A process is killed five times while it runs a batch: each line stands once in the results, and each call has its row. */
+/** A process is killed five times, and its database once, while it runs a batch: each line stands once in the results, and each call has its row. */
 
-const LINES = 600;
+/** `BATCH_LINES=10000 npm test -- tests/faults/batch-killed` is the whole measure. */
+const LINES = Number(process.env.BATCH_LINES ?? 600);
+const POSTGRES = fileURLToPath(new URL("../support/postgres-process.ts", import.meta.url));
 const seen: string[] = [];
 const upstream = Bun.serve({
   hostname: "127.0.0.1",
@@ -19,16 +28,22 @@ const upstream = Bun.serve({
     return new Response(ANSWER_TEXT, { headers: { "content-type": "application/json" } });
   },
 });
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let home: string;
+let postgres: LastingProcess;
+let proxy: DatabaseProxy;
+let database: DatabaseConnection;
 let dataDir: string;
 let gateway: GatewayProcess;
 let admin: AdminClient;
 let served: Served;
 
 beforeAll(async () => {
-  database = await testDatabase();
+  home = await temporaryDirectory();
+  const url = await startPostgres();
+  proxy = await databaseProxy(url);
+  database = openDatabase(proxy.url, { log: jsonLog("error"), max: 2 });
   dataDir = await temporaryDirectory();
-  gateway = await startGateway({ databaseUrl: database.url, dataDir });
+  gateway = await startGateway({ databaseUrl: proxy.url, dataDir });
   admin = await signIn(gateway.adminUrl);
   served = await serveModels(admin, `http://127.0.0.1:${upstream.port}/v1`, ["fake-1"]);
 });
@@ -36,8 +51,30 @@ afterAll(async () => {
   await gateway.stop();
   await upstream.stop(true);
   await database.close();
+  await proxy.close();
+  postgres.kill("SIGTERM");
+  await postgres.exited;
   await removeDirectory(dataDir);
+  await removeDirectory(home);
 });
+
+async function startPostgres(): Promise<string> {
+  const ready = Promise.withResolvers<string>();
+  postgres = await startLasting([process.execPath, POSTGRES, home], {
+    onLine: (line, error) => (error ? console.error(line) : ready.resolve(line)),
+  });
+  void postgres.exited.then((code) => ready.reject(new Error(`PostgreSQL ended with ${code}`)));
+  return ready.promise;
+}
+
+/** The server and whoever keeps it running, at once. */
+async function killDatabase(): Promise<void> {
+  const postmaster = Number(readFileSync(join(findHome(home).cluster, "postmaster.pid"), "utf8").split("\n")[0]);
+  postgres.kill("SIGKILL");
+  process.kill(postmaster, "SIGKILL");
+  await postgres.exited;
+  proxy.leadTo(await startPostgres());
+}
 
 async function api(method: string, path: string, body?: unknown) {
   const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/batch/jobs${path}`, {
@@ -68,8 +105,16 @@ test.each([false, true])("five kills, lines sent again: %p", async (again) => {
       async () => seen.length,
       (count) => count >= enough,
     );
+    if (kill === 3) {
+      await killDatabase();
+      const then = seen.length;
+      await until(
+        async () => seen.length,
+        (count) => count > then + 50,
+      );
+    }
     await gateway.kill();
-    gateway = await startGateway({ databaseUrl: database.url, dataDir });
+    gateway = await startGateway({ databaseUrl: proxy.url, dataDir });
   }
   const job = await until(
     async () => JSON.parse(await api("GET", `/${id}`)),

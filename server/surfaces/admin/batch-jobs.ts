@@ -56,6 +56,7 @@ export const batchJobOperations: readonly AdminOperation[] = [
     ...reading,
     access: "usage:read",
     path: `${PATH}/{id}`,
+    textParams: ["id"],
     summary: "Read a batch job",
     description: "With its failures by kind, and what its provider was handed where it runs the job.",
     answer: { status: 200, about: "The job", schema: adminBatchJobDetail },
@@ -69,6 +70,7 @@ export const batchJobOperations: readonly AdminOperation[] = [
     ...reading,
     access: "proxy:logs:read_bodies",
     path: `${PATH}/{id}/results`,
+    textParams: ["id"],
     summary: "Read the results of a batch job",
     description:
       "In OpenAI's form, in the order of the input; of a job under way those that are there. They hold what callers were answered.",
