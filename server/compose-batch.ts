@@ -64,12 +64,18 @@ export function openBatches(parts: BatchParts) {
       "/v1/moderations": moderations(models),
     },
   });
+  const providerRuns = new ProviderRuns({
+    ...{ store, batches, tenant, log },
+    ...written,
+    give: lines.give,
+    release: (away) => calls.release(away),
+    now: () => clock.now(),
+  });
   const runner = new BatchRunner({
-    ...{ store, log, chain: ledger.chainId, carry: lines.carry },
+    ...{ store, log, chain: ledger.chainId, carry: lines.carry, leftFrom: providerRuns.id },
     end: jobEnder({ ...{ store, files, calls: carried, tenant }, ...written, now: () => new Date(clock.now()) }),
     lastWaitedFor: () => calls.lastWaitedFor,
   });
-  const providerRuns = new ProviderRuns({ ...{ store, batches, tenant, log }, ...written, give: lines.give, now: () => clock.now() });
   const jobs: Job[] = [
     { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.look() },
     { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.look() },

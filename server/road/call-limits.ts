@@ -24,6 +24,8 @@ export interface CallLimits {
   readonly left: {
     /** Holds for a call, for as long as it is away, what it may come to. A refusal means that it must not leave. */
     leave(call: Call): Promise<Refusal | null>;
+    /** Gives up what is held for calls that are not among these. */
+    release(away: ReadonlySet<string>): void;
   };
   /** The row of a settled call is sealed. */
   sealed(call: Call): void;

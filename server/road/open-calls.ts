@@ -81,6 +81,11 @@ export class OpenCalls {
     return refusal;
   }
 
+  /** Gives up what is held for calls that left, but for those that are away. */
+  release(away: ReadonlySet<string>): void {
+    this.parts.limits.left.release(away);
+  }
+
   /** A call that is to have no row of its own: what tells of it is another one's. */
   forget(call: Call): void {
     this.open.delete(call);

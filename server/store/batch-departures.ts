@@ -6,6 +6,8 @@ import type { BatchStatus, BatchSubmissionTable } from "./tables/batch.ts";
 
 export interface NewDeparture {
   readonly callId: string;
+  /** Of the process, as it is told alive. */
+  readonly leftFrom: string;
   readonly modelId: string;
   readonly operation: string;
   /** JSON. */
@@ -21,12 +23,12 @@ export async function departLine(
   tenantId: string,
   jobId: string,
   line: number,
-  { callId, modelId, operation, auditRow, asked, sent }: NewDeparture,
+  { callId, leftFrom, modelId, operation, auditRow, asked, sent }: NewDeparture,
 ): Promise<void> {
   await sql`
     WITH gone AS (UPDATE batch_lines SET state = 4, owner = NULL WHERE job_id = ${jobId} AND line = ${line} AND state = 1 AND owner = ${owner} RETURNING job_id, line)
-    INSERT INTO batch_departures (job_id, line, tenant_id, call_id, model_id, operation, audit_row, asked, sent, bytes)
-    SELECT job_id, line, ${tenantId}, ${callId}, ${modelId}, ${operation}, ${auditRow}, ${asked}, ${sent}, ${Buffer.byteLength(sent)} FROM gone`.execute(
+    INSERT INTO batch_departures (job_id, line, tenant_id, left_from, call_id, model_id, operation, audit_row, asked, sent, bytes)
+    SELECT job_id, line, ${tenantId}, ${leftFrom}, ${callId}, ${modelId}, ${operation}, ${auditRow}, ${asked}, ${sent}, ${Buffer.byteLength(sent)} FROM gone`.execute(
     db,
   );
 }
@@ -74,7 +76,7 @@ export async function bundleLines(
 /** Gives up what has left and was never handed over, of jobs that are not to be run any more. */
 export async function withdrawLines(db: Database): Promise<void> {
   await sql`
-    WITH withdrawn AS (UPDATE batch_departures d SET unanswered = coalesce(j.error->>'code', 'batch_' || coalesce(j.ends_as, 'failed')), sent = NULL FROM batch_jobs j
+    WITH withdrawn AS (UPDATE batch_departures d SET unanswered = coalesce(j.error->>'code', 'batch_cancelled'), sent = NULL FROM batch_jobs j
        WHERE j.id = d.job_id AND j.ended_at IS NULL AND j.status IN ('cancelling', 'finalizing') AND d.submission_id IS NULL AND d.unanswered IS NULL
       RETURNING d.job_id, d.line)
     UPDATE batch_lines l SET state = 5 FROM withdrawn w WHERE l.job_id = w.job_id AND l.line = w.line AND l.state = 4`.execute(db);
@@ -193,7 +195,13 @@ export interface LineToGive {
   readonly chain_before: string | null;
 }
 
-/** Takes lines whose answers are there. One whose row another chain may have is left to that chain for so long. */
+/** Which calls are away that left from this process. */
+export async function callsAway(db: Database, owner: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ call_id: string }>`SELECT call_id FROM batch_departures WHERE left_from = ${owner}`.execute(db);
+  return rows.map(({ call_id: id }) => id);
+}
+
+/** Takes lines whose answers are there: those that left from this process, and from processes that died. One whose row another chain may have is left to that chain for so long. */
 export async function takeAnswered(
   db: Database,
   job: { readonly id: string; readonly tenant_id: string },
@@ -205,6 +213,7 @@ export async function takeAnswered(
   const { rows } = await sql<LineToGive>`
     WITH next AS MATERIALIZED (SELECT l.job_id, l.line, d.chain AS chain_before FROM batch_lines l JOIN batch_departures d ON d.job_id = l.job_id AND d.line = l.line
          WHERE l.job_id = ${job.id} AND d.tenant_id = ${job.tenant_id} AND l.state = 5
+           AND (d.left_from = ${owner} OR NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = d.left_from AND r.alive_until > now()))
            AND (d.chain IS NULL OR d.chain = ${chain} OR d.given_at < now() - ${seconds} * interval '1 second')
          ORDER BY l.line LIMIT ${most} FOR UPDATE OF l SKIP LOCKED),
       noted AS (UPDATE batch_departures d SET chain = ${chain}, given_at = now() FROM next n WHERE d.job_id = n.job_id AND d.line = n.line),

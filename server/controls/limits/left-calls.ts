@@ -4,13 +4,17 @@ import { isAnswered } from "../../road/batched.ts";
 import type { Call } from "../../road/call.ts";
 import { modelOf } from "../../road/target.ts";
 import type { AdmissionGate } from "./admission-gate.ts";
-import { type Actual, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";
+import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { type CallPlan, withoutRateLimits } from "./plan.ts";
 import type { SuspendedReservations } from "./suspended-reservations.ts";
 
+/** Longer than it takes to write down that a call has left. */
+const FRESH_MS = 300_000;
+
 export interface LeftCallsParts {
-  readonly gate: Pick<AdmissionGate, "pass">;
+  readonly counters: Pick<Counters, "settle">;
+  readonly gate: Pick<AdmissionGate, "pass" | "released">;
   /** What calls hold that are on their way, and how they came to the gate. */
   readonly reservations: Pick<WeakMap<Call, Reservation>, "get" | "delete">;
   readonly arrivals: Pick<WeakMap<Call, LimitedCall>, "get">;
@@ -29,7 +33,7 @@ const unpaced = (plan: CallPlan): CallPlan => ({ ...withoutRateLimits(plan), buc
  * what it held on its way there, and what it came to is counted when its answer is given.
  */
 export class LeftCalls {
-  private readonly held = new Map<string, Reservation>();
+  private readonly held = new Map<string, { readonly reservation: Reservation; readonly since: number }>();
   private readonly plans = new WeakMap<Plan, CallPlan>();
   private readonly parts: LeftCallsParts;
 
@@ -58,7 +62,21 @@ export class LeftCalls {
       plan: this.planFrom(arrived.plan),
       ahead: { ms: 0, lender: null },
     };
-    return gate.pass(limited, () => this.held.set(call.id, { id: limited.id, plan: limited.plan, demand }));
+    const held = { reservation: { id: limited.id, plan: limited.plan, demand }, since: performance.now() };
+    return gate.pass(limited, () => this.held.set(call.id, held));
+  }
+
+  /** Gives up what is held for calls that are not away any more: their answers were given by another process, and counted there. */
+  release(away: ReadonlySet<string>): void {
+    const now = performance.now();
+    for (const [id, { reservation, since }] of this.held) {
+      // One that left just now is not written down yet.
+      if (away.has(id) || now - since < FRESH_MS) continue;
+      this.held.delete(id);
+      const settled = this.parts.counters.settle(reservation, { ...NOTHING_USED, requests: 1 });
+      if (settled instanceof Promise) settled.catch(() => undefined);
+      this.parts.gate.released(reservation);
+    }
   }
 
   /** Counts what an answer that is given came to; null for every other call, and where it is done at once. */
@@ -67,7 +85,7 @@ export class LeftCalls {
     const held = this.held.get(call.id);
     if (held === undefined) return this.count(call, actual);
     this.held.delete(call.id);
-    return this.parts.settle(call, held, { ...actual, requests: 1 });
+    return this.parts.settle(call, held.reservation, { ...actual, requests: 1 });
   }
 
   /** Of a call that left from another process: nothing is held for it here, and what it used is counted all the same. */

@@ -74,12 +74,10 @@ export class Limits implements RequestControl, CallLimits {
       reservationOf: (call) => this.reservations.get(call),
     });
     this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
-    this.left = new LeftCalls({
-      ...{ gate: this.gate, reservations: this.reservations, arrivals: this.arrivals, sealed: this.sealed.bind(this) },
-      suspended: this.suspended,
-      settle: this.settleHeld.bind(this),
-      planOf: (call, model) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan),
-    });
+    const [settle, sealed] = [this.settleHeld.bind(this), this.sealed.bind(this)] as const;
+    const { gate, reservations, arrivals, suspended } = this;
+    const planOf = (call: Call, model: ModelEntry) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan);
+    this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf });
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {

@@ -78,6 +78,7 @@ export class BatchStore {
   readonly noteSubmission = (...by: Tail<typeof departures.noteSubmission>) => departures.noteSubmission(this.db, ...by);
   readonly linesToSend = (of: departures.TakenSubmission) => departures.linesToSend(this.db, of);
   readonly forgetSent = (of: departures.TakenSubmission) => departures.forgetSent(this.db, of);
+  readonly callsAway = (owner: string) => departures.callsAway(this.db, owner);
   readonly knownBatches = (tenantId: string) => departures.knownBatches(this.db, tenantId);
   readonly writeAnswers = (...by: Tail<typeof departures.writeAnswers>) => departures.writeAnswers(this.db, ...by);
   readonly closeSubmission = (...by: Tail<typeof departures.closeSubmission>) => departures.closeSubmission(this.db, ...by);

@@ -34,6 +34,8 @@ export interface RunnerParts {
   readonly end: (job: BatchJob, runner: string) => Promise<void>;
   /** The chain that rows of this process go to. */
   readonly chain: string;
+  /** What this process is called where lines leave from it in batches of their provider. */
+  readonly leftFrom: string;
   readonly lastWaitedFor: () => number;
   readonly log: Log;
 }
@@ -201,10 +203,18 @@ export class BatchRunner {
 
   /** It goes on from where its provider's batch comes back. */
   private async depart(job: JobToRun, { line }: LineToRun, { departure, id, row, asked }: LeftLine): Promise<void> {
-    const { store } = this.parts;
+    const { store, leftFrom } = this.parts;
     const { modelId, operation, body: sent } = departure;
     await this.surely(() =>
-      store.depart(this.id, job.tenant_id, job.id, line, { callId: id, modelId, operation, auditRow: JSON.stringify(row), asked, sent }),
+      store.depart(this.id, job.tenant_id, job.id, line, {
+        callId: id,
+        leftFrom,
+        modelId,
+        operation,
+        auditRow: JSON.stringify(row),
+        asked,
+        sent,
+      }),
     );
     if (job.was_paused) await store.resume(job.id);
   }

@@ -12,6 +12,7 @@ import { oneLine } from "../../wire/batch/one-line.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 
 const ALIVE_SECONDS = 15;
+const RELEASED_MS = 60_000;
 const RENEWED_MS = 3_000;
 /** How long nobody else looks after a batch that a living process has. */
 const TENDED_SECONDS = 900;
@@ -38,6 +39,8 @@ export interface ProviderRunsParts {
   /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
+  /** Gives up what is held for calls that are away, but for these. */
+  readonly release: (away: ReadonlySet<string>) => void;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -59,6 +62,7 @@ export class ProviderRuns {
   private readonly giving = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
   private renewedAt = Number.NEGATIVE_INFINITY;
+  private releasedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ProviderRunsParts) {
     this.parts = parts;
@@ -70,6 +74,7 @@ export class ProviderRuns {
     if (this.stopping.signal.aborted) return;
     const { store } = this.parts;
     const jobs = (await store.active()).filter(({ mode }) => mode === "provider");
+    await this.release();
     if (jobs.length === 0 && this.giving.size === 0) return;
     await this.renew();
     await store.withdraw();
@@ -98,6 +103,14 @@ export class ProviderRuns {
     if (now - this.renewedAt < RENEWED_MS) return;
     await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
     this.renewedAt = now;
+  }
+
+  /** Answers of lines that left from here are given elsewhere where this process was taken for dead: nothing is held for them then. */
+  private async release(): Promise<void> {
+    const now = performance.now();
+    if (now - this.releasedAt < RELEASED_MS) return;
+    this.releasedAt = now;
+    this.parts.release(new Set(await this.parts.store.callsAway(this.id)));
   }
 
   /** Lines go together as long as more are on their way, and no further than a batch may be large. */
@@ -143,7 +156,8 @@ export class ProviderRuns {
 
   private async handOver(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store } = this.parts;
-    if (taken.job_status !== "in_progress") return store.closeSubmission(taken, `batch_${taken.job_ends_as ?? "failed"}`);
+    if (taken.job_status !== "in_progress")
+      return store.closeSubmission(taken, `batch_${taken.job_ends_as === "expired" ? "expired" : "cancelled"}`);
     const lines = (await store.linesToSend(taken)).map(({ line, sent }) => ({ id: `${taken.id}_${line}`, body: oneLine(sent) ?? sent }));
     const attempts = taken.attempts + 1;
     const sending = { state: "sending", attempts, sending_since: new Date(this.parts.now()) } as const;

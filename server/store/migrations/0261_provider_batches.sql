@@ -44,6 +44,8 @@ CREATE TABLE batch_departures (
   line integer NOT NULL,
   tenant_id text NOT NULL,
   submission_id text,
+  -- The process it left from, which holds for it what it may come to, and gives its answer as long as it lives.
+  left_from uuid NOT NULL,
   call_id text NOT NULL,
   model_id text NOT NULL,
   operation text NOT NULL,

@@ -108,6 +108,7 @@ export interface BatchDepartureTable {
   line: number;
   tenant_id: string;
   submission_id: string | null;
+  left_from: string;
   call_id: string;
   model_id: string;
   operation: string;
