@@ -3,15 +3,18 @@ import type { Files } from "./directory/files/stored-files.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
+import type { Ledger } from "./ledger/ledger.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import { CarriedCalls } from "./road/carried-calls.ts";
-import type { Govern } from "./road/govern.ts";
+import { type Controls, type Govern, givenBy } from "./road/govern.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import type { RoadParts } from "./road/road.ts";
 import { BatchRunner } from "./services/batch/batch-runner.ts";
 import { BatchService } from "./services/batch/batch-service.ts";
 import { lineCarrier } from "./services/batch/carry-line.ts";
 import { jobEnder } from "./services/batch/end-job.ts";
+import { modeAmong } from "./services/batch/mode.ts";
+import { ProviderRuns, type ProviderRunsParts } from "./services/batch/provider-runs.ts";
 import { FilesInMessages } from "./services/files/in-messages.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { KeptItems } from "./services/models/kept-items.ts";
@@ -35,38 +38,57 @@ interface BatchParts extends AdmissionParts {
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
+  readonly controls: Controls;
+  readonly ledger: Pick<Ledger, "chainId" | "shipped">;
+  readonly upstream: { readonly batches: ProviderRunsParts["batches"] };
   readonly upstreamTimeoutMs: number;
   readonly unrecorded: RoadParts["unrecorded"];
 }
 
 /** Batch jobs: what callers reach of them, and what runs them in this process. */
 export function openBatches(parts: BatchParts) {
-  const { connection, calls, models, items, files, clock, log, snapshots } = parts;
+  const { connection, calls, models, items, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
-  const carried = new CarriedCalls(parts);
+  const { batches } = upstream;
+  const carried = new CarriedCalls({ ...parts, give: givenBy(parts.controls) });
   const inMessages = new FilesInMessages(files);
-  const runner = new BatchRunner({
-    store,
-    log,
-    carry: lineCarrier(carried, store, {
+  const tenant = (id: string) => snapshots.tenant(id);
+  const written = { chain: ledger.chainId, shipped: () => ledger.shipped() };
+  const lines = lineCarrier({
+    ...{ calls: carried, store },
+    surfaces: {
       "/v1/chat/completions": withFiles(inMessages, chatCompletions(models)),
       "/v1/responses": withFiles(inMessages, responses(models, items)),
       "/v1/completions": completions(models),
       "/v1/embeddings": embeddings(models),
       "/v1/moderations": moderations(models),
-    }),
-    end: jobEnder({ store, files, calls: carried, tenant: (id) => snapshots.tenant(id) }),
+    },
+  });
+  const providerRuns = new ProviderRuns({
+    ...{ store, batches, tenant, log },
+    ...written,
+    give: lines.give,
+    release: (away) => calls.release(away),
+    now: () => clock.now(),
+  });
+  const runner = new BatchRunner({
+    ...{ store, log, chain: ledger.chainId, carry: lines.carry, leftFrom: providerRuns.id },
+    end: jobEnder({ ...{ store, files, calls: carried, tenant }, ...written, now: () => new Date(clock.now()) }),
     lastWaitedFor: () => calls.lastWaitedFor,
   });
   const jobs: Job[] = [
     { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.look() },
+    { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.look() },
     { name: "forget_batches", everyMs: SWEPT_MS, run: () => store.sweep() },
   ];
   return {
-    batches: new BatchService({ store, now: () => clock.now(), wake: () => runner.wake() }),
+    batches: new BatchService({ store, now: () => clock.now(), wake: () => runner.wake(), modeFor: modeAmong(batches) }),
     jobs,
     /** Begins no more lines; those under way are calls like others. */
-    stop: () => runner.stop(),
-    settled: () => runner.settled(),
+    stop() {
+      runner.stop();
+      providerRuns.stop();
+    },
+    settled: () => Promise.all([runner.settled(), providerRuns.settled()]),
   };
 }

@@ -147,7 +147,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const carrying = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
   const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
-  const batch = openBatches({ ...carrying, connection, models: models.models, items, files: files.files });
+  const batch = openBatches({ ...carrying, controls, ledger, upstream, connection, models: models.models, items, files: files.files });
   const services: Services = {
     models: models.models,
     items,

@@ -6,13 +6,17 @@ import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
 import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
 import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
+import { anthropicBatches } from "./upstreams/providers/anthropic/anthropic-batches.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
 import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
+import { geminiBatches } from "./upstreams/providers/gemini/gemini-batches.ts";
 import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
+import { openaiBatches } from "./upstreams/providers/openai/openai-batches.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
 import type { Provider } from "./upstreams/providers/provider.ts";
+import type { ProviderBatches } from "./upstreams/providers/provider-batches.ts";
 import { anthropicUsage } from "./upstreams/usage/anthropic-usage.ts";
 import { awsUsage } from "./upstreams/usage/aws-usage.ts";
 import { azureUsage } from "./upstreams/usage/azure-usage.ts";
@@ -30,6 +34,7 @@ export function upstreamOf(config: Configuration, clock: Clock) {
     // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
     media: outbound({ allowPrivate: false }),
     providers: providerDrivers(out, clock),
+    batches: batchDrivers(out),
   };
 }
 
@@ -44,6 +49,11 @@ export function providerDrivers(out: Outbound, clock: Clock) {
     bedrock: bedrockProvider(out, clock),
     echo: echoProvider(clock),
   } satisfies Record<ApiFormat, Provider>;
+}
+
+/** Providers' own batches; each format whose record may say that it runs them is here. */
+export function batchDrivers(out: Outbound): Partial<Record<ApiFormat, ProviderBatches>> {
+  return { openai: openaiBatches(out), anthropic: anthropicBatches(out), gemini: geminiBatches(out) };
 }
 
 /** Whom usage and cost can be imported from. */

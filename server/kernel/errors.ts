@@ -42,6 +42,8 @@ export const ERRORS = {
   files_unavailable: { status: 503, message: "The store of files cannot be reached.", retry: true },
   batch_not_found: { status: 404, message: "There is no such batch job.", retry: false },
   batch_ended: { status: 409, message: "The batch job has ended, or is about to.", retry: false },
+  batch_cancelled: { status: 409, message: "The batch job was cancelled before this line was answered.", retry: false },
+  batch_expired: { status: 504, message: "The batch ended before this line was answered.", retry: true },
   batch_needs_key: { status: 403, message: "Batch jobs are submitted with an API key or by a person.", retry: false },
   too_many_batches: { status: 429, message: "This tenant has too many batch jobs that have not ended.", retry: true },
   unsupported_media_type: { status: 415, message: "This address does not take bodies of this type.", retry: false },
@@ -360,4 +362,8 @@ export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): R
 
 export function isRefusal(value: Refusal | object | null): value is Refusal {
   return value !== null && "code" in value && "message" in value;
+}
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
 }

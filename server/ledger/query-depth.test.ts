@@ -19,7 +19,7 @@ test("a page far back is read without holding what comes before it", async () =>
     },
   };
   const db = database.db.withPlugin(counting);
-  const placesOf = async (query: Parameters<typeof queryRows>[1]) => {
+  const guardedAt = async (query: Parameters<typeof queryRows>[1]) => {
     const { rows, total } = await queryRows(db, query, { bodies: false });
     return { places: rows.map(({ id }) => Number((id as string).slice(2))), total };
   };
@@ -29,12 +29,12 @@ test("a page far back is read without holding what comes before it", async () =>
     [{ page: 61, page_size: 200, filters: { http_status_code: 201 } }, 999, 601],
   ] as const;
   for (const [query, first, last] of pages) {
-    const { places, total } = await placesOf(query);
+    const { places, total } = await guardedAt(query);
     expect([places.length, places[0], places.at(-1)]).toEqual([200, first, last]);
     expect(total).toBe(query.page * query.page_size + 1);
   }
-  expect(await placesOf({ page: 125, page_size: 200 })).toMatchObject({ total: ROWS });
-  expect(await placesOf({ page: 1_000_000, page_size: 200 })).toEqual({ places: [], total: ROWS });
+  expect(await guardedAt({ page: 125, page_size: 200 })).toMatchObject({ total: ROWS });
+  expect(await guardedAt({ page: 1_000_000, page_size: 200 })).toEqual({ places: [], total: ROWS });
   expect(most).toBeLessThanOrEqual(10_000);
   await database.close();
 });

@@ -20,6 +20,13 @@ export interface CallLimits {
   enterNested(call: Call, parent: Call, bounds: NestedBounds): Refusal | null | Promise<Refusal | null>;
   /** Puts what a call used in the place of what it held; null when it is done at once. Never rejects. */
   settle(call: Call): Promise<void> | null;
+  /** Calls that leave in a batch of their provider. */
+  readonly left: {
+    /** Holds for a call, for as long as it is away, what it may come to. A refusal means that it must not leave. */
+    leave(call: Call): Promise<Refusal | null>;
+    /** Gives up what is held for calls that are not among these. */
+    release(away: ReadonlySet<string>): void;
+  };
   /** The row of a settled call is sealed. */
   sealed(call: Call): void;
 }

@@ -5,6 +5,7 @@ import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { RequestHeaders } from "../kernel/request-headers.ts";
 import type { Usage } from "../wire/usage.ts";
+import type { Batched } from "./batched.ts";
 import type { DelegationChain } from "./record/delegation.ts";
 import type { ResolvedTarget } from "./target.ts";
 
@@ -59,6 +60,10 @@ export interface Call {
   target: ResolvedTarget;
   /** The agents the run went through before this call, as the gateway itself once wrote it down. */
   delegation?: DelegationChain;
+  /** Of a line of a batch that its provider runs. */
+  batched?: Batched;
+  /** What part of its model's prices holds for it; all where left out. */
+  priceFactor?: number;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */

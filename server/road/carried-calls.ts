@@ -3,13 +3,16 @@ import { sha256Hex } from "../kernel/secrets.ts";
 import type { Log } from "../kernel/log.ts";
 import { admitHolder, type AdmissionParts } from "./admission/admit.ts";
 import type { Holder } from "./admission/gateway-tokens.ts";
-import type { Answer } from "./answer.ts";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { Answer, WholeAnswer } from "./answer.ts";
+import { type Departure, LeftInBatch } from "./batched.ts";
 import { type AuditClass, abortReason, type Call } from "./call.ts";
 import type { Govern } from "./govern.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { answeredOutcome, type CallOutcome, closeRecord } from "./record/finish.ts";
+import { answeredOutcome, type CallOutcome, closeRecord, noteRequest, refusedOutcome } from "./record/finish.ts";
 import { Sender } from "./sender.ts";
-import type { Surface } from "./surface.ts";
+import type { LeftCall } from "./record/open.ts";
+import type { Exchange, Surface } from "./surface.ts";
 
 /** A call that the gateway makes for a caller who is not there: a line of a batch. */
 export interface CarriedRequest {
@@ -53,9 +56,25 @@ export interface CarriedAnswer {
   readonly refusal: Refusal | null;
 }
 
+/** A line that every control let pass, and that its provider is to answer in a batch: all that its call comes back with. */
+export interface LeftLine {
+  readonly departure: Departure;
+  readonly id: string;
+  readonly timestamp: string;
+  /** What its row says so far. */
+  readonly row: AuditRow;
+  /** What it asks, as controls left it. */
+  readonly asked: string;
+}
+
+/** What came back for it: the provider's answer, or why there is none. */
+export type Returned = { readonly status: number; readonly body: string } | Refusal;
+
 interface CarriedParts extends AdmissionParts {
   readonly calls: OpenCalls;
   readonly govern: Govern;
+  /** The same for what left in a batch and comes back. */
+  readonly give: Govern;
   readonly log: Log;
   readonly upstreamTimeoutMs: number;
   readonly unrecorded: (reason: Refusal["code"]) => void;
@@ -71,43 +90,108 @@ export class CarriedCalls {
     this.sender = new Sender(parts);
   }
 
-  /** Null where it could not be recorded: then it was not served. */
-  async carry(request: CarriedRequest): Promise<CarriedAnswer | null> {
+  /**
+   * Null where it could not be recorded: then it was not served. With `batched` the call leaves in
+   * a batch of its provider: what it needs to come back is given in the place of an answer, unless it was answered at once.
+   */
+  async carry(request: CarriedRequest, batched = false): Promise<CarriedAnswer | LeftLine | null> {
     const { calls, log } = this.parts;
     if (!calls.accepting) return null;
     const call = calls.start({ method: "POST", url: `http://gateway${request.path}`, headers: request.headers }, request.ip, request.audit);
     const notAdmitted = await admitHolder(call, request.holder, this.parts).catch(internalErrorOf);
     note(call, request);
+    if (batched) call.batched = { kind: "leaving", departed: null };
     let answer: Answer | Refusal = notAdmitted ?? refuse("internal_error");
     if (notAdmitted === null) {
       try {
-        answer = await this.governed(call, request);
+        const governed = await this.governed(call, request);
+        if ("departure" in governed) return governed;
+        answer = governed;
       } catch (error) {
         log.error("call_failed", { call_id: call.id, error: error as Error });
         answer = internalErrorOf(error);
       }
     }
-    const given = isRefusal(answer) || answer.kind === "whole" ? answer : refuse("upstream_invalid_response");
-    const response = isRefusal(given)
-      ? await this.sender.refusal(call, request.surface, given)
-      : await this.sender.whole(call, given, answeredOutcome(given));
-    if (response === null) return null;
-    return {
-      id: call.id,
-      status: response.status,
-      body: await response.text(),
-      errorType: call.row.error_type ?? null,
-      errorMessage: call.row.error_message ?? null,
-      admitted: notAdmitted === null,
-      interrupted: abortReason(call) === "gateway_interrupted",
-      refusal: isRefusal(given) && call.attempts.length === 0 ? given : null,
-    };
+    return this.sealed(call, request, answer, notAdmitted === null);
   }
 
-  /** Seals a row that tells of something that no call did: the end of a job. False where it could not be stored. */
-  async tell({ audit, path, headers, ip, parentId, rootTaskId, noted }: ToldEvent, who: ToldOf, outcome: CallOutcome): Promise<boolean> {
+  /**
+   * Gives a line that left in a batch what came back for it, under the rules on answers, as its caller may have it now. `recorded`:
+   * its row was sealed before, by a process that died before it could say so.
+   */
+  async give(request: CarriedRequest, left: LeftLine, returned: Returned, recorded: boolean): Promise<CarriedAnswer | null> {
+    const { calls, log, snapshots } = this.parts;
+    if (!calls.accepting) return null;
+    const call = calls.start(
+      { method: "POST", url: `http://gateway${request.path}`, headers: request.headers },
+      request.ip,
+      request.audit,
+      left,
+    );
+    const notAdmitted = await admitHolder(call, request.holder, this.parts).catch(internalErrorOf);
+    const tenantId = left.row.tenant_id as string;
+    call.scope ??= await Promise.resolve(snapshots.scope(tenantId, request.groupId)).catch(() => null);
+    call.identity ??= { tenantId, credentialId: "", credentialName: "", userId: null, username: null };
+    Object.assign(call.row, left.row);
+    // Its row tells of the request since it left.
+    call.requestContent = null;
+    call.notedContent = null;
+    call.priceFactor = (left.row.custom_metadata as { batch?: { price_factor?: number } } | null | undefined)?.batch?.price_factor ?? 1;
+    let answer: Answer | Refusal;
+    try {
+      answer = await this.returned(call, request, left, returned);
+    } catch (error) {
+      log.error("call_failed", { call_id: call.id, error: error as Error });
+      answer = internalErrorOf(error);
+    }
+    // What the answer cost is known by now; whoever is let in no more does not get it.
+    const given = notAdmitted ?? answer;
+    if (!recorded) return this.sealed(call, request, given, notAdmitted === null);
+    calls.forget(call);
+    return this.repeated(call, request, given, notAdmitted === null);
+  }
+
+  private async returned(call: Call, { surface }: CarriedRequest, left: LeftLine, returned: Returned): Promise<Answer | Refusal> {
+    const model = call.scope?.tenant.models.get(left.departure.modelId);
+    if (model !== undefined) call.target = { kind: "model", route: { group: null, members: [{ model, weight: 1 }] }, model };
+    call.batched = { kind: "answered", ...(isRefusal(returned) ? { status: 502, body: "" } : returned) };
+    if (isRefusal(returned)) return returned;
+    if (model === undefined) return refuse("model_not_found", "The model of this line was deleted before its answer came.");
+    const exchange = await surface.read(call, new TextEncoder().encode(left.asked));
+    return isRefusal(exchange) ? exchange : this.parts.give(call, exchange);
+  }
+
+  private async sealed(
+    call: Call,
+    { surface }: CarriedRequest,
+    answer: Answer | Refusal,
+    admitted: boolean,
+  ): Promise<CarriedAnswer | null> {
+    const given = wholeOf(answer);
+    const response = isRefusal(given)
+      ? await this.sender.refusal(call, surface, given)
+      : await this.sender.whole(call, given, answeredOutcome(given));
+    return response === null ? null : carried(call, given, response.status, await response.text(), admitted);
+  }
+
+  /** As it was sealed before. */
+  private repeated(call: Call, { surface }: CarriedRequest, answer: Answer | Refusal, admitted: boolean): CarriedAnswer {
+    const given = wholeOf(answer);
+    const outcome = isRefusal(given) ? refusedOutcome(call, given) : answeredOutcome(given);
+    Object.assign(call.row, { error_type: outcome.errorType, error_message: outcome.errorMessage });
+    const body = isRefusal(given) ? surface.refusal(given, call).body : new TextDecoder().decode(given.body);
+    return carried(call, given, outcome.status, body, admitted);
+  }
+
+  /** Seals a row that tells of something that no call did: the end of a job. `row`: its id and time. False where it could not be stored. */
+  async tell(
+    { audit, path, headers, ip, parentId, rootTaskId, noted }: ToldEvent,
+    who: ToldOf,
+    outcome: CallOutcome,
+    row: LeftCall,
+  ): Promise<boolean> {
     const { calls, snapshots } = this.parts;
-    const call = calls.start({ method: "POST", url: `http://gateway${path}`, headers }, ip, audit);
+    const call = calls.start({ method: "POST", url: `http://gateway${path}`, headers }, ip, audit, row);
     const { tenantId, groupId, keyId, userId } = who;
     call.identity = { tenantId, credentialId: keyId ?? userId ?? "", credentialName: "", userId, username: null };
     call.scope = await Promise.resolve(snapshots.scope(tenantId, groupId)).catch(() => null);
@@ -124,12 +208,48 @@ export class CarriedCalls {
     return calls.seal(call);
   }
 
-  private async governed(call: Call, { surface, body }: CarriedRequest): Promise<Answer | Refusal> {
+  private async governed(call: Call, { surface, body }: CarriedRequest): Promise<Answer | Refusal | LeftLine> {
     call.requestContent = body;
     call.row.request_size_bytes = body.byteLength;
     const exchange = await surface.read(call, body);
-    return isRefusal(exchange) ? exchange : this.parts.govern(call, exchange);
+    if (isRefusal(exchange)) return exchange;
+    try {
+      return await this.parts.govern(call, exchange);
+    } catch (error) {
+      if (!(error instanceof LeftInBatch)) throw error;
+      return this.left(call, exchange);
+    }
   }
+
+  private async left(call: Call, { view }: Exchange): Promise<LeftLine | Refusal> {
+    const { batched } = call;
+    if (batched?.kind !== "leaving" || batched.departed === null) throw new Error("a call left that nobody sent away");
+    const refusal = await this.parts.calls.leave(call);
+    if (refusal !== null) return refusal;
+    for (const tell of call.beforeRecord) tell();
+    noteRequest(call);
+    const { row, id } = call;
+    const told = row.custom_metadata as { batch?: object } | null | undefined;
+    row.custom_metadata = { ...told, batch: { ...told?.batch, price_factor: call.priceFactor ?? 1 } };
+    return { departure: batched.departed, id, timestamp: row.timestamp as string, row: { ...row }, asked: view.content() };
+  }
+}
+
+function wholeOf(answer: Answer | Refusal): WholeAnswer | Refusal {
+  return isRefusal(answer) || answer.kind === "whole" ? answer : refuse("upstream_invalid_response");
+}
+
+function carried(call: Call, given: WholeAnswer | Refusal, status: number, body: string, admitted: boolean): CarriedAnswer {
+  return {
+    id: call.id,
+    status,
+    body,
+    errorType: call.row.error_type ?? null,
+    errorMessage: call.row.error_message ?? null,
+    admitted,
+    interrupted: abortReason(call) === "gateway_interrupted",
+    refusal: isRefusal(given) && call.attempts.length === 0 ? given : null,
+  };
 }
 
 /** What a carried call has of the one that asked for it: its run, and where it belongs. */

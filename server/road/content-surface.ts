@@ -17,6 +17,8 @@ const CONVERSATIONS = [
 
 /** Lines of batch jobs, by what each asks for. */
 const BATCH_TALKS = ["batch_line_chat_completions", "batch_line_responses", "batch_line_completions"] as const;
+/** What the audit subtype of a line has in front of that of the same call made by itself. */
+const LINE = "batch_line_";
 
 const AGENT_CALLS = [
   "message_send",
@@ -63,6 +65,16 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
 const bySubtype = { input: new Map<string, GuardrailSurface>(), output: new Map<string, GuardrailSurface>() };
 for (const [surface, { direction, subtypes }] of Object.entries(SURFACES))
   for (const subtype of subtypes) bySubtype[direction].set(subtype, surface as GuardrailSurface);
+
+/**
+ * Every place where content on its way through `surface` is looked at, that surface first: a line of a batch is looked at
+ * where the same call made by itself would be as well, so that nobody gets around a guardrail by way of a batch.
+ */
+export function guardedAt(proxySubtype: string, surface: GuardrailSurface): readonly [GuardrailSurface, ...GuardrailSurface[]] {
+  if (surface !== "batch_input" && surface !== "batch_output") return [surface];
+  const byItself = proxySubtype.startsWith(LINE) ? surfaceOf(proxySubtype.slice(LINE.length), SURFACES[surface].direction) : null;
+  return byItself === null ? [surface] : [surface, byItself];
+}
 
 /** Where calls of this audit subtype are guarded; null: nowhere. */
 export function surfaceOf(proxySubtype: string, direction: "input" | "output"): GuardrailSurface | null {

@@ -32,22 +32,30 @@ export function governedBy(controls: Controls): Govern {
     if (decided !== null) return decided;
     const checks = prepared(controls.answer, call, exchange);
     const resumed = await resumedRequest(controls.request, call, view);
-    if (resumed !== null) return resumed;
-    const answer = await exchange.answer(call);
-    if (isRefusal(answer)) {
-      settle(call, null);
-      return answer;
-    }
-    if (answer.kind === "whole") settle(call, answer.usage);
-    let checked = answer;
-    for (const check of checks) {
-      const looked = check(checked);
-      const result = looked instanceof Promise ? await looked : looked;
-      if (isRefusal(result)) return result;
-      checked = result;
-    }
-    return givenAs(call, exchange, checked);
+    return resumed ?? answered(call, exchange, checks);
   };
+}
+
+/** An exchange that every request control let pass before, when it left in a batch of its provider: its answer is there. */
+export function givenBy({ answer }: Pick<Controls, "answer">): Govern {
+  return async (call, exchange) => answered(call, exchange, prepared(answer, call, exchange));
+}
+
+async function answered(call: Call, exchange: Exchange, checks: readonly AnswerCheck[]): Promise<Answer | Refusal> {
+  const answer = await exchange.answer(call);
+  if (isRefusal(answer)) {
+    settle(call, null);
+    return answer;
+  }
+  if (answer.kind === "whole") settle(call, answer.usage);
+  let checked = answer;
+  for (const check of checks) {
+    const looked = check(checked);
+    const result = looked instanceof Promise ? await looked : looked;
+    if (isRefusal(result)) return result;
+    checked = result;
+  }
+  return givenAs(call, exchange, checked);
 }
 
 /** The answer that every control has let pass, as its caller is to have it. */

@@ -12,7 +12,7 @@ import { storedBodies, previewOf } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
 import { answeredOutcome, closeRecord, refusedOutcome } from "./record/finish.ts";
 import { withholdContent } from "./record/withhold-content.ts";
-import { type Arrival, openCall } from "./record/open.ts";
+import { type Arrival, type LeftCall, openCall } from "./record/open.ts";
 import { beginMarkerRow } from "./record/begin-marker.ts";
 
 export interface OpenCallsParts {
@@ -42,8 +42,9 @@ export class OpenCalls {
     return this.parts.ledger.accepting(this.open.size);
   }
 
-  start(arrival: Arrival, ip: string, audit: AuditClass): Call {
-    const call = openCall(arrival, ip, audit, this.parts.clock);
+  /** `left`: what it was, where it goes on after it left in a batch. */
+  start(arrival: Arrival, ip: string, audit: AuditClass, left?: LeftCall): Call {
+    const call = openCall(arrival, ip, audit, this.parts.clock, left);
     this.open.add(call);
     if (audit.proxyType !== "batch") this.lastWaitedFor = call.arrivedAt;
     return call;
@@ -71,6 +72,18 @@ export class OpenCalls {
   /** The begin marker. Throws when calls can no longer be recorded. */
   begin(call: Call): void {
     this.parts.ledger.begin(beginMarkerRow(call));
+  }
+
+  /** It goes on where its provider's batch comes back; its row is sealed then. A refusal means that it must not leave. */
+  async leave(call: Call): Promise<Refusal | null> {
+    const refusal = await this.parts.limits.left.leave(call);
+    if (refusal === null) this.forget(call);
+    return refusal;
+  }
+
+  /** Gives up what is held for calls that left, but for those that are away. */
+  release(away: ReadonlySet<string>): void {
+    this.parts.limits.left.release(away);
   }
 
   /** A call that is to have no row of its own: what tells of it is another one's. */

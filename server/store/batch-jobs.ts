@@ -55,6 +55,55 @@ export async function listBatchJobs(
   return { items, total: Number(total) };
 }
 
+/** Of everybody in the tenant, newest first. */
+export async function batchJobsOfTenant(
+  db: Database,
+  tenantId: string,
+  { status, groupId }: { readonly status: BatchStatus | undefined; readonly groupId: string | undefined },
+  page: Page,
+): Promise<Paged<BatchJobWithCost>> {
+  const which = sql<boolean>`j.tenant_id = ${tenantId} ${status === undefined ? sql`` : sql`AND j.status = ${status}`}
+    ${groupId === undefined ? sql`` : sql`AND j.resource_group_id = ${groupId}`}`;
+  const { total } = await db
+    .selectFrom("batch_jobs as j")
+    .where(which)
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  const items = await jobsOf(db).where(which).orderBy("j.id", "desc").limit(page.limit).offset(page.offset).execute();
+  return { items, total: Number(total) };
+}
+
+export async function batchJobOfTenant(db: Database, tenantId: string, id: string): Promise<BatchJobWithCost | undefined> {
+  return jobsOf(db).where("j.id", "=", id).where("j.tenant_id", "=", tenantId).executeTakeFirst();
+}
+
+export interface ErrorKind {
+  readonly code: string;
+  readonly count: number;
+}
+
+/** Of what kinds the failures of its lines are. */
+export async function errorKindsOf(db: Database, { id, tenant_id: tenantId }: BatchJobRow): Promise<readonly ErrorKind[]> {
+  const { rows } = await sql<ErrorKind>`
+    SELECT coalesce(l.error_code, 'unknown') AS code, count(*)::int AS count FROM batch_lines l JOIN batch_jobs j ON j.id = l.job_id
+     WHERE l.job_id = ${id} AND j.tenant_id = ${tenantId} AND l.state = 3 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50`.execute(db);
+  return rows;
+}
+
+export interface ProviderBatchOfJob {
+  readonly id: string;
+  readonly provider_batch: string | null;
+  readonly lines: number;
+  readonly state: "waiting" | "running" | "ended";
+}
+
+export async function providerBatchesOf(db: Database, { id, tenant_id: tenantId }: BatchJobRow): Promise<readonly ProviderBatchOfJob[]> {
+  const { rows } = await sql<ProviderBatchOfJob>`
+    SELECT id, provider_batch, lines, CASE state WHEN 'ended' THEN 'ended' WHEN 'running' THEN 'running' ELSE 'waiting' END AS state
+      FROM batch_submissions WHERE job_id = ${id} AND tenant_id = ${tenantId} ORDER BY id DESC LIMIT 200`.execute(db);
+  return rows;
+}
+
 export async function countOpenJobs(db: Database, tenantId: string): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     SELECT count(*)::int AS n FROM batch_jobs WHERE tenant_id = ${tenantId} AND ended_at IS NULL`.execute(db);
@@ -66,9 +115,9 @@ export async function deleteBatchJob(db: Database, tenantId: string, id: string)
 }
 
 /** All lines are there and valid: from now on they are carried. */
-export async function startBatchJob(db: Database, tenantId: string, id: string, total: number): Promise<void> {
+export async function startBatchJob(db: Database, tenantId: string, id: string, total: number, mode: BatchJobRow["mode"]): Promise<void> {
   await sql`
-    UPDATE batch_jobs SET status = 'in_progress', in_progress_at = now(), total_requests = ${total}
+    UPDATE batch_jobs SET status = 'in_progress', in_progress_at = now(), total_requests = ${total}, mode = ${mode}
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
 }
 
@@ -87,7 +136,9 @@ export async function describeBatchJob(
 
 export async function failValidation(db: Database, tenantId: string, id: string, problems: readonly BatchProblem[]): Promise<void> {
   const error: BatchJobError = { code: "invalid_body", message: "The input of the job is not valid: nothing of it was run." };
-  await sql`DELETE FROM batch_lines WHERE job_id = ${id}`.execute(db);
+  await sql`DELETE FROM batch_lines WHERE job_id = ${id} AND EXISTS (SELECT FROM batch_jobs j WHERE j.id = ${id} AND j.tenant_id = ${tenantId})`.execute(
+    db,
+  );
   await sql`
     UPDATE batch_jobs SET status = 'failed', ended_at = now(), error = ${JSON.stringify(error)}::jsonb, problems = ${JSON.stringify(problems)}::jsonb
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
@@ -124,6 +175,7 @@ export interface ActiveJob {
   readonly id: string;
   readonly tenant_id: string;
   readonly status: BatchStatus;
+  readonly mode: BatchJobRow["mode"];
   readonly paused: boolean;
   readonly was_paused: boolean;
 }
@@ -131,7 +183,7 @@ export interface ActiveJob {
 /** Every job that has not ended; those whose time is over are told to end first. */
 export async function activeBatchJobs(db: Database): Promise<readonly ActiveJob[]> {
   const { rows } = await sql<ActiveJob & { readonly late: boolean; readonly torn: boolean }>`
-    SELECT id, tenant_id, status, coalesce(paused_until > now(), false) AS paused, paused_until IS NOT NULL AS was_paused,
+    SELECT id, tenant_id, status, mode, coalesce(paused_until > now(), false) AS paused, paused_until IS NOT NULL AS was_paused,
       status = 'in_progress' AND expires_at <= now() AS late, status = 'validating' AND created_at < now() - interval '2 hours' AS torn
       FROM batch_jobs WHERE ended_at IS NULL ORDER BY id`.execute(db);
   for (const job of rows) {
@@ -148,14 +200,40 @@ export async function activeBatchJobs(db: Database): Promise<readonly ActiveJob[
   return rows.filter(({ late, torn }) => !late && !torn);
 }
 
-/** Takes the writing of a job's end, once none of its lines is with a process. */
-export async function takeEnding(db: Database, owner: string, seconds: number): Promise<BatchJobWithCost | undefined> {
+/**
+ * Takes the writing of a job's end, once none of its lines is with a process or away. One whose row another chain may have is left
+ * to that chain for `doubtSeconds`.
+ */
+export async function takeEnding(
+  db: Database,
+  owner: string,
+  chain: string,
+  seconds: number,
+  doubtSeconds: number,
+): Promise<BatchJobWithCost | undefined> {
   const { rows } = await sql<{ id: string }>`
     UPDATE batch_jobs SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second' WHERE id = (
       SELECT j.id FROM batch_jobs j WHERE j.ended_at IS NULL AND j.status IN ('finalizing', 'cancelling') AND coalesce(j.taken_until < now(), true)
-        AND NOT EXISTS (SELECT FROM batch_lines l WHERE l.job_id = j.id AND l.state = 1) ORDER BY j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        AND (j.end_chain IS NULL OR j.end_chain = ${chain} OR j.end_begun_at < now() - ${doubtSeconds} * interval '1 second')
+        AND NOT EXISTS (SELECT FROM batch_lines l WHERE l.job_id = j.id AND l.state = 1)
+        AND NOT EXISTS (SELECT FROM batch_departures d WHERE d.job_id = j.id) ORDER BY j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING id`.execute(db);
   return rows[0] === undefined ? undefined : readBatchJob(db, rows[0].id);
+}
+
+/** Settles which row tells of the end, before it is written to the chain. `doubtful`: one of that id may be written already. */
+export async function beginBatchEnd(
+  db: Database,
+  id: string,
+  owner: string,
+  row: { readonly id: string; readonly chain: string },
+): Promise<{ readonly rowId: string; readonly doubtful: boolean } | undefined> {
+  const { rows } = await sql<{ end_row_id: string; doubtful: boolean }>`
+    WITH before AS MATERIALIZED (SELECT id, end_row_id FROM batch_jobs WHERE id = ${id} AND taken_by = ${owner} AND ended_at IS NULL FOR UPDATE)
+    UPDATE batch_jobs j SET end_row_id = coalesce(b.end_row_id, ${row.id}), end_chain = ${row.chain}, end_begun_at = now() FROM before b WHERE j.id = b.id
+    RETURNING j.end_row_id, b.end_row_id IS NOT NULL AS doubtful`.execute(db);
+  const [found] = rows;
+  return found === undefined ? undefined : { rowId: found.end_row_id, doubtful: found.doubtful };
 }
 
 export async function finishBatchJob(

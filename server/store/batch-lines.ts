@@ -10,10 +10,19 @@ export interface NewLine {
   readonly body: string;
 }
 
-export async function addLines(db: Database, jobId: string, lines: readonly NewLine[]): Promise<void> {
+/** The job whose lines are meant: of another tenant there are none. */
+export interface LinesOf {
+  readonly id: string;
+  readonly tenant_id: string;
+}
+
+const linesOf = ({ id, tenant_id: tenantId }: LinesOf) =>
+  sql<boolean>`job_id = ${id} AND EXISTS (SELECT FROM batch_jobs j WHERE j.id = ${id} AND j.tenant_id = ${tenantId})`;
+
+export async function addLines(db: Database, { id, tenant_id: tenantId }: LinesOf, lines: readonly NewLine[]): Promise<void> {
   await sql`
     INSERT INTO batch_lines (job_id, line, custom_id, body)
-    SELECT ${jobId}, * FROM unnest(${lines.map(({ line }) => line)}::int[], ${lines.map(({ customId }) => customId)}::text[], ${lines.map(({ body }) => body)}::text[])`.execute(
+    SELECT j.id, l.* FROM batch_jobs j, unnest(${lines.map(({ line }) => line)}::int[], ${lines.map(({ customId }) => customId)}::text[], ${lines.map(({ body }) => body)}::text[]) AS l WHERE j.id = ${id} AND j.tenant_id = ${tenantId}`.execute(
     db,
   );
 }
@@ -65,7 +74,8 @@ export async function writeOutcomes(db: Database, owner: string, outcomes: reado
       FROM unnest(${column((o) => o.jobId)}::text[], ${column((o) => o.line)}::int[], ${column((o) => o.attempt)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.requestId)}::text[], ${column((o) => o.result)}::text[],
         ${column((o) => o.error?.code ?? null)}::text[], ${column((o) => o.error?.message ?? null)}::text[]) AS o(job_id, line, attempt, status_code, request_id, result, error_code, error_message)
       WHERE l.job_id = o.job_id AND l.line = o.line AND l.state = 1 AND l.owner = ${owner} AND l.attempt = o.attempt
-      RETURNING l.job_id, l.state)
+      RETURNING l.job_id, l.line, l.state),
+      given AS (DELETE FROM batch_departures d USING written w WHERE d.job_id = w.job_id AND d.line = w.line)
     ${ADD_TO_JOB}`.execute(db);
 }
 
@@ -96,14 +106,19 @@ export async function keepAlive(db: Database, runner: string, seconds: number): 
  */
 export async function endInterrupted(db: Database, runner: string, error: BatchJobError): Promise<void> {
   const dead = sql`l.state = 1 AND l.owner <> ${runner} AND NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = l.owner AND r.alive_until > now())`;
+  // One whose answer was about to be given has it still.
   await sql`
-    UPDATE batch_lines l SET state = 0, owner = NULL FROM batch_jobs j WHERE j.id = l.job_id AND j.retry_interrupted AND j.status = 'in_progress' AND ${dead}`.execute(
+    UPDATE batch_lines l SET state = 5, owner = NULL FROM batch_departures d WHERE d.job_id = l.job_id AND d.line = l.line AND ${dead}`.execute(
     db,
   );
+  // Of a job that its provider runs, a line that has not left was on its way to nobody.
+  await sql`
+    UPDATE batch_lines l SET state = 0, owner = NULL FROM batch_jobs j
+     WHERE j.id = l.job_id AND (j.mode = 'provider' OR j.retry_interrupted AND j.status = 'in_progress') AND ${dead}`.execute(db);
   await sql`
     WITH written AS (
       UPDATE batch_lines l SET state = 3, owner = NULL, error_code = ${error.code}, error_message = ${error.message}
-      FROM batch_jobs b WHERE b.id = l.job_id AND NOT (b.retry_interrupted AND b.status = 'in_progress') AND ${dead} RETURNING l.job_id, l.state)
+      FROM batch_jobs b WHERE b.id = l.job_id AND b.mode <> 'provider' AND NOT (b.retry_interrupted AND b.status = 'in_progress') AND ${dead} RETURNING l.job_id, l.state)
     ${ADD_TO_JOB}`.execute(db);
 }
 
@@ -125,27 +140,27 @@ const WITHOUT_BODY = [
 /** Of a job, in the order of its input, behind a line. */
 export async function linesAfter(
   db: Database,
-  jobId: string,
+  job: LinesOf,
   after: number,
   most: number,
   finishedOnly: boolean,
 ): Promise<readonly Omit<BatchLineRow, "body">[]> {
-  let found = db.selectFrom("batch_lines").where("job_id", "=", jobId).where("line", ">", after);
-  if (finishedOnly) found = found.where("state", ">=", 2);
+  let found = db.selectFrom("batch_lines").where(linesOf(job)).where("line", ">", after);
+  if (finishedOnly) found = found.where("state", "in", [2, 3]);
   return found.select(WITHOUT_BODY).orderBy("line").limit(most).execute();
 }
 
 /** As they came in, to be looked at. */
 export async function bodiesAfter(
   db: Database,
-  jobId: string,
+  job: LinesOf,
   after: number,
   most: number,
 ): Promise<readonly { line: number; body: string }[]> {
   return db
     .selectFrom("batch_lines")
     .select(["line", "body"])
-    .where("job_id", "=", jobId)
+    .where(linesOf(job))
     .where("line", ">", after)
     .orderBy("line")
     .limit(most)
@@ -154,11 +169,11 @@ export async function bodiesAfter(
 
 export async function pageOfLines(
   db: Database,
-  jobId: string,
+  job: LinesOf,
   page: { readonly limit: number; readonly offset: number },
   finishedOnly: boolean,
 ): Promise<{ readonly items: readonly Omit<BatchLineRow, "body">[]; readonly total: number }> {
-  const which = sql<boolean>`job_id = ${jobId} ${finishedOnly ? sql`AND state >= 2` : sql``}`;
+  const which = sql<boolean>`${linesOf(job)} ${finishedOnly ? sql`AND state IN (2, 3)` : sql``}`;
   const { total } = await db
     .selectFrom("batch_lines")
     .where(which)

@@ -42,7 +42,14 @@ import type {
   AgentTaskTable,
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
-import type { BatchCostTable, BatchJobTable, BatchLineTable, BatchRunnerTable } from "./tables/batch.ts";
+import type {
+  BatchCostTable,
+  BatchDepartureTable,
+  BatchJobTable,
+  BatchLineTable,
+  BatchRunnerTable,
+  BatchSubmissionTable,
+} from "./tables/batch.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
@@ -306,6 +313,8 @@ export interface Schema {
   batch_lines: BatchLineTable;
   batch_runners: BatchRunnerTable;
   batch_costs: BatchCostTable;
+  batch_submissions: BatchSubmissionTable;
+  batch_departures: BatchDepartureTable;
   collector_keys: CollectorKeyTable;
   discovery_nonces: { key_id: string; nonce: string; seen_at: Date };
   discovery_events: { key_id: string; event_id: string; seen_at: Date };

@@ -9,6 +9,7 @@ import { PortalTokens } from "../../server/directory/people/portal/portal-tokens
 import { requestApproval } from "../../server/directory/tools/approvals.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
 import { BODIES, FORMS, WITHOUT_BODY } from "../support/admin-route-bodies.ts";
+import { batchJobRecord } from "../support/batch-job-record.ts";
 import { discoveryRecords } from "../support/discovery-records.ts";
 import { approvalDemand } from "../support/approvals.ts";
 import {
@@ -122,6 +123,7 @@ beforeAll(async () => {
     await acme.send("POST", "/v1/admin/identity-providers", { kind: "oidc", audience: "portal", name: "p", oidc })
   ).body.id;
   ids["/v1/admin/scim-tokens"] = (await acme.send("POST", "/v1/admin/scim-tokens", { name: "t" })).body.id;
+  ids["/v1/admin/batch-jobs"] = await batchJobRecord(plane.database.db, "acme", ids["/v1/admin/resource-groups"] ?? "");
   ids["/v1/admin/api-keys"] = (
     await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })
   ).body.id;

@@ -78,6 +78,21 @@ test("guardrails look at what each line asks and is answered, where batches are 
   expect(row.custom_metadata.batch).toMatchObject({ job_id: id, line: 2 });
 });
 
+test("a guardrail on calls made by themselves holds for the same call as a line", async () => {
+  const guarded = await team("guarded chat");
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "chat guard",
+    group_ids: [guarded.groupId],
+    surfaces: { chat_input: true, chat_output: true },
+    builtin: { banned_words: ["petard"], banned_words_surfaces: ["chat_input"] },
+  });
+  const { id } = await submit(guarded.apiKey, [asks("hoist a petard"), asks("hoist a flag")]);
+  expect(await ended(guarded.apiKey, id)).toMatchObject({ request_counts: { completed: 1, failed: 1 } });
+  expect((await results(guarded.apiKey, id)).map(({ error }) => error?.code ?? null)).toEqual(["guardrail_blocked", null]);
+  expect(world.upstream.seen.some(({ body }) => body.includes("petard"))).toBe(false);
+});
+
 test("a job whose budget is used up waits and says so, and goes on when there is more", async () => {
   const poor = await team("poor batch");
   // An answer costs 1.5 dollars.

@@ -217,3 +217,18 @@ test("a revoked key ends its job, and the lines say why", async () => {
   expect(job).toMatchObject({ status: "failed", error: { code: "credential_revoked" } });
   expect(job.request_counts.completed).toBeLessThan(1000);
 });
+
+test("administrators see every job of the tenant, with its failures by kind and its results", async () => {
+  const made = await api("POST", "/jobs", { model: "bad-request", requests: [{ custom_id: "a", body: asks("x") }] });
+  await ended(made.json.id);
+  const { jobs, total } = await world.admin.get("/v1/admin/batch-jobs?tenant_id=default&status=completed&page_size=1");
+  expect([jobs[0].id, jobs[0].resource_group_id, jobs.length, total >= 1]).toEqual([made.json.id, served.groupId, 1, true]);
+  expect(await world.admin.get(`/v1/admin/batch-jobs/${made.json.id}`)).toMatchObject({
+    errors_by_kind: [{ code: "upstream_rejected", count: 1 }],
+    provider_batches: [],
+    request_counts: { failed: 1 },
+  });
+  const results = await world.admin.get(`/v1/admin/batch-jobs/${made.json.id}/results`);
+  expect(JSON.stringify(results)).toContain("fake 400");
+  expect((await world.admin.request("GET", "/v1/admin/batch-jobs/batch_none")).status).toBe(404);
+});

@@ -154,9 +154,9 @@ async function liveALittle(): Promise<void> {
   await leaveTask(connection.db, mary.id);
   await sql`WITH j AS (INSERT INTO batch_jobs (id, tenant_id, resource_group_id, end_user_id, status, endpoint, completion_window, request_id, client_ip, created_at, ended_at, expires_at)
       VALUES ('batch_1', 'default', ${served.groupId}, ${mary.id}, 'completed', 'e', '24h', 'r', '', now(), now(), now()) RETURNING id)
-    INSERT INTO batch_lines (job_id, line, custom_id, body, state, result) SELECT id, 1, 'c', '"marys question"', 2, '"marys answer"' FROM j`.execute(
-    connection.db,
-  );
+    , l AS (INSERT INTO batch_lines (job_id, line, custom_id, body, state, result) SELECT id, 1, 'c', '"marys question"', 2, '"marys answer"' FROM j RETURNING job_id, line)
+    INSERT INTO batch_departures (job_id, line, tenant_id, left_from, call_id, model_id, operation, audit_row, asked, bytes)
+      SELECT job_id, line, 'default', gen_random_uuid(), 'c', 'm', 'chat', '{}', '"marys question"', 1 FROM l`.execute(connection.db);
   const config = crypto.randomUUID();
   await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
     connection.db,

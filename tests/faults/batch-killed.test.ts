@@ -1,14 +1,24 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
-import { testDatabase } from "../support/database.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
+import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
+import { findHome } from "../../server/store/embedded/home.ts";
 import { ANSWER_TEXT } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
-/** A process is killed five times while it runs a batch: each line stands once in the results, and each call has its row. */
+/** A process is killed five times, and its database once, while it runs a batch: each line stands once in the results, and each call has its row. */
 
-const LINES = 600;
+/** `BATCH_LINES=10000 npm test -- tests/faults/batch-killed` is the whole measure. */
+const LINES = Number(process.env.BATCH_LINES ?? 600);
+const WAITED_MS = PATIENCE_MS * Math.max(1, LINES / 1_000);
+const POSTGRES = fileURLToPath(new URL("../support/postgres-process.ts", import.meta.url));
 const seen: string[] = [];
 const upstream = Bun.serve({
   hostname: "127.0.0.1",
@@ -19,16 +29,22 @@ const upstream = Bun.serve({
     return new Response(ANSWER_TEXT, { headers: { "content-type": "application/json" } });
   },
 });
-let database: Awaited<ReturnType<typeof testDatabase>>;
+let home: string;
+let postgres: LastingProcess;
+let proxy: DatabaseProxy;
+let database: DatabaseConnection;
 let dataDir: string;
 let gateway: GatewayProcess;
 let admin: AdminClient;
 let served: Served;
 
 beforeAll(async () => {
-  database = await testDatabase();
+  home = await temporaryDirectory();
+  const url = await startPostgres();
+  proxy = await databaseProxy(url);
+  database = openDatabase(proxy.url, { log: jsonLog("error"), max: 2 });
   dataDir = await temporaryDirectory();
-  gateway = await startGateway({ databaseUrl: database.url, dataDir });
+  gateway = await startGateway({ databaseUrl: proxy.url, dataDir });
   admin = await signIn(gateway.adminUrl);
   served = await serveModels(admin, `http://127.0.0.1:${upstream.port}/v1`, ["fake-1"]);
 });
@@ -36,8 +52,30 @@ afterAll(async () => {
   await gateway.stop();
   await upstream.stop(true);
   await database.close();
+  await proxy.close();
+  postgres.kill("SIGTERM");
+  await postgres.exited;
   await removeDirectory(dataDir);
+  await removeDirectory(home);
 });
+
+async function startPostgres(): Promise<string> {
+  const ready = Promise.withResolvers<string>();
+  postgres = await startLasting([process.execPath, POSTGRES, home], {
+    onLine: (line, error) => (error ? console.error(line) : ready.resolve(line)),
+  });
+  void postgres.exited.then((code) => ready.reject(new Error(`PostgreSQL ended with ${code}`)));
+  return ready.promise;
+}
+
+/** The server and whoever keeps it running, at once. */
+async function killDatabase(): Promise<void> {
+  const postmaster = Number(readFileSync(join(findHome(home).cluster, "postmaster.pid"), "utf8").split("\n")[0]);
+  postgres.kill("SIGKILL");
+  process.kill(postmaster, "SIGKILL");
+  await postgres.exited;
+  proxy.leadTo(await startPostgres());
+}
 
 async function api(method: string, path: string, body?: unknown) {
   const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/batch/jobs${path}`, {
@@ -49,55 +87,67 @@ async function api(method: string, path: string, body?: unknown) {
 }
 
 async function until<T>(look: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
+  for (const end = Date.now() + WAITED_MS; ; await Bun.sleep(50)) {
     const found = await look();
     if (holds(found) || Date.now() > end) return found;
   }
 }
 
-test.each([false, true])("five kills, lines sent again: %p", async (again) => {
-  seen.length = 0;
-  const requests = Array.from({ length: LINES }, (_, i) => ({
-    custom_id: `n${i}`,
-    body: { messages: [{ role: "user", content: `n${i}` }] },
-  }));
-  const { id } = JSON.parse(await api("POST", "", { model: "fake-1", requests, retry_interrupted: again }));
-  for (let kill = 1; kill <= 5; kill++) {
-    const enough = (kill * LINES) / 8;
-    await until(
-      async () => seen.length,
-      (count) => count >= enough,
+test.each([false, true])(
+  "five kills, lines sent again: %p",
+  async (again) => {
+    seen.length = 0;
+    const requests = Array.from({ length: LINES }, (_, i) => ({
+      custom_id: `n${i}`,
+      body: { messages: [{ role: "user", content: `n${i}` }] },
+    }));
+    const { id } = JSON.parse(await api("POST", "", { model: "fake-1", requests, retry_interrupted: again }));
+    for (let kill = 1; kill <= 5; kill++) {
+      const enough = (kill * LINES) / 8;
+      await until(
+        async () => seen.length,
+        (count) => count >= enough,
+      );
+      if (kill === 3) {
+        await killDatabase();
+        const then = seen.length;
+        await until(
+          async () => seen.length,
+          (count) => count > then + 50,
+        );
+      }
+      await gateway.kill();
+      gateway = await startGateway({ databaseUrl: proxy.url, dataDir });
+    }
+    const job = await until(
+      async () => JSON.parse(await api("GET", `/${id}`)),
+      ({ ended_at }) => ended_at !== null,
     );
-    await gateway.kill();
-    gateway = await startGateway({ databaseUrl: database.url, dataDir });
-  }
-  const job = await until(
-    async () => JSON.parse(await api("GET", `/${id}`)),
-    ({ ended_at }) => ended_at !== null,
-  );
-  expect(job.status).toBe("completed");
-  const results = (await api("GET", `/${id}/results`))
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect(results.map(({ custom_id }) => custom_id)).toEqual(requests.map(({ custom_id }) => custom_id));
-  const interrupted = results.filter(({ error }) => error?.code === "gateway_interrupted");
-  const answered = results.filter(({ error }) => error === null);
-  expect(interrupted.length + answered.length).toBe(LINES);
-  expect(again ? interrupted.length : answered.length).toBe(again ? 0 : LINES - interrupted.length);
-  // A call that was not to be sent again was not.
-  if (!again) expect(new Set(seen).size).toBe(seen.length);
+    expect(job.status).toBe("completed");
+    const results = (await api("GET", `/${id}/results`))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(results.map(({ custom_id }) => custom_id)).toEqual(requests.map(({ custom_id }) => custom_id));
+    const interrupted = results.filter(({ error }) => error?.code === "gateway_interrupted");
+    const answered = results.filter(({ error }) => error === null);
+    expect(interrupted.length + answered.length).toBe(LINES);
+    expect(again ? interrupted.length : answered.length).toBe(again ? 0 : LINES - interrupted.length);
+    // A call that was not to be sent again was not.
+    if (!again) expect(new Set(seen).size).toBe(seen.length);
 
-  admin = await signIn(gateway.adminUrl);
-  const rows = (await rowsOf(admin, { proxy_subtype: "batch_line_chat_completions" }, 1)).length;
-  expect(rows).toBeGreaterThan(0);
-  const { rows: facts } = await sql<{ sent: number; cost: number; lines: number }>`
+    admin = await signIn(gateway.adminUrl);
+    const rows = (await rowsOf(admin, { proxy_subtype: "batch_line_chat_completions" }, 1)).length;
+    expect(rows).toBeGreaterThan(0);
+    const { rows: facts } = await sql<{ sent: number; cost: number; lines: number }>`
     SELECT count(*) FILTER (WHERE target_url IS NOT NULL)::int AS sent, coalesce(sum(llm_estimated_cost_usd), 0)::float8 AS cost,
        count(DISTINCT custom_metadata->'batch'->>'custom_id')::int AS lines FROM audit_rows WHERE custom_metadata->'batch'->>'job_id' = ${id}`.execute(
-    database.db,
-  );
-  // A line that was taken and had not left yet when its process died has no call, and so no row.
-  expect(facts[0]?.lines).toBeGreaterThanOrEqual(answered.length);
-  expect(facts[0]?.sent).toBeGreaterThanOrEqual(seen.length);
-  expect(job.cost_usd).toBeCloseTo(facts[0]?.cost as number, 4);
-});
+      database.db,
+    );
+    // A line that was taken and had not left yet when its process died has no call, and so no row.
+    expect(facts[0]?.lines).toBeGreaterThanOrEqual(answered.length);
+    expect(facts[0]?.sent).toBeGreaterThanOrEqual(seen.length);
+    expect(job.cost_usd).toBeCloseTo(facts[0]?.cost as number, 4);
+  },
+  LONG_TEST_MS,
+);

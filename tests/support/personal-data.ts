@@ -9,6 +9,7 @@ export const WHOLE_ROWS_GO = [
   "agent_tasks",
   "alert_acknowledgements",
   "api_keys",
+  "batch_departures",
   "batch_jobs",
   "batch_lines",
   "end_user_backup_codes",
@@ -220,6 +221,7 @@ export const KNOW_IDS = [
 export const ABOUT_NOBODY = [
   "batch_costs",
   "batch_runners",
+  "batch_submissions",
   "blobs_to_remove",
   "admin_backup_codes",
   "admin_log_checkpoints",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { timestamp } from "./conventions.ts";
+import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
 const text = z.string().nullable();
 const count = z.number().int();
@@ -104,3 +104,26 @@ export const openaiBatchPage = z
   .meta({ id: "OpenAIBatchList" });
 
 export const openaiBatchPageQuery = z.strictObject({ after: z.string().optional(), limit: count.optional() });
+
+const ofWhom = { resource_group_id: z.string(), end_user_id: text.describe("whose job it is; null of a key's"), api_key_id: text };
+
+/** A job as administrators see it. */
+export const adminBatchJob = batchJob.extend(ofWhom).meta({ id: "AdminBatchJob" });
+
+export const adminBatchJobDetail = batchJob
+  .extend({
+    ...ofWhom,
+    errors_by_kind: z
+      .array(z.strictObject({ code: z.string(), count }))
+      .describe("of lines that failed so far, the most frequent first; at most 50 kinds"),
+    provider_batches: z
+      .array(z.strictObject({ id: z.string(), provider_batch: text, lines: count, state: z.enum(["waiting", "running", "ended"]) }))
+      .describe("what was handed to the provider, of a job that it runs; the newest 200"),
+  })
+  .meta({ id: "AdminBatchJobDetail" });
+
+export const adminBatchJobQuery = z.strictObject({
+  ...pageQuery.shape,
+  status: batchJob.shape.status.optional(),
+  resource_group_id: recordId.optional(),
+});

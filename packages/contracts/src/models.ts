@@ -91,6 +91,13 @@ const written = {
   web_search_cost_per_thousand: unitPrice
     .optional()
     .describe("US dollars for a thousand searches of the vendor's own web search; null: unpriced"),
+  batch_price_factor: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .optional()
+    .describe("the part of its prices that its provider takes for a line of a batch which the provider runs; null: a half"),
   price_tiers: priceTiers.optional().describe("dearer prices of long prompts"),
   price_changes: priceChanges
     .optional()
@@ -187,6 +194,7 @@ export const model = z
     audio_input_cost_per_million_tokens: money,
     audio_output_cost_per_million_tokens: money,
     web_search_cost_per_thousand: money,
+    batch_price_factor: number,
     price_tiers: z.array(priceTier),
     price_changes: z.array(priceChange),
     image_cost: money,

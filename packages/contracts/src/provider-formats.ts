@@ -15,15 +15,24 @@ interface ProviderFormat {
   readonly hourlyCacheWrites: boolean;
   /** Whether its models make of a text the tokens that those of OpenAI do; others may make more of it. */
   readonly countsAsOpenAi: boolean;
+  /** Whether it runs batches of its own that the gateway can hand lines to. */
+  readonly batches: boolean;
 }
 
-const PLAIN = { baseUrl: "required", addressQuery: false, keyFile: false, hourlyCacheWrites: false, countsAsOpenAi: false } as const;
+const PLAIN = {
+  baseUrl: "required",
+  addressQuery: false,
+  keyFile: false,
+  hourlyCacheWrites: false,
+  countsAsOpenAi: false,
+  batches: false,
+} as const;
 
 /** The provider formats. Each has its way out in the gateway's drivers. */
 export const PROVIDER_FORMATS = {
-  openai: { ...PLAIN, baseUrl: "https://api.openai.com/v1", catalog: "maker", countsAsOpenAi: true },
-  anthropic: { ...PLAIN, catalog: { provider: "anthropic" }, hourlyCacheWrites: true },
-  gemini: { ...PLAIN, catalog: { provider: "gemini" } },
+  openai: { ...PLAIN, baseUrl: "https://api.openai.com/v1", catalog: "maker", countsAsOpenAi: true, batches: true },
+  anthropic: { ...PLAIN, catalog: { provider: "anthropic" }, hourlyCacheWrites: true, batches: true },
+  gemini: { ...PLAIN, catalog: { provider: "gemini" }, batches: true },
   azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" }, countsAsOpenAi: true },
   bedrock: { ...PLAIN, catalog: { provider: "bedrock" } },
   vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" } },

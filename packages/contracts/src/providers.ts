@@ -57,6 +57,9 @@ const passedHeaders = z
 /** How a server of OpenAI's format calls the ceiling on output. */
 export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
 
+/** Who runs batch jobs. */
+export const batchMode = z.enum(["gateway", "provider"]);
+
 const written = {
   base_url: versionedUrl
     .nullable()
@@ -75,6 +78,9 @@ const written = {
       "what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own " +
         "passes, and translated requests say what the vendor says",
     ),
+  batch_mode: batchMode
+    .optional()
+    .describe("who runs batch jobs of its models: the gateway, line by line, or the provider in batches of its own, at its price for them"),
   region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
   enabled: z.boolean().optional(),
 };
@@ -107,6 +113,7 @@ export const provider = z
     pass_response_headers: z.array(z.string()),
     region: z.string().nullable(),
     max_tokens_parameter: maxTokensParameter.nullable(),
+    batch_mode: batchMode,
     enabled: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,

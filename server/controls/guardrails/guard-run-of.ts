@@ -2,12 +2,12 @@ import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import { GuardRun } from "./guard-run.ts";
 import { surfaceGuard } from "./surface-guard.ts";
-import { surfaceOf } from "../../road/content-surface.ts";
+import { guardedAt, surfaceOf } from "../../road/content-surface.ts";
 
 /** What the call's resource group has its texts looked at for, in one direction; null: nothing. */
 export function guardRunOf(call: Call, direction: "input" | "output"): GuardRun | null {
   const { scope, audit } = call;
   const surface = scope === null || scope.tenant.guardrails.length === 0 ? null : surfaceOf(audit.proxySubtype, direction);
-  const guard = scope === null || surface === null ? null : surfaceGuard(scope, surface);
+  const guard = scope === null || surface === null ? null : surfaceGuard(scope, guardedAt(audit.proxySubtype, surface));
   return guard === null ? null : new GuardRun(guard, contentWorkOf(call));
 }

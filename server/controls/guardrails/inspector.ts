@@ -5,6 +5,7 @@ import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition 
 import { inTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
+import { guardedAt } from "../../road/content-surface.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
 import { addTag } from "../../road/record/add-tag.ts";
@@ -132,8 +133,8 @@ export class GuardrailInspector implements Inspector, ActionControl {
   }
 }
 
-function guardOf({ scope }: Call, surface: GuardrailSurface): SurfaceGuard | null {
-  return scope === null ? null : surfaceGuard(scope, surface);
+function guardOf({ scope, audit }: Call, surface: GuardrailSurface): SurfaceGuard | null {
+  return scope === null ? null : surfaceGuard(scope, guardedAt(audit.proxySubtype, surface));
 }
 
 const keyOf = (guard: SurfaceGuard, hash: string) => `${guard.version} ${hash}`;

@@ -27,37 +27,44 @@ export interface SurfaceGuard {
   readonly version: string;
 }
 
-const compiled = new WeakMap<GroupScope, Map<GuardrailSurface, SurfaceGuard | null>>();
+const compiled = new WeakMap<GroupScope, Map<string, SurfaceGuard | null>>();
 
 /** Compiled when a group's calls first meet the surface under a configuration, then found in memory. Null: nothing guards it. */
-export function surfaceGuard(scope: GroupScope, surface: GuardrailSurface): SurfaceGuard | null {
+export function surfaceGuard(scope: GroupScope, surfaces: readonly [GuardrailSurface, ...GuardrailSurface[]]): SurfaceGuard | null {
   if (scope.tenant.guardrails.length === 0) return null;
   let bySurface = compiled.get(scope);
   if (bySurface === undefined) {
     bySurface = new Map();
     compiled.set(scope, bySurface);
   }
-  let found = bySurface.get(surface);
+  const key = surfaces.join(" ");
+  let found = bySurface.get(key);
   if (found === undefined) {
     found = guardOfEntries(
       scope.tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, scope.chain)),
-      surface,
+      ...surfaces,
     );
-    bySurface.set(surface, found);
+    bySurface.set(key, found);
   }
   return found;
 }
 
-/** What several configurations come to on one surface. */
-export function guardOfEntries(entries: readonly GuardrailEntry[], surface: GuardrailSurface): SurfaceGuard | null {
+/** What several configurations come to on one surface, and on those besides whose guardrails hold there as well. */
+export function guardOfEntries(
+  entries: readonly GuardrailEntry[],
+  surface: GuardrailSurface,
+  ...besides: readonly GuardrailSurface[]
+): SurfaceGuard | null {
+  const all = [surface, ...besides];
   const rules: GuardRule[] = [];
   const engines: BoundEngine[] = [];
   for (const entry of entries) {
-    if (!entry.surfaces.has(surface)) continue;
+    const here = all.filter((one) => entry.surfaces.has(one));
+    if (here.length === 0) continue;
     const source = { id: entry.id, name: entry.name };
-    for (const rule of rulesOf(entry, surface)) rules.push({ ...rule, source });
+    for (const rule of rulesOf(entry, here)) rules.push({ ...rule, source });
     for (const engine of entry.engines)
-      if (engine.surfaces === undefined || engine.surfaces.includes(surface)) engines.push({ source, engine });
+      if (engine.surfaces === undefined || engine.surfaces.some((one) => here.includes(one))) engines.push({ source, engine });
   }
   if (rules.length === 0 && engines.length === 0) return null;
   const trusted = rules.filter(({ detector }) => detector.check !== "prompt_injection" && detector.check !== "jailbreak");
@@ -65,7 +72,7 @@ export function guardOfEntries(entries: readonly GuardrailEntry[], surface: Guar
     rules.some(({ action }) => action !== "warn") ||
     engines.some(({ engine }) => engine.action !== "warn" || engine.on_failure === "block");
   const version = entries
-    .filter(({ surfaces }) => surfaces.has(surface))
+    .filter(({ surfaces }) => all.some((one) => surfaces.has(one)))
     .map((entry) => entry.version)
     .join(" ");
   return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces, version };
@@ -74,8 +81,8 @@ export function guardOfEntries(entries: readonly GuardrailEntry[], surface: Guar
 /** Lists of words are large: what two surfaces, or two versions of the snapshot, have in common is compiled once. */
 const known = new BoundedMap<string, readonly GuardRule[]>(500);
 
-function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly GuardRule[] {
-  const settings = settingsOf(entry.builtin, surface);
+function rulesOf(entry: GuardrailEntry, surfaces: readonly GuardrailSurface[]): readonly GuardRule[] {
+  const settings = settingsOf(entry.builtin, surfaces);
   const key = `${entry.version} ${Object.keys(settings).join(" ")}`;
   let rules = known.get(key);
   if (rules === undefined) {
@@ -91,9 +98,9 @@ function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly Gua
   return rules;
 }
 
-function settingsOf(builtin: GuardrailBuiltin, surface: GuardrailSurface | null): GuardSettings {
+function settingsOf(builtin: GuardrailBuiltin, here: readonly GuardrailSurface[] | null): GuardSettings {
   const on = (surfaces: readonly GuardrailSurface[] | undefined) =>
-    surface === null || surfaces === undefined || surfaces.includes(surface);
+    here === null || surfaces === undefined || surfaces.some((one) => here.includes(one));
   const { banned_words: words, banned_patterns: patterns } = builtin;
   const threshold = (value: number | undefined) => (value === undefined ? {} : { threshold: value });
   return {

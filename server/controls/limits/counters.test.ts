@@ -190,6 +190,17 @@ for (const home of homes) {
       expect((await tryCall(counters, of, wants)).outcome.kind).toBe("admitted");
     });
 
+    test("what a call leaves to others is theirs, and nobody is locked out for it", async () => {
+      const clock = { now: NOON };
+      const { counters, tenantId } = home.make(clock);
+      const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "requests", 4)] });
+      const modest: Plan = { ...of, buckets: of.buckets.map((one) => ({ ...one, leave: 1 })) };
+      for (let i = 0; i < 3; i++) expect((await tryCall(counters, modest, demand())).outcome.kind).toBe("admitted");
+      const refused = (await tryCall(counters, modest, demand())).outcome;
+      expect(refused).toMatchObject({ kind: "denied", denial: { by: "bucket", retryAfterMs: expect.any(Number) } });
+      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
+    });
+
     test("tokens and dollars a minute are charged afterwards, and an empty bucket locks its scope", async () => {
       const clock = { now: NOON };
       const { counters, tenantId } = home.make(clock);

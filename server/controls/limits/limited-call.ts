@@ -1,4 +1,5 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { noteClamped } from "../../road/record/clamped.ts";
 import type { Call } from "../../road/call.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { Demand, Reservation } from "./counters.ts";
@@ -52,4 +53,11 @@ export interface RoutedReservation {
   /** Attempts whose use is held again. */
   coveredAttempts: number;
   tries: number;
+}
+
+/** Writes the longest answer that is held for into a request that leaves it open. */
+export function boundAnswer({ call, worst, view, outputTokens }: LimitedCall): void {
+  if (worst === null || view === null || (!worst.outputMustBeSet && outputTokens >= worst.outputTokens)) return;
+  view.maxTokens = Math.max(1, Math.floor(outputTokens / view.candidates));
+  if (outputTokens < worst.outputTokens) noteClamped(call, "max_tokens");
 }

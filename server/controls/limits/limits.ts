@@ -6,10 +6,9 @@ import type { CallLimits, NestedBounds } from "../../road/call-limits.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, decisionOf, PASS, refused } from "../../road/decision.ts";
 import type { RequestView } from "../../road/view.ts";
-import { noteClamped } from "../../road/record/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
 import { arrive } from "./arrive.ts";
-import { type LimitedCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
+import { boundAnswer, type LimitedCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
 import { InputCounts } from "./input-counts.ts";
 import type { LimitsParts } from "./limits-parts.ts";
 import { type Actual, type Admitted, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
@@ -30,6 +29,7 @@ import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
 import { type AgentRoute, modelOf, routeOf, toolsOf } from "../../road/target.ts";
 import { agentPlan, agentPlanInRun } from "./agent-plan.ts";
 import { together } from "./settled-together.ts";
+import { LeftCalls } from "./left-calls.ts";
 
 /**
  * The limits of the caller's group and of every group above it, and the ceilings of the model and the run, checked and
@@ -51,6 +51,7 @@ export class Limits implements RequestControl, CallLimits {
   private readonly warming: Warming;
   private readonly alerts: ThresholdAlerts;
   readonly toolCallCaps: ToolCallCaps;
+  readonly left: LeftCalls;
   private readonly runs: RunCeilings;
   private readonly parts: LimitsParts;
   private readonly settling = new Set<Promise<unknown>>();
@@ -73,6 +74,10 @@ export class Limits implements RequestControl, CallLimits {
       reservationOf: (call) => this.reservations.get(call),
     });
     this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
+    const [settle, sealed] = [this.settleHeld.bind(this), this.sealed.bind(this)] as const;
+    const { gate, reservations, arrivals, suspended } = this;
+    const planOf = (call: Call, model: ModelEntry) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan);
+    this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf });
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
@@ -266,7 +271,7 @@ export class Limits implements RequestControl, CallLimits {
     };
     return this.gate.pass(limited, () => {
       this.suspended.hold(call, { id: limited.id, plan: limited.plan, demand: limited.demand });
-      this.bound(limited);
+      boundAnswer(limited);
     });
   }
 
@@ -298,16 +303,9 @@ export class Limits implements RequestControl, CallLimits {
       this.arrivals.set(call, limited);
       this.suspended.hold(call, reservation);
     }
-    this.bound(limited);
+    boundAnswer(limited);
     setConsumptionHeaders(call, plan, found);
     this.tell(plan, found.spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
-  }
-
-  /** Writes the longest answer that is held for into a request that leaves it open. */
-  private bound({ call, worst, view, outputTokens }: LimitedCall): void {
-    if (worst === null || view === null || (!worst.outputMustBeSet && outputTokens >= worst.outputTokens)) return;
-    view.maxTokens = Math.max(1, Math.floor(outputTokens / view.candidates));
-    if (outputTokens < worst.outputTokens) noteClamped(call, "max_tokens");
   }
 
   /** Gives up what a call holds, for what its answer used if that is in. False: it needs what it holds. */
@@ -330,7 +328,7 @@ export class Limits implements RequestControl, CallLimits {
     const actual = recorded(call);
     if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
     const tools = this.toolCallCaps.takenBy(call).map((held) => this.settleHeld(call, held, { ...NOTHING_USED, requests: 1 }));
-    if (reservation === undefined) return together(tools);
+    if (reservation === undefined) return together([...tools, this.left.settled(call, actual)]);
     this.reservations.delete(call);
     this.learn(call, actual.input);
     const again = this.suspended.reacquired(call);

@@ -9,7 +9,8 @@ export function planText(plan: Plan, now: number): string {
   return JSON.stringify({
     u: plan.unpaced === true ? 1 : 0,
     s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
-    b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({
+    b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType, leave }) => ({
+      ...(leave === undefined ? {} : { e: leave }),
       k: key,
       s: scope,
       m: measure,

@@ -136,9 +136,12 @@ for i, b in ipairs(paced and plan.b or {}) do
   levels[i] = level
   local needed = 0
   if b.m == 'requests' then needed = 1 end
-  if (needed == 1 and level < 1 - 1e-9) or (needed == 0 and level <= 0) then
+  local left = b.e or 0
+  if (needed == 1 and level - left < 1 - 1e-9) or (needed == 0 and level - left <= 0) then
     local wait = 60000
-    if b.r > 0 then wait = math.max(1, math.ceil((needed - level) * 60000 / b.r)) end
+    if b.r > 0 then wait = math.max(1, math.ceil((needed + left - level) * 60000 / b.r)) end
+    -- It is not empty for others: nobody is locked out for it.
+    if left > 0 then return { 'bucket', i - 1, whole(wait) } end
     return { 'bucket', i - 1, whole(math.max(wait, lock(b, now))) }
   end
 end

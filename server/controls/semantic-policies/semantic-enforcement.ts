@@ -4,7 +4,7 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { abortReason, type Call, isAbandoned } from "../../road/call.ts";
-import { SURFACES } from "../../road/content-surface.ts";
+import { guardedAt, SURFACES } from "../../road/content-surface.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
 import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
 
@@ -26,12 +26,15 @@ export class SemanticEnforcement {
   }
 
   /** Those that hold for the call where its content passes `surface`; none where it passes nowhere. */
-  policiesOf({ scope }: Call, surface: GuardrailSurface | null): Policies {
+  policiesOf({ scope, audit }: Call, surface: GuardrailSurface | null): Policies {
     if (scope === null || surface === null || scope.tenant.semanticPolicies.length === 0) return [];
     let known = this.bySurface.get(scope);
     if (known === undefined) this.bySurface.set(scope, (known = new Map()));
-    let found = known.get(surface);
-    if (found === undefined) known.set(surface, (found = semanticPoliciesOf(scope).filter(({ surfaces }) => surfaces.has(surface))));
+    const places = guardedAt(audit.proxySubtype, surface);
+    const key = places.join(" ");
+    let found = known.get(key);
+    if (found === undefined)
+      known.set(key, (found = semanticPoliciesOf(scope).filter(({ surfaces }) => places.some((place) => surfaces.has(place)))));
     return found;
   }
 

@@ -38,6 +38,8 @@ export interface ModelEntry {
   readonly supportedImageQualities?: readonly string[];
   /** Oldest first, never empty; the first holds from ever. */
   readonly priceSchedule: readonly DatedPrices[];
+  /** What part of its prices holds for lines of its provider's batches; a half when left out. */
+  readonly batchPriceFactor?: number;
   /** What the last probe found; null when it was never probed. */
   readonly isHealthy: boolean | null;
   readonly provider: ProviderEntry;
@@ -54,6 +56,8 @@ export interface ProviderEntry {
   readonly passRequestHeaders?: readonly string[];
   readonly passResponseHeaders?: readonly string[];
   readonly region: string | null;
+  /** Whether it runs batches of its models itself. */
+  readonly runsBatches?: boolean;
 }
 
 /** What a key is given for: it goes nowhere else. */
@@ -100,6 +104,7 @@ export function modelEntry(
     maxConcurrent: row.max_concurrent_requests,
     supportedImageQualities: row.supported_image_qualities,
     priceSchedule: priceSchedule(row, providerFormat(provider.api_format)?.hourlyCacheWrites === true || CLAUDE.test(row.model_name)),
+    ...(row.batch_price_factor === null ? {} : { batchPriceFactor: row.batch_price_factor }),
     isHealthy: row.is_healthy,
     provider: {
       providerKey: provider.provider_key,
@@ -110,6 +115,7 @@ export function modelEntry(
       passRequestHeaders: provider.pass_request_headers,
       passResponseHeaders: provider.pass_response_headers,
       region: row.residency_region ?? provider.region,
+      runsBatches: provider.batch_mode === "provider",
     },
   };
 }

@@ -22,6 +22,7 @@ export function readModel(row: ModelRow): Model {
     default_max_tokens: row.default_max_tokens,
     system_prompt: row.system_prompt,
     ...priceMembers(row),
+    batch_price_factor: row.batch_price_factor,
     supported_image_qualities: row.supported_image_qualities,
     supported_video_resolutions: row.supported_video_resolutions,
     supported_video_durations: row.supported_video_durations,

@@ -33,6 +33,7 @@ function read(row: ProviderRow): ProviderRecord {
     pass_response_headers: row.pass_response_headers,
     region: row.region,
     max_tokens_parameter: row.max_tokens_parameter as ProviderRecord["max_tokens_parameter"],
+    batch_mode: row.batch_mode as ProviderRecord["batch_mode"],
     enabled: row.enabled,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -101,6 +102,13 @@ function baseUrl(format: string, given: string | null | undefined): string | nul
   return usual === "none" ? null : usual;
 }
 
+/** Throws a refusal where the format has no batches that the gateway could hand lines to. */
+function batchMode(format: string, mode: ProviderRecord["batch_mode"] | undefined): ProviderRecord["batch_mode"] | undefined {
+  if (mode === "provider" && providerFormat(format)?.batches !== true)
+    throw invalidField("batch_mode", `may be provider only for api_format ${formatsWith(({ batches }) => batches)}`);
+  return mode;
+}
+
 export const providers = records<
   ProviderRow,
   ProviderInsert,
@@ -131,6 +139,7 @@ export const providers = records<
       pass_response_headers: JSON.stringify(body.pass_response_headers ?? []),
       region: body.region ?? null,
       max_tokens_parameter: body.max_tokens_parameter ?? null,
+      batch_mode: batchMode(body.api_format, body.batch_mode) ?? "gateway",
       enabled: body.enabled ?? true,
       api_key_sealed: null,
       api_key_hint: null,
@@ -155,6 +164,7 @@ export const providers = records<
       [row.base_url, row.headers, row.api_format],
     );
     if (!stands || apiKey !== undefined) await forgetHealthOfProvider(write.trx, row.id);
+    batchMode(body.api_format ?? row.api_format, body.batch_mode ?? (row.batch_mode as ProviderRecord["batch_mode"]));
     return {
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),

@@ -3,7 +3,7 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
 import { addTag } from "../record/add-tag.ts";
-import { costAt } from "./cost.ts";
+import { costAt, type Cost } from "./cost.ts";
 import { modelOf } from "../target.ts";
 
 /**
@@ -40,11 +40,18 @@ export function settle(call: Call, usage: Usage | null): void {
   let micros: MicroUsd | null = 0;
   for (const { costMicros } of failed) micros = micros === null || costMicros === null ? null : micros + costMicros;
   if (usage !== null) {
-    const cost = model === null ? null : costAt(model.priceSchedule, usage, arrivalOf(call));
+    const cost = model === null ? null : reduced(costAt(model.priceSchedule, usage, arrivalOf(call)), call.priceFactor ?? 1);
     micros = micros === null || cost === null ? null : micros + cost.micros;
     if (cost !== null && cost.cacheSavings !== null) row.prompt_cache_savings_usd = usdFromMicros(cost.cacheSavings);
   }
   if (micros !== null) row.llm_estimated_cost_usd = usdFromMicros(micros);
+}
+
+/** At a part of the usual prices, rounded up. */
+function reduced(cost: Cost | null, factor: number): Cost | null {
+  if (cost === null || factor === 1) return cost;
+  const { micros, cacheSavings } = cost;
+  return { micros: Math.ceil(micros * factor), cacheSavings: cacheSavings === null ? null : Math.round(cacheSavings * factor) };
 }
 
 /** What a failed attempt cost; null when it, or anything it used, has no price. */

@@ -23,16 +23,22 @@ export interface Arrival {
   readonly headers: Headers;
 }
 
+/** What a call was that left in a batch of its provider and now goes on, maybe in another process. */
+export interface LeftCall {
+  readonly id: string;
+  readonly timestamp: string;
+}
+
 /** Mints the call and begins its record with what the request says before anyone has looked at who sent it. */
-export function openCall({ method, url, headers: given }: Arrival, ip: string, audit: AuditClass, clock: Clock): Call {
+export function openCall({ method, url, headers: given }: Arrival, ip: string, audit: AuditClass, clock: Clock, left?: LeftCall): Call {
   const headers = new RequestHeaders(given);
   const micros = clock.micros();
-  const id = ulid(Math.floor(micros / 1000));
+  const id = left?.id ?? ulid(Math.floor(micros / 1000));
   const path = pathOf(url);
   const correlationId = recordableClaim(headers, "x-correlation-id") ?? id;
   const row: AuditRow = {
     id,
-    timestamp: isoMicros(micros),
+    timestamp: left?.timestamp ?? isoMicros(micros),
     proxy_type: audit.proxyType,
     proxy_subtype: audit.proxySubtype,
     http_method: method,
@@ -60,7 +66,7 @@ export function openCall({ method, url, headers: given }: Arrival, ip: string, a
     headers,
     path,
     ip,
-    arrivedAt: performance.now(),
+    arrivedAt: performance.now() - (left === undefined ? 0 : Math.max(0, micros / 1000 - Date.parse(left.timestamp))),
     abort: new AbortController(),
     row,
     answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },

@@ -1,7 +1,7 @@
 import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/batch/batch-store.ts";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { CarriedAnswer } from "../../road/carried-calls.ts";
+import type { CarriedAnswer, LeftLine } from "../../road/carried-calls.ts";
 import { INTERRUPTED, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";
@@ -29,9 +29,13 @@ const UNKNOWN: LineVerdict = { kind: "done", result: { statusCode: null, request
 export interface RunnerParts {
   readonly store: BatchStore;
   /** Carries one line; null where it could not be recorded. */
-  readonly carry: (job: BatchJob, line: LineToRun) => Promise<CarriedAnswer | null>;
+  readonly carry: (job: BatchJob, line: LineToRun) => Promise<CarriedAnswer | LeftLine | null>;
   /** Writes the end of a job whose lines are all at rest. */
   readonly end: (job: BatchJob, runner: string) => Promise<void>;
+  /** The chain that rows of this process go to. */
+  readonly chain: string;
+  /** What this process is called where lines leave from it in batches of their provider. */
+  readonly leftFrom: string;
   readonly lastWaitedFor: () => number;
   readonly log: Log;
 }
@@ -77,7 +81,7 @@ export class BatchRunner {
     if (this.active.length === 0) return;
     await store.endInterrupted(this.id, INTERRUPTED);
     for (;;) {
-      const job = await store.takeEnding(this.id, ENDING_SECONDS);
+      const job = await store.takeEnding(this.id, this.parts.chain, ENDING_SECONDS);
       if (job === undefined) break;
       await this.parts.end(job, this.id).catch((error: Error) => this.parts.log.warn("batch_not_ended", { error }));
     }
@@ -176,9 +180,14 @@ export class BatchRunner {
       this.parts.log.error("batch_line_failed", { error });
       return "unknown" as const;
     });
+    if (typeof answer === "object" && answer !== null && "departure" in answer) return this.depart(job, line, answer);
     const ofOneModel = record.model !== null || record.model_id !== null;
     const verdict =
-      answer === null ? UNRECORDED : answer === "unknown" ? UNKNOWN : verdictOn(answer, line.attempt, ofOneModel, record.retry_interrupted);
+      answer === null
+        ? UNRECORDED
+        : answer === "unknown"
+          ? UNKNOWN
+          : verdictOn(answer, line.attempt, ofOneModel, record.retry_interrupted || job.mode === "provider");
     if (verdict.kind === "done") {
       await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...verdict.result });
       if (job.was_paused && verdict.result.error === null) await store.resume(job.id);
@@ -190,6 +199,24 @@ export class BatchRunner {
       if (verdict.kind === "end") await store.endAs(job.id, "failed", verdict.why);
       else if (verdict.afterMs > 0) await store.pause(job.id, new Date(Date.now() + verdict.afterMs), verdict.why);
     });
+  }
+
+  /** It goes on from where its provider's batch comes back. */
+  private async depart(job: JobToRun, { line }: LineToRun, { departure, id, row, asked }: LeftLine): Promise<void> {
+    const { store, leftFrom } = this.parts;
+    const { modelId, operation, body: sent } = departure;
+    await this.surely(() =>
+      store.depart(this.id, job.tenant_id, job.id, line, {
+        callId: id,
+        leftFrom,
+        modelId,
+        operation,
+        auditRow: JSON.stringify(row),
+        asked,
+        sent,
+      }),
+    );
+    if (job.was_paused) await store.resume(job.id);
   }
 
   /** A line that nobody has and nobody returns would never end. */

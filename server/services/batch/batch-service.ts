@@ -44,6 +44,8 @@ export interface SubmittedJob {
 interface BatchServiceParts {
   readonly store: BatchStore;
   readonly now: () => number;
+  /** Who runs a job whose lines all go where the call may go. */
+  readonly modeFor: (call: Call, endpoint: string) => BatchJob["mode"];
   /** Told that there is something to run. */
   readonly wake: () => void;
 }
@@ -84,7 +86,7 @@ export class BatchService {
     call.whenEnded.push(() => {
       if (!this.begun.has(call)) void this.store.remove(owner.tenantId, id).catch(() => undefined);
     });
-    const intake = new Intake(this.store, id);
+    const intake = new Intake(this.store, { id, tenant_id: owner.tenantId });
     await intake.take(pieces, lineEndpoint);
     const facts = asked();
     if (isRefusal(facts)) return facts;
@@ -107,9 +109,9 @@ export class BatchService {
   private readonly totals = new WeakMap<Call, number>();
 
   /** Every control has let the job pass: from now on it is run. */
-  async begin(call: Call, owner: JobOwner, { id }: SubmittedJob): Promise<BatchJob | Refusal> {
+  async begin(call: Call, owner: JobOwner, { id, endpoint }: SubmittedJob): Promise<BatchJob | Refusal> {
     this.begun.add(call);
-    await this.store.start(owner.tenantId, id, this.totals.get(call) ?? 0);
+    await this.store.start(owner.tenantId, id, this.totals.get(call) ?? 0, this.parts.modeFor(call, endpoint));
     this.parts.wake();
     return this.find(owner, id);
   }

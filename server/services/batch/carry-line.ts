@@ -1,7 +1,8 @@
-import type { BatchJob, BatchStore, LineToRun } from "../../directory/batch/batch-store.ts";
+import type { BatchJob, BatchStore, LineToGive, LineToRun } from "../../directory/batch/batch-store.ts";
 import type { Holder } from "../../road/admission/gateway-tokens.ts";
-import type { CarriedAnswer, CarriedCalls } from "../../road/carried-calls.ts";
+import type { CarriedAnswer, CarriedCalls, CarriedRequest, LeftLine, Returned } from "../../road/carried-calls.ts";
 import type { Surface } from "../../road/surface.ts";
+import { isErrorCode, refuse } from "../../kernel/errors.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { BATCH_ENDPOINTS, type BatchEndpoint } from "./endpoints.ts";
 import { withModel } from "./intake.ts";
@@ -11,12 +12,21 @@ const encoder = new TextEncoder();
 const BELIEVED_MS = 1_000;
 const NO_KEY = "0".repeat(64);
 
+export interface LineCarrier {
+  /** Null where it could not be recorded. Of a job that its provider runs, what the line comes back with unless it was answered at once. */
+  carry(job: BatchJob, line: LineToRun): Promise<CarriedAnswer | LeftLine | null>;
+  /** Gives a line what its provider's batch came back with. `recorded`: its row is sealed already. */
+  give(job: BatchJob, line: LineToGive, recorded: boolean): Promise<CarriedAnswer | null>;
+}
+
+interface CarrierParts {
+  readonly calls: Pick<CarriedCalls, "carry" | "give">;
+  readonly store: Pick<BatchStore, "keyHash">;
+  readonly surfaces: Readonly<Record<BatchEndpoint, Surface>>;
+}
+
 /** Carries the lines of jobs in the name of whoever submitted them. */
-export function lineCarrier(
-  calls: Pick<CarriedCalls, "carry">,
-  store: Pick<BatchStore, "keyHash">,
-  surfaces: Readonly<Record<BatchEndpoint, Surface>>,
-): (job: BatchJob, line: LineToRun) => Promise<CarriedAnswer | null> {
+export function lineCarrier({ calls, store, surfaces }: CarrierParts): LineCarrier {
   const hashes = new Map<string, { readonly hash: Promise<string | null>; readonly at: number }>();
   const hashOf = (tenantId: string, keyId: string): Promise<string | null> => {
     const known = hashes.get(keyId);
@@ -32,31 +42,59 @@ export function lineCarrier(
     if (keyId !== null || userId === null) return { kind: "key", hash: (keyId === null ? null : await hashOf(tenantId, keyId)) ?? NO_KEY };
     return { kind: "user", tenantId, userId, since: job.created_at.getTime() };
   };
-  return async (job, line) => {
+  const requestOf = async (
+    job: BatchJob,
+    { line, custom_id, attempt }: Pick<LineToRun, "line" | "custom_id" | "attempt">,
+    body: Uint8Array,
+  ): Promise<CarriedRequest | null> => {
     // The directory cannot be asked: not the caller's fault, and no reason to end a job.
     const holder = await holderOf(job).catch(() => null);
     if (holder === null) return null;
     const endpoint = job.endpoint as BatchEndpoint;
-    const document = JsonDocument.read(encoder.encode(line.body));
-    const body = document instanceof JsonDocument ? withModel(document, { model: job.model, modelId: job.model_id }) : line.body;
     const headers = new Headers({
       "content-type": "application/json",
       "x-resource-group": job.resource_group_id,
-      "idempotency-key": `${job.id}:${line.line}`,
+      "idempotency-key": `${job.id}:${line}`,
     });
     if (job.correlation_id !== null) headers.set("x-correlation-id", job.correlation_id);
-    return calls.carry({
-      surface: surfaces[endpoint],
-      audit: { proxyType: "batch", proxySubtype: BATCH_ENDPOINTS[endpoint].subtype },
-      path: `/v1/proxy/batch/jobs/${job.id}/lines/${line.line}`,
-      headers,
-      body: encoder.encode(body),
-      ip: job.client_ip,
-      holder,
-      groupId: job.resource_group_id,
-      parentId: job.id,
-      rootTaskId: job.root_task_id,
-      noted: { batch: { job_id: job.id, line: line.line, custom_id: line.custom_id, attempt: line.attempt } },
-    });
+    return {
+      ...{ surface: surfaces[endpoint], audit: { proxyType: "batch", proxySubtype: BATCH_ENDPOINTS[endpoint].subtype } },
+      ...{ path: `/v1/proxy/batch/jobs/${job.id}/lines/${line}`, headers, body, ip: job.client_ip, holder, groupId: job.resource_group_id },
+      ...{ parentId: job.id, rootTaskId: job.root_task_id },
+      noted: { batch: { job_id: job.id, line, custom_id, attempt } },
+    };
   };
+  return {
+    async carry(job, line) {
+      const document = JsonDocument.read(encoder.encode(line.body));
+      const body = document instanceof JsonDocument ? withModel(document, { model: job.model, modelId: job.model_id }) : line.body;
+      const request = await requestOf(job, line, encoder.encode(body));
+      return request === null ? null : calls.carry(request, job.mode === "provider");
+    },
+    async give(job, line, recorded) {
+      const request = await requestOf(job, line, NOTHING);
+      return request === null ? null : calls.give(request, leftLineOf(line), returnedOf(line), recorded);
+    },
+  };
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** A line as it left, from what was kept of it. */
+function leftLineOf({ audit_row, call_id: id, model_id: modelId, operation, asked, provider_batch }: LineToGive): LeftLine {
+  const row = JSON.parse(audit_row) as LeftLine["row"];
+  const told = row.custom_metadata as { batch?: object } | null | undefined;
+  const custom_metadata = { ...told, batch: { ...told?.batch, provider_batch } };
+  return {
+    departure: { modelId, operation: operation as LeftLine["departure"]["operation"], body: "" },
+    ...{ id, timestamp: row.timestamp as string, row: { ...row, custom_metadata }, asked },
+  };
+}
+
+/** What is kept of why there is no answer: a code, and behind a colon what was said of it. */
+function returnedOf({ status, answer, unanswered }: LineToGive): Returned {
+  if (status !== null && answer !== null) return { status, body: answer };
+  const [code = "", ...said] = (unanswered ?? "upstream_error").split(": ");
+  const reason = said.join(": ");
+  return refuse(isErrorCode(code) ? code : "upstream_error", undefined, reason === "" ? {} : { reason });
 }

@@ -1,6 +1,7 @@
 import type { BatchJob, BatchLine, BatchStore } from "../../directory/batch/batch-store.ts";
 import type { Files } from "../../directory/files/stored-files.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import { ulid } from "../../kernel/ids.ts";
 import { isRefusal, reasonOf } from "../../kernel/errors.ts";
 import type { CarriedCalls } from "../../road/carried-calls.ts";
 import { resultLines } from "./results.ts";
@@ -9,11 +10,23 @@ interface EndParts {
   readonly store: BatchStore;
   readonly files: Pick<Files, "store">;
   readonly calls: Pick<CarriedCalls, "tell">;
+  /** The chain that this process writes to, and a wait until all that is in its journal is in the database. */
+  readonly chain: string;
+  readonly shipped: () => Promise<void>;
+  readonly now: () => Date;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
 }
 
 /** Writes a job's results to files, the row of its end, and then what it ended as. */
-export function jobEnder({ store, files, calls, tenant: tenantOf }: EndParts): (job: BatchJob, runner: string) => Promise<void> {
+export function jobEnder({
+  store,
+  files,
+  calls,
+  chain,
+  shipped,
+  now,
+  tenant: tenantOf,
+}: EndParts): (job: BatchJob, runner: string) => Promise<void> {
   return async (job, runner) => {
     const owner = { tenantId: job.tenant_id, groupId: job.resource_group_id, userId: job.end_user_id };
     const tenant = await tenantOf(job.tenant_id);
@@ -27,6 +40,13 @@ export function jobEnder({ store, files, calls, tenant: tenantOf }: EndParts): (
     const output = job.completed === 0 ? null : await stored("output", ({ state }) => state === 2);
     const error = job.completed === job.total_requests ? null : await stored("error", ({ state }) => state !== 2);
     const failed = job.ends_as === "failed";
+    const at = now();
+    const begun = await store.beginEnd(job.id, runner, { id: ulid(at.getTime()), chain });
+    if (begun === undefined) return;
+    if (begun.doubtful) {
+      await shipped();
+      if ((await store.recorded(job.tenant_id, [begun.rowId])).has(begun.rowId)) return store.finish(job.id, runner, { output, error });
+    }
     const sealed = await calls.tell(
       {
         audit: { proxyType: "batch", proxySubtype: "batch_end" },
@@ -48,6 +68,7 @@ export function jobEnder({ store, files, calls, tenant: tenantOf }: EndParts): (
         errorType: failed ? (job.error?.code ?? "internal_error") : null,
         errorMessage: failed ? (job.error?.message ?? null) : null,
       },
+      { id: begun.rowId, timestamp: at.toISOString().replace("Z", "000Z") },
     );
     if (!sealed) throw new Error("the row of the job's end is not stored");
     await store.finish(job.id, runner, { output, error });

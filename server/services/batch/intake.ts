@@ -29,14 +29,14 @@ export class Intake {
   model: string | null = null;
   private severalModels = false;
   private readonly store: BatchStore;
-  private readonly jobId: string;
+  private readonly job: { readonly id: string; readonly tenant_id: string };
   private readonly ids = new Map<string, number>();
   private waiting: { line: number; customId: string; body: string }[] = [];
   private waitingBytes = 0;
 
-  constructor(store: BatchStore, jobId: string) {
+  constructor(store: BatchStore, job: { readonly id: string; readonly tenant_id: string }) {
     this.store = store;
-    this.jobId = jobId;
+    this.job = job;
   }
 
   /** `endpoint`: what each line has to name; null where it is said elsewhere. */
@@ -65,7 +65,7 @@ export class Intake {
   /** Holds every body to what a call with it would be held to. */
   async check(endpoint: BatchEndpoint, { model, modelId }: JobModel): Promise<void> {
     for (let after = 0; this.problems.length < MOST_PROBLEMS;) {
-      const rows = await this.store.bodiesAfter(this.jobId, after, LINES_AT_ONCE);
+      const rows = await this.store.bodiesAfter(this.job, after, LINES_AT_ONCE);
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.line;
@@ -113,7 +113,7 @@ export class Intake {
     const { waiting } = this;
     this.waiting = [];
     this.waitingBytes = 0;
-    if (this.problems.length === 0) await this.store.addLines(this.jobId, waiting);
+    if (this.problems.length === 0) await this.store.addLines(this.job, waiting);
   }
 }
 

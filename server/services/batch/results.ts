@@ -37,12 +37,12 @@ export async function* resultLines(
   which: (line: BatchLine) => boolean = () => true,
 ): AsyncGenerator<Uint8Array> {
   for (let after = 0; ;) {
-    const lines = await store.linesAfter(job.id, after, LINES_READ, !isOver(job));
+    const lines = await store.linesAfter(job, after, LINES_READ, !isOver(job));
     const last = lines.at(-1);
     if (last === undefined) return;
     after = last.line;
     const text = lines
-      .filter((line) => line.state !== 1 && which(line))
+      .filter((line) => line.state !== 1 && line.state < 4 && which(line))
       .map((line) => `${resultLineOf(job, line)}\n`)
       .join("");
     if (text !== "") yield encoder.encode(text);

@@ -39,6 +39,12 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   if (isRefusal(provider)) return failed(provider, null);
   const { operation, body, form, stream, query = "" } = prepared;
   const headers = { ...passedOn(call, model), ...prepared.headers };
+  const { batched } = call;
+  if (batched?.kind === "answered") {
+    const { status, body: answered } = batched;
+    const response = new Response(answered, { status, headers: { "content-type": "application/json" } });
+    return readWhole(call, terms, response, { "content-type": "application/json" }, parts.clock);
+  }
   const reply = await provider.send(targetOf(model), { operation, body, ...(form && { form }), stream, headers, query, abort, timeoutMs });
   if (isRefusal(reply))
     return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);

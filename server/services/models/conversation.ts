@@ -10,6 +10,7 @@ import { withExactTools } from "../../wire/exact-tools.ts";
 import type { OutboundChanges } from "../../wire/inbound.ts";
 import { MAX_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../../road/call.ts";
+import { isAnswered } from "../../road/batched.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
@@ -17,7 +18,7 @@ import type { SignatureCache } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
-import { joinedInstructions } from "../../wire/sent-settings.ts";
+import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
   readonly signatures: SignatureCache;
@@ -104,6 +105,10 @@ async function translating(
   const { inbound, caller } = conversation;
   const read = caller.readRequest(inbound.exactBody);
   if ("unsupported" in read) return unsupported(read.unsupported);
+  const coming = answerReading(call, conversation, { model, codec }, parts);
+  // What was sent is known; only its answer is to be read.
+  if (isAnswered(call))
+    return { ...coming, operation: codec.format, body: "", sent: NOTHING_SENT, stream: false, headers: {}, dropped: [] };
   const defaulted = withDefaults(read.request, inbound.stream, changes);
   const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
   const signed = codec.signs ? await signedAgain(call, asked, parts.signatures) : asked;
@@ -117,7 +122,6 @@ async function translating(
   });
   if ("unsupported" in written)
     return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
-  const context = replyContext(call, conversation, model);
   // What governance put before a legacy prompt is part of that prompt by now.
   const sent = codec.sentSettings(written.body);
   return {
@@ -126,6 +130,21 @@ async function translating(
     sent: caller.format === "completions" ? { ...sent, instructions: joinedInstructions([sent.instructions, inbound.instructions]) } : sent,
     stream: inbound.stream,
     headers: {},
+    ...coming,
+    dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
+  };
+}
+
+/** How an answer in the provider's format becomes the caller's. */
+function answerReading(
+  call: Call,
+  conversation: Conversation,
+  { model, codec }: TranslationTarget,
+  parts: ConversationParts,
+): Pick<PreparedRequest, "streamCodec" | "streamType" | "whole" | "refusal"> {
+  const { inbound, caller } = conversation;
+  const context = replyContext(call, conversation, model);
+  return {
     streamCodec() {
       const signatures = new SignedCallsOfStream();
       const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
@@ -156,7 +175,6 @@ async function translating(
     },
     refusal: (status, bytes, headers) =>
       encoder.encode(JSON.stringify(caller.writeFault(codec.readFault(status, objectOf(bytes), headers), call.id))),
-    dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
 }
 

@@ -4,6 +4,7 @@ import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.t
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readWhole } from "../../road/answers/caller-answer.ts";
 import { replyStream } from "../../road/answers/reply-stream.ts";
+import { isAnswered, LeftInBatch } from "../../road/batched.ts";
 import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../road/call.ts";
 import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
@@ -58,6 +59,8 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
 }
 
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
+/** Nearly every provider takes a half for what it answers in a batch. */
+const BATCH_PRICE_FACTOR = 0.5;
 const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
@@ -206,6 +209,12 @@ class Failover {
         this.neverAsked(model);
         return ready;
       }
+      const { batched } = this.call;
+      if (batched?.kind === "leaving") {
+        this.call.priceFactor = model.batchPriceFactor ?? BATCH_PRICE_FACTOR;
+        batched.departed = { modelId: model.id, operation: ready.operation, body: ready.body };
+        throw new LeftInBatch();
+      }
       return await this.ask(model, ready);
     } catch (error) {
       this.neverAsked(model);
@@ -310,6 +319,8 @@ class Failover {
     const { call, parts } = this;
     const provider = providerOf(parts.providers, model);
     if (isRefusal(provider)) return provider;
+    // Its row says since it left where it went.
+    if (isAnswered(call)) return null;
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
@@ -325,6 +336,8 @@ class Failover {
       row.llm_used_fallback = true;
       row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";
     }
+    // It leaves with many others, and is found again without a marker.
+    if (call.batched !== undefined) return null;
     try {
       parts.begin(call);
       return null;

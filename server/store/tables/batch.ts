@@ -44,6 +44,10 @@ export interface BatchJobTable {
   paused_until: NullableStamp;
   taken_by: string | null;
   taken_until: NullableStamp;
+  mode: WithDefault<"gateway" | "provider">;
+  end_row_id: WithDefault<string | null>;
+  end_chain: WithDefault<string | null>;
+  end_begun_at: WithDefault<Date | null>;
   created_at: Stamp;
   in_progress_at: NullableStamp;
   finalizing_at: NullableStamp;
@@ -57,7 +61,7 @@ export interface BatchLineTable {
   line: number;
   custom_id: string;
   body: string;
-  /** 0 waits, 1 is with a process, 2 was answered, 3 failed. */
+  /** 0 waits, 1 is with a process, 2 was answered, 3 failed, 4 left in a batch of its provider, 5 was answered there and is to be given. */
   state: ColumnType<number, number | undefined, number>;
   attempt: WithDefault<number>;
   owner: string | null;
@@ -78,4 +82,43 @@ export interface BatchCostTable {
   tenant_id: string;
   cost_micro_usd: number;
   unpriced: number;
+}
+
+export interface BatchSubmissionTable {
+  id: string;
+  job_id: string;
+  tenant_id: string;
+  model_id: string;
+  operation: string;
+  lines: number;
+  state: WithDefault<"ready" | "sending" | "running" | "fetched" | "ended">;
+  provider_batch: string | null;
+  cancelled: WithDefault<boolean>;
+  attempts: WithDefault<number>;
+  looks: WithDefault<number>;
+  sending_since: NullableStamp;
+  look_at: WithDefault<Date>;
+  taken_by: string | null;
+  taken_until: NullableStamp;
+  created_at: WithDefault<Date>;
+}
+
+export interface BatchDepartureTable {
+  job_id: string;
+  line: number;
+  tenant_id: string;
+  submission_id: string | null;
+  left_from: string;
+  call_id: string;
+  model_id: string;
+  operation: string;
+  audit_row: string;
+  asked: string;
+  sent: string | null;
+  bytes: number;
+  status: number | null;
+  answer: string | null;
+  unanswered: string | null;
+  chain: string | null;
+  given_at: NullableStamp;
 }

@@ -38,6 +38,7 @@ export interface ProviderTable {
   pass_response_headers: ColumnType<string[], string | undefined, string>;
   region: string | null;
   max_tokens_parameter: string | null;
+  batch_mode: WithDefault<string>;
   enabled: WithDefault<boolean>;
   created_at: Stamp;
   updated_at: Stamp;
@@ -75,6 +76,7 @@ export interface ModelTable {
   audio_output_character_cost: number | null;
   video_second_cost: number | null;
   web_search_cost: number | null;
+  batch_price_factor: number | null;
   supported_image_qualities: WithDefault<string[]>;
   supported_video_resolutions: WithDefault<string[]>;
   supported_video_durations: WithDefault<number[]>;

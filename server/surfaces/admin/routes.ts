@@ -52,6 +52,7 @@ import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { sessionOperations } from "./sessions.ts";
 import { tenantOperations } from "./tenants.ts";
 import { webSearchOperations } from "./web-search.ts";
+import { batchJobOperations } from "./batch-jobs.ts";
 import { usageImportOperations } from "./usage-import.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
@@ -95,6 +96,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...ingestAdapterOperations,
   ...assetOperations,
   ...usageImportOperations,
+  ...batchJobOperations,
   ...apiKeyOperations,
   ...aiSystemOperations,
   ...runOperations,

@@ -32,13 +32,13 @@ const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, e
 };
 
 /** What a job is, as its callers see it. */
-function recordOf(job: CallerJob): object {
+export function batchRecordOf(job: CallerJob): object {
   const { id, status, total_requests, endpoint, completion_window, model, model_id, description, metadata, error } = job;
   const { created_at, in_progress_at, ended_at, expires_at, paused_until, output_file_id, error_file_id, retry_interrupted } = job;
   return {
     ...{ id, status, total_requests, endpoint, completion_window, created_at, model, model_id, description, metadata },
     request_counts: countsOf(job),
-    mode: "gateway",
+    mode: job.mode,
     cost_usd: usdFromMicros(job.cost_micro_usd),
     unpriced_requests: job.unpriced,
     ...{ in_progress_at, ended_at, expires_at, error, paused_until, output_file_id, error_file_id, retry_interrupted },
@@ -90,7 +90,7 @@ export const batchSubmit = (batches: BatchService): Surface => ({
         ...{ lineEndpoint: null, inputFileId: null },
         facts: () => factsIn(reader),
       },
-      (job) => ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(recordOf(job))),
+      (job) => ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(batchRecordOf(job))),
       ({ problems }) =>
         fieldsRefusal(
           problems.map(({ number, field, message }) => ({
@@ -118,21 +118,21 @@ export const batchList = (batches: BatchService): Surface =>
     if (typeof offset !== "number") return offset;
     const { items, total } = await batches.store.list(callerOf(call).owner, status, { limit, offset });
     const shown = { limit, offset, page: Math.floor(offset / limit) + 1, page_size: limit };
-    return jsonAnswer({ jobs: items.map(recordOf), total, ...shown });
+    return jsonAnswer({ jobs: items.map(batchRecordOf), total, ...shown });
   });
 
 /** GET /v1/proxy/batch/jobs/{batch_job_id} */
 export const batchDetail = (batches: BatchService): Surface =>
   fileSurface(async (call) => {
     const job = await batches.find(callerOf(call).owner, batchIdIn(call));
-    return isRefusal(job) ? job : jsonAnswer(recordOf(job));
+    return isRefusal(job) ? job : jsonAnswer(batchRecordOf(job));
   });
 
 /** POST /v1/proxy/batch/jobs/{batch_job_id}/cancel */
 export const batchCancel = (batches: BatchService): Surface =>
   fileSurface(async (call) => {
     const job = await batches.cancel(callerOf(call).owner, batchIdIn(call));
-    return isRefusal(job) ? job : jsonAnswer(recordOf(job));
+    return isRefusal(job) ? job : jsonAnswer(batchRecordOf(job));
   });
 
 /** GET /v1/proxy/batch/jobs/{batch_job_id}/results */
@@ -150,7 +150,7 @@ async function resultPage(batches: BatchService, job: CallerJob, query: Readonly
   const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
   if (typeof page !== "number") return page;
   if (typeof size !== "number") return size;
-  const found = await batches.store.page(job.id, { limit: size, offset: (page - 1) * size }, !isOver(job));
+  const found = await batches.store.page(job, { limit: size, offset: (page - 1) * size }, !isOver(job));
   const results = found.items.map((line) => resultLineOf(job, line)).join(",");
   const body = `{"results":[${results}],"total":${found.total},"page":${page},"page_size":${size}}`;
   return ownAnswer(200, { "content-type": "application/json" }, body);

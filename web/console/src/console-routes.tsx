@@ -51,6 +51,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/batch-jobs",
+    component: lazyRouteComponent(() => import("./pages/batch-jobs.tsx"), "BatchJobsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/erasure",
     component: lazyRouteComponent(() => import("./pages/erasure.tsx"), "ErasurePage"),
   }),

@@ -7,6 +7,7 @@ import { ulid } from "../../../kernel/ids.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import { inputTokens } from "../../../wire/usage.ts";
+import { isAnswered } from "../../../road/batched.ts";
 import type { Call } from "../../../road/call.ts";
 import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import type { Conversation } from "../../../road/conversation.ts";
@@ -89,7 +90,7 @@ export class SemanticCache {
 
   private lookupOf(call: Call, conversation: Conversation): Lookup | null {
     const { scope } = call;
-    if (scope === null) return null;
+    if (scope === null || isAnswered(call)) return null;
     let known = this.configs.get(scope);
     if (known === undefined) this.configs.set(scope, (known = { cache: semanticCacheOf(scope) }));
     const { cache } = known;

@@ -5,7 +5,7 @@ import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send
 import { anthropicTraits } from "./traits.ts";
 
 /** What the gateway's own translations are written in, and what a caller means who names no version. */
-const ANTHROPIC_VERSION = "2023-06-01";
+export const ANTHROPIC_VERSION = "2023-06-01";
 
 const PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
 
@@ -37,6 +37,11 @@ function asked(address: string, query: string | undefined): string {
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation): string {
+  return anthropicAddress(target, PATHS[operation] ?? "");
+}
+
+/** Where a path below the version stands. */
+export function anthropicAddress(target: ProviderTarget, path: string): string {
   const base = withoutSlash(target.baseUrl);
-  return `${base.endsWith("/v1") ? base : `${base}/v1`}${PATHS[operation] ?? ""}`;
+  return `${base.endsWith("/v1") ? base : `${base}/v1`}${path}`;
 }

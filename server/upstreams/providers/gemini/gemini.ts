@@ -53,10 +53,19 @@ export function geminiMethod(operation: ProviderOperation, stream: boolean): str
   }
 }
 
-function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
+/** The address with its version. */
+export function geminiBase(target: ProviderTarget): string {
   const base = withoutSlash(target.baseUrl);
-  const versioned = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`;
+  return /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`;
+}
+
+/** Where the model stands. */
+export function geminiModelAddress(target: ProviderTarget): string {
   // A tuned model's name says itself that it is one.
   const name = /^(?:models|tunedModels)\//.test(target.modelName) ? target.modelName : `models/${target.modelName}`;
-  return `${versioned}/${name.split("/").map(pathSegment).join("/")}${geminiMethod(operation, stream) ?? ""}`;
+  return `${geminiBase(target)}/${name.split("/").map(pathSegment).join("/")}`;
+}
+
+function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
+  return `${geminiModelAddress(target)}${geminiMethod(operation, stream) ?? ""}`;
 }

@@ -1,0 +1,303 @@
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
+import type { AnswerOfLine, BatchJob, BatchStore, JobToRun, LineToGive, TakenSubmission } from "../../directory/batch/batch-store.ts";
+import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import { ulid, uuid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { CarriedAnswer } from "../../road/carried-calls.ts";
+import type { LineOutcomeOfVendor, ProviderBatches } from "../../upstreams/providers/provider-batches.ts";
+import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
+import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
+import { oneLine } from "../../wire/batch/one-line.ts";
+import { OutcomeWriter } from "./outcome-writer.ts";
+
+const ALIVE_SECONDS = 15;
+const RELEASED_MS = 60_000;
+const RENEWED_MS = 3_000;
+/** How long nobody else looks after a batch that a living process has. */
+const TENDED_SECONDS = 900;
+const TENDED_AT_ONCE = 4;
+const GIVEN_AT_ONCE = 16;
+const TAKEN_AT_ONCE = 8;
+const WRITTEN_AT_ONCE = 200;
+/** Between two looks at a batch: from here, growing, to there. */
+const FIRST_LOOK_MS = 1_000;
+const LAST_LOOK_MS = 60_000;
+const GROWTH = 1.5;
+/** A list of batches may not have one yet that was made just now. */
+const LISTED_AFTER_MS = 10_000;
+/** How often a provider that cannot be reached is asked for the batch of a job that is to end: for an hour. */
+const MOST_LOOKS_AFTER_END = 75;
+/** How often a batch is handed over before its lines are given up. */
+const MOST_ATTEMPTS = 20;
+
+export interface ProviderRunsParts {
+  readonly store: BatchStore;
+  readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
+  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+  readonly give: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<CarriedAnswer | null>;
+  /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
+  readonly chain: string;
+  readonly shipped: () => Promise<void>;
+  /** Gives up what is held for calls that are away, but for these. */
+  readonly release: (away: ReadonlySet<string>) => void;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+interface Vendor {
+  readonly batches: ProviderBatches;
+  readonly target: ProviderTarget;
+}
+
+/**
+ * Looks after the batches that providers run: hands over the lines that left, asks how they stand, and gives what came back.
+ * Everything it knows is in the database, so that any process goes on where another one died.
+ */
+export class ProviderRuns {
+  readonly id = uuid();
+  private readonly parts: ProviderRunsParts;
+  private readonly writer: OutcomeWriter;
+  private readonly tending = new Set<Promise<void>>();
+  private readonly giving = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
+  private renewedAt = Number.NEGATIVE_INFINITY;
+  private releasedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: ProviderRunsParts) {
+    this.parts = parts;
+    this.writer = new OutcomeWriter(parts.store, this.id, parts.log);
+  }
+
+  /** To be called again and again. */
+  async look(): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    const { store } = this.parts;
+    const jobs = (await store.active()).filter(({ mode }) => mode === "provider");
+    await this.release();
+    if (jobs.length === 0 && this.giving.size === 0) return;
+    await this.renew();
+    await store.withdraw();
+    await this.bundle();
+    while (this.tending.size < TENDED_AT_ONCE) {
+      const taken = await store.takeSubmission(this.id, TENDED_SECONDS);
+      if (taken === undefined) break;
+      track(this.tending, this.tend(taken));
+    }
+    await this.giveAnswers(jobs);
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.stopping.abort("the gateway stops");
+  }
+
+  /** Resolves when everything that was begun is written. */
+  async settled(): Promise<void> {
+    this.stop();
+    await Promise.all([...this.tending, ...this.giving]);
+  }
+
+  private async renew(): Promise<void> {
+    const now = performance.now();
+    if (now - this.renewedAt < RENEWED_MS) return;
+    await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
+    this.renewedAt = now;
+  }
+
+  /** Answers of lines that left from here are given elsewhere where this process was taken for dead: nothing is held for them then. */
+  private async release(): Promise<void> {
+    const now = performance.now();
+    if (now - this.releasedAt < RELEASED_MS) return;
+    this.releasedAt = now;
+    this.parts.release(new Set(await this.parts.store.callsAway(this.id)));
+  }
+
+  /** Lines go together as long as more are on their way, and no further than a batch may be large. */
+  private async bundle(): Promise<void> {
+    const { store } = this.parts;
+    for (const left of await store.toBundle()) {
+      const model = await this.modelOf(left.tenant_id, left.model_id);
+      const vendor = model === null ? undefined : this.parts.batches[model.provider.apiFormat];
+      const most = { lines: vendor?.mostLines ?? 1_000, bytes: vendor?.mostBytes ?? 1024 * 1024 };
+      if (left.more && left.lines < most.lines && left.bytes < most.bytes) continue;
+      await store.bundle(ulid(this.parts.now()).toLowerCase(), left, most);
+    }
+  }
+
+  private async modelOf(tenantId: string, modelId: string): Promise<ModelEntry | null> {
+    return (await this.parts.tenant(tenantId))?.models.get(modelId) ?? null;
+  }
+
+  private async vendorOf({ tenant_id: tenantId, model_id: modelId }: TakenSubmission): Promise<Vendor | null> {
+    const model = await this.modelOf(tenantId, modelId);
+    const batches = model === null ? undefined : this.parts.batches[model.provider.apiFormat];
+    return model === null || batches === undefined ? null : { batches, target: { ...model.provider, modelName: model.modelName } };
+  }
+
+  private async tend(taken: TakenSubmission): Promise<void> {
+    const { store, log } = this.parts;
+    try {
+      const vendor = await this.vendorOf(taken);
+      if (vendor === null) return await store.closeSubmission(taken, "model_not_found");
+      if (taken.state === "ready") await this.handOver(taken, vendor);
+      else if (taken.state === "sending") await this.lookForIt(taken, vendor);
+      else await this.follow(taken, vendor);
+    } catch (error) {
+      // What is not there any more, or cannot be asked for long after its job ended, brings nothing.
+      const gone = error instanceof VendorFault && error.status === 404 && taken.state === "running";
+      if (gone || (taken.job_status !== "in_progress" && taken.looks > MOST_LOOKS_AFTER_END))
+        return store.closeSubmission(taken, error instanceof VendorFault ? told(error.refusal) : "upstream_unreachable");
+      log.warn("provider_batch_not_reached", { submission: taken.id, error: error as Error });
+      const afterMs = lookAfter(taken.looks);
+      await store.noteSubmission(this.id, taken.id, {}, afterMs).catch(() => undefined);
+    }
+  }
+
+  private async handOver(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
+    const { store } = this.parts;
+    if (taken.job_status !== "in_progress")
+      return store.closeSubmission(taken, `batch_${taken.job_ends_as === "expired" ? "expired" : "cancelled"}`);
+    const lines = (await store.linesToSend(taken)).map(({ line, sent }) => ({ id: `${taken.id}_${line}`, body: oneLine(sent) ?? sent }));
+    const attempts = taken.attempts + 1;
+    const sending = { state: "sending", attempts, sending_since: new Date(this.parts.now()) } as const;
+    if (!(await store.noteSubmission(this.id, taken.id, sending, null))) return;
+    const operation = taken.operation as Parameters<ProviderBatches["send"]>[1]["operation"];
+    const over = await batches.send(target, { key: taken.id, operation, lines }, this.stopping.signal);
+    switch (over.kind) {
+      case "taken":
+        await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_LOOK_MS);
+        return store.forgetSent(taken);
+      case "refused":
+        return store.closeSubmission(taken, told(over.refusal));
+      case "later":
+        if (attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, told(over.refusal));
+        await store.noteSubmission(this.id, taken.id, { state: "ready" }, lookAfter(attempts + 2));
+        return;
+      default:
+        await store.noteSubmission(this.id, taken.id, {}, FIRST_LOOK_MS);
+    }
+  }
+
+  /** It was about to be handed over and nobody heard that it was: the provider is asked whether it has it. */
+  private async lookForIt(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
+    const { store, now } = this.parts;
+    const since = taken.sending_since?.getTime() ?? now();
+    const known = new Set(await store.knownBatches(taken.tenant_id));
+    const found = await batches.find(target, { key: taken.id, lines: taken.lines, since, known }, this.stopping.signal);
+    if (found.kind === "found") {
+      await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: found.id }, 0);
+      return store.forgetSent(taken);
+    }
+    const listed = now() - since > LISTED_AFTER_MS;
+    if (found.kind === "none" && listed) {
+      if (taken.attempts >= MOST_ATTEMPTS) return store.closeSubmission(taken, "upstream_unreachable");
+      await store.noteSubmission(this.id, taken.id, { state: "ready" }, 0);
+      return;
+    }
+    await store.noteSubmission(this.id, taken.id, {}, lookAfter(taken.looks));
+  }
+
+  private async follow(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
+    const { store, log } = this.parts;
+    const { signal } = this.stopping;
+    const id = taken.provider_batch as string;
+    const standing = await batches.look(target, id, signal);
+    if (standing.kind === "running") {
+      const cancel = taken.job_status !== "in_progress" && !taken.cancelled;
+      if (cancel) await batches.cancel(target, id, signal);
+      await store.noteSubmission(
+        this.id,
+        taken.id,
+        { cancelled: taken.cancelled || cancel },
+        cancel ? FIRST_LOOK_MS : lookAfter(taken.looks),
+      );
+      return;
+    }
+    await this.collect(taken, batches.results(target, id, signal));
+    const ending = standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`;
+    await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${standing.message.slice(0, 500)}`);
+    await batches
+      .tidy?.(target, id, signal)
+      .catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
+  }
+
+  private async collect(taken: TakenSubmission, results: AsyncIterable<LineOutcomeOfVendor>): Promise<void> {
+    const { store } = this.parts;
+    let some: AnswerOfLine[] = [];
+    for await (const outcome of results) {
+      const answer = answerOf(taken.id, outcome);
+      if (answer !== null) some.push(answer);
+      if (some.length < WRITTEN_AT_ONCE) continue;
+      await store.writeAnswers(taken, some);
+      some = [];
+    }
+    if (some.length > 0) await store.writeAnswers(taken, some);
+  }
+
+  /** A few of each job at a time, so that a short one does not wait for a long one. */
+  private async giveAnswers(jobs: readonly JobToRun[]): Promise<void> {
+    let open = jobs;
+    while (open.length > 0 && !this.stopping.signal.aborted) {
+      const left: JobToRun[] = [];
+      for (const job of open) if (await this.giveSome(job)) left.push(job);
+      open = left;
+      await this.renew();
+    }
+  }
+
+  /** Whether there may be more. */
+  private async giveSome({ id, tenant_id: tenantId }: JobToRun): Promise<boolean> {
+    const { store, chain, shipped } = this.parts;
+    while (this.giving.size >= GIVEN_AT_ONCE) await Promise.race(this.giving);
+    const lines = await store.takeAnswered({ id, tenant_id: tenantId }, this.id, chain, TAKEN_AT_ONCE);
+    if (lines.length === 0) return false;
+    const doubtful = lines.filter(({ chain_before: before }) => before !== null).map(({ call_id: callId }) => callId);
+    // All that this chain had in its journal when a process died is in the database by then.
+    if (doubtful.length > 0) await shipped();
+    const recorded = doubtful.length === 0 ? NONE : await store.recorded(tenantId, doubtful);
+    const job = await store.read(id);
+    if (job !== undefined) for (const line of lines) track(this.giving, this.give(job, line, recorded.has(line.call_id)));
+    return lines.length === TAKEN_AT_ONCE;
+  }
+
+  private async give(job: BatchJob, line: LineToGive, recorded: boolean): Promise<void> {
+    const { store, log } = this.parts;
+    const answer = await this.parts.give(job, line, recorded).catch((error: Error) => {
+      log.error("batch_line_failed", { error });
+      return null;
+    });
+    if (answer === null || answer.interrupted) {
+      await store.returnAnswered(this.id, job.id, line.line).catch(() => undefined);
+      return;
+    }
+    const { errorType, errorMessage, status, body, id } = answer;
+    const error = errorType === null ? null : { code: errorType, message: errorMessage ?? "" };
+    const result = line.unanswered === null ? (oneLine(body) ?? JSON.stringify(body)) : null;
+    const given = { statusCode: result === null ? null : status, requestId: id, result, error };
+    await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...given });
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function track(all: Set<Promise<void>>, work: Promise<void>): void {
+  const one: Promise<void> = work.finally(() => all.delete(one));
+  all.add(one);
+}
+
+const lookAfter = (looks: number): number => Math.min(LAST_LOOK_MS, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
+
+/** A code, and behind a colon what was said of it. */
+function told(refusal: Refusal): string {
+  return refusal.reason === undefined ? refusal.code : `${refusal.code}: ${refusal.reason.slice(0, 500)}`;
+}
+
+/** Null of an id that is none of the batch's. */
+function answerOf(submission: string, outcome: LineOutcomeOfVendor): AnswerOfLine | null {
+  const line = outcome.id.startsWith(`${submission}_`) ? Number(outcome.id.slice(submission.length + 1)) : Number.NaN;
+  if (!Number.isSafeInteger(line)) return null;
+  if ("status" in outcome) return { line, status: outcome.status, answer: outcome.body, unanswered: null };
+  const code = outcome.unanswered === "failed" ? "upstream_error" : `batch_${outcome.unanswered}`;
+  return { line, status: null, answer: null, unanswered: outcome.message === null ? code : `${code}: ${outcome.message.slice(0, 500)}` };
+}

@@ -1,0 +1,124 @@
+import type { Outbound } from "../../../runtime/outbound.ts";
+import { textLines } from "../../../wire/batch/text-lines.ts";
+import { isObject, type JsonObject } from "../../../wire/document.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import type { ProviderTarget } from "../provider.ts";
+import {
+  askForBatches,
+  askForBatchJson,
+  type Found,
+  handedOver,
+  type LineOutcomeOfVendor,
+  type ProviderBatches,
+  wordIn,
+} from "../provider-batches.ts";
+
+import { ANTHROPIC_VERSION, anthropicAddress } from "./anthropic.ts";
+
+const LISTED = 100;
+const MOST_LISTS = 10;
+/** Clocks differ. */
+const BEFORE_MS = 120_000;
+const MOST_LINE = 64 * 1024 * 1024;
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** Anthropic's message batches. */
+export function anthropicBatches(outbound: Outbound): ProviderBatches {
+  const own = ({ apiKey, headers }: ProviderTarget): Record<string, string> => ({
+    ...(apiKey === null ? {} : { "x-api-key": apiKey }),
+    ...(Object.keys(headers).some((name) => name.toLowerCase() === "anthropic-version") ? {} : { "anthropic-version": ANTHROPIC_VERSION }),
+  });
+  const path = (id: string, more = "") => `/messages/batches/${encodeURIComponent(id)}${more}`;
+  const get = (target: ProviderTarget, at: string, signal: AbortSignal) =>
+    askForBatchJson(outbound, target, { method: "GET", url: anthropicAddress(target, at), headers: own(target), signal });
+
+  async function* results(target: ProviderTarget, id: string, signal: AbortSignal): AsyncGenerator<LineOutcomeOfVendor> {
+    const url = anthropicAddress(target, path(id, "/results"));
+    const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
+    if (response.body === null) return;
+    for await (const { text } of textLines(response.body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
+      const line: unknown = JSON.parse(new TextDecoder().decode(text));
+      if (isObject(line)) yield outcomeOf(line);
+    }
+  }
+
+  /** Nothing of a batch says whose it is but the ids of its lines, which are told when it has ended. */
+  async function isOurs(target: ProviderTarget, batch: JsonObject, key: string, signal: AbortSignal): Promise<boolean | null> {
+    if (batch.processing_status !== "ended") return null;
+    for await (const { id } of results(target, String(batch.id), signal)) return id.startsWith(key);
+    return false;
+  }
+
+  return {
+    operations: new Set<ProviderOperation>(["messages"]),
+    mostLines: 5_000,
+    mostBytes: 16 * 1024 * 1024,
+    async send(target, { lines }, signal) {
+      const body = `{"requests":[${lines.map((line) => `{"custom_id":"${line.id}","params":${line.body}}`).join(",")}]}`;
+      const request = { method: "POST", url: anthropicAddress(target, "/messages/batches"), headers: own(target), body, signal } as const;
+      try {
+        return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
+      } catch (error) {
+        return handedOver(error);
+      }
+    },
+    async find(target, { key, lines, since, known }, signal): Promise<Found> {
+      let after = "";
+      let unsure = false;
+      for (let list = 0; list < MOST_LISTS; list++) {
+        const page = await get(target, `/messages/batches?limit=${LISTED}${after}`, signal);
+        const data = Array.isArray(page.data) ? page.data.filter(isObject) : [];
+        for (const batch of data) {
+          const made = Date.parse(String(batch.created_at));
+          if (made < since - BEFORE_MS) return { kind: unsure ? "unsure" : "none" };
+          if (known.has(String(batch.id)) || totalOf(batch) !== lines) continue;
+          const ours = await isOurs(target, batch, key, signal);
+          if (ours === true) return { kind: "found", id: String(batch.id) };
+          if (ours === null) unsure = true;
+        }
+        const last = wordIn(data.at(-1)?.id);
+        if (page.has_more !== true || last === null) break;
+        after = `&after_id=${encodeURIComponent(last)}`;
+      }
+      return { kind: unsure ? "unsure" : "none" };
+    },
+    async look(target, id, signal) {
+      const batch = await get(target, path(id), signal);
+      if (batch.processing_status !== "ended") return { kind: "running" };
+      const counts = isObject(batch.request_counts) ? batch.request_counts : {};
+      const why = Number(counts.expired) > 0 ? "expired" : Number(counts.canceled) > 0 ? "cancelled" : null;
+      return { kind: "ended", why, message: null };
+    },
+    async cancel(target, id, signal) {
+      const url = anthropicAddress(target, path(id, "/cancel"));
+      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
+    },
+    results,
+  };
+}
+
+function totalOf({ request_counts: counts }: JsonObject): number {
+  return isObject(counts) ? Object.values(counts).reduce<number>((sum, count) => sum + (Number(count) || 0), 0) : -1;
+}
+
+function outcomeOf({ custom_id, result }: JsonObject): LineOutcomeOfVendor {
+  const id = String(custom_id);
+  const told = isObject(result) ? result : {};
+  if (told.type === "succeeded") return { id, status: 200, body: JSON.stringify(told.message ?? null) };
+  if (told.type === "errored") {
+    const fault = isObject(told.error) && isObject(told.error.error) ? told.error : { type: "error", error: told.error };
+    const kind = isObject(fault.error) ? String(fault.error.type) : "";
+    return { id, status: STATUSES[kind] ?? 500, body: JSON.stringify(fault) };
+  }
+  return { id, unanswered: told.type === "expired" ? "expired" : told.type === "canceled" ? "cancelled" : "failed", message: null };
+}

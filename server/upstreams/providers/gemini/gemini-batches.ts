@@ -1,0 +1,121 @@
+import type { Outbound } from "../../../runtime/outbound.ts";
+import { isObject, type JsonObject } from "../../../wire/document.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import type { ProviderTarget } from "../provider.ts";
+import {
+  askForBatches,
+  askForBatchJson,
+  type BatchStanding,
+  type Found,
+  handedOver,
+  type LineOutcomeOfVendor,
+  type ProviderBatches,
+  wordIn,
+} from "../provider-batches.ts";
+
+import { geminiBase, geminiModelAddress } from "./gemini.ts";
+
+const LISTED = 100;
+const MOST_LISTS = 10;
+/** Of what is told by Google's codes of faults, the status of HTTP that says the same. */
+const STATUSES: Readonly<Record<number, number>> = { 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 13: 500, 14: 503, 16: 401 };
+const NAME = /^batches\/[A-Za-z0-9._-]{1,200}$/;
+
+/** Batches of Google's Gemini API, lines inline. */
+export function geminiBatches(outbound: Outbound): ProviderBatches {
+  const own = ({ apiKey }: ProviderTarget): Record<string, string> => (apiKey === null ? {} : { "x-goog-api-key": apiKey });
+  const get = (target: ProviderTarget, path: string, signal: AbortSignal) =>
+    askForBatchJson(outbound, target, { method: "GET", url: `${geminiBase(target)}/${path}`, headers: own(target), signal });
+
+  return {
+    operations: new Set<ProviderOperation>(["gemini"]),
+    mostLines: 1_000,
+    // Inline requests are held to less than 20 MB.
+    mostBytes: 12 * 1024 * 1024,
+    async send(target, { key, lines }, signal) {
+      const requests = lines.map(({ id, body }) => `{"request":${body},"metadata":{"key":"${id}"}}`).join(",");
+      const body = `{"batch":{"displayName":"${key}","inputConfig":{"requests":{"requests":[${requests}]}}}}`;
+      const request = {
+        method: "POST",
+        url: `${geminiModelAddress(target)}:batchGenerateContent`,
+        headers: own(target),
+        body,
+        signal,
+      } as const;
+      try {
+        return { kind: "taken", id: nameOf(await askForBatchJson(outbound, target, request)) };
+      } catch (error) {
+        return handedOver(error);
+      }
+    },
+    async find(target, { key }, signal): Promise<Found> {
+      let from = "";
+      for (let list = 0; list < MOST_LISTS; list++) {
+        const page = await get(target, `batches?pageSize=${LISTED}${from}`, signal);
+        const all = Array.isArray(page.operations) ? page.operations.filter(isObject) : [];
+        const found = all.find(({ metadata }) => isObject(metadata) && metadata.displayName === key);
+        if (found !== undefined) return { kind: "found", id: nameOf(found) };
+        const next = wordIn(page.nextPageToken);
+        if (next === null) break;
+        from = `&pageToken=${encodeURIComponent(next)}`;
+      }
+      return { kind: "none" };
+    },
+    async look(target, id, signal) {
+      return standingOf(await get(target, checked(id), signal));
+    },
+    async cancel(target, id, signal) {
+      const url = `${geminiBase(target)}/${checked(id)}:cancel`;
+      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "{}", signal });
+    },
+    async *results(target, id, signal) {
+      const batch = await get(target, checked(id), signal);
+      const output = outputOf(batch);
+      const inlined = isObject(output?.inlinedResponses) ? output.inlinedResponses.inlinedResponses : output?.inlinedResponses;
+      for (const one of Array.isArray(inlined) ? inlined.filter(isObject) : []) {
+        const outcome = outcomeOf(one);
+        if (outcome !== null) yield outcome;
+      }
+    },
+  };
+}
+
+function nameOf(batch: JsonObject): string {
+  return wordIn(batch.name) ?? "";
+}
+
+/** The vendor's own name of a batch is put into an address. */
+function checked(name: string): string {
+  if (!NAME.test(name)) throw new Error("the provider named its batch in a way that no address can have");
+  return name;
+}
+
+function outputOf({ metadata, response }: JsonObject): JsonObject | undefined {
+  const told = isObject(metadata) ? metadata.output : undefined;
+  return isObject(told) ? told : isObject(response) ? response : undefined;
+}
+
+function standingOf({ metadata, error }: JsonObject): BatchStanding {
+  switch (isObject(metadata) ? metadata.state : undefined) {
+    case "BATCH_STATE_SUCCEEDED":
+      return { kind: "ended", why: null, message: null };
+    case "BATCH_STATE_FAILED":
+      return { kind: "ended", why: "failed", message: isObject(error) ? wordIn(error.message) : null };
+    case "BATCH_STATE_CANCELLED":
+      return { kind: "ended", why: "cancelled", message: null };
+    case "BATCH_STATE_EXPIRED":
+      return { kind: "ended", why: "expired", message: null };
+    default:
+      return { kind: "running" };
+  }
+}
+
+function outcomeOf({ metadata, response, error }: JsonObject): LineOutcomeOfVendor | null {
+  const id = isObject(metadata) ? wordIn(metadata.key) : null;
+  if (id === null) return null;
+  if (response !== undefined) return { id, status: 200, body: JSON.stringify(response) };
+  if (!isObject(error)) return { id, unanswered: "failed", message: null };
+  const { code } = error;
+  const status = typeof code !== "number" ? 500 : code >= 400 && code < 600 ? code : (STATUSES[code] ?? 500);
+  return { id, status, body: JSON.stringify({ error: { ...error, code: status } }) };
+}

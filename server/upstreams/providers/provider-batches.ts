@@ -1,0 +1,133 @@
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
+import { blanked } from "../blanked.ts";
+import { secretsOf } from "../request-secrets.ts";
+import type { ProviderTarget } from "./provider.ts";
+import { outboundRefusal } from "./send.ts";
+
+/** One line as the vendor is to have it: its id within the batch, 1 to 64 letters, digits, `_` and `-`, and its JSON. */
+export interface BatchedLine {
+  readonly id: string;
+  readonly body: string;
+}
+
+export interface BatchToSend {
+  /** Told to the vendor where it keeps such a thing, so that the batch is found again; what every line's id begins with. */
+  readonly key: string;
+  readonly operation: ProviderOperation;
+  readonly lines: readonly BatchedLine[];
+}
+
+/** What became of handing a batch over. `unknown`: the vendor may have it all the same. `later`: it does not, and may be asked again. */
+export type HandedOver =
+  | { readonly kind: "taken"; readonly id: string }
+  | { readonly kind: "refused"; readonly refusal: Refusal }
+  | { readonly kind: "later" | "unknown"; readonly refusal: Refusal };
+
+/** Whether the vendor has a batch that it was handed and did not confirm. `unsure`: only its end can tell. */
+export type Found = { readonly kind: "found"; readonly id: string } | { readonly kind: "none" | "unsure" };
+
+/** `ended`: nothing of it will be answered any more; `why` says what is the matter with lines that have no result. */
+export type BatchStanding =
+  | { readonly kind: "running" }
+  | { readonly kind: "ended"; readonly why: "expired" | "cancelled" | "failed" | null; readonly message: string | null };
+
+export type LineOutcomeOfVendor =
+  | { readonly id: string; readonly status: number; readonly body: string }
+  | { readonly id: string; readonly unanswered: "expired" | "cancelled" | "failed"; readonly message: string | null };
+
+/** A vendor's batches. Throws `VendorFault` where the vendor cannot be asked. */
+export interface ProviderBatches {
+  readonly operations: ReadonlySet<ProviderOperation>;
+  /** Lines and bytes of one batch. */
+  readonly mostLines: number;
+  readonly mostBytes: number;
+  send(target: ProviderTarget, batch: BatchToSend, signal: AbortSignal): Promise<HandedOver>;
+  /** `since`: when it was handed over, milliseconds; `known`: ids that are others. */
+  find(
+    target: ProviderTarget,
+    batch: { readonly key: string; readonly lines: number; readonly since: number; readonly known: ReadonlySet<string> },
+    signal: AbortSignal,
+  ): Promise<Found>;
+  look(target: ProviderTarget, id: string, signal: AbortSignal): Promise<BatchStanding>;
+  cancel(target: ProviderTarget, id: string, signal: AbortSignal): Promise<void>;
+  /** Of a batch that has ended; in any order, and not of every line. */
+  results(target: ProviderTarget, id: string, signal: AbortSignal): AsyncGenerator<LineOutcomeOfVendor>;
+  /** Takes away what was left at the vendor for it. */
+  tidy?(target: ProviderTarget, id: string, signal: AbortSignal): Promise<void>;
+}
+
+/** The vendor did not do what it was asked for; with the status it answered, null where it answered nothing. */
+export class VendorFault extends Error {
+  readonly status: number | null;
+  readonly refusal: Refusal;
+  constructor(status: number | null, refusal: Refusal) {
+    super(refusal.reason ?? refusal.message);
+    this.name = "VendorFault";
+    this.status = status;
+    this.refusal = refusal;
+  }
+}
+
+interface VendorRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: string;
+  /** The vendor's own: its credential among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+const HEAD_WITHIN_MS = 120_000;
+
+/** Asks the vendor once. Throws `VendorFault` for every answer that is none of success. */
+export async function askForBatches(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<Response> {
+  const { method, url, body, signal } = request;
+  const headers: Record<string, string> = {};
+  for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
+  Object.assign(headers, { accept: "application/json", "accept-encoding": "identity", "user-agent": "gatehouse" });
+  if (body !== undefined) headers["content-type"] = "application/json";
+  for (const name in request.headers) headers[name.toLowerCase()] = request.headers[name] as string;
+  const abort = new AbortController();
+  const follow = () => abort.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener("abort", follow, { once: true });
+  let response: Response;
+  try {
+    const sent = { method, headers, abort, timeoutMs: HEAD_WITHIN_MS, ...(body === undefined ? {} : { body }) };
+    response = blanked(await outbound.fetch(url, sent), secretsOf(headers));
+  } catch (error) {
+    throw new VendorFault(error instanceof OutboundDenied ? 403 : null, outboundRefusal(error));
+  }
+  if (response.status >= 200 && response.status < 300) return response;
+  const text = await response.text().catch((error: unknown) => reasonOf(error));
+  throw new VendorFault(response.status, refusalOf(response.status, text));
+}
+
+function refusalOf(status: number, text: string): Refusal {
+  const reason = `the provider answered ${status}: ${text.slice(0, 500)}`;
+  if (status === 401 || status === 403) return refuse("upstream_auth_failed", undefined, { reason });
+  if (status === 429 || status === 503 || status === 529) return refuse("upstream_overloaded", undefined, { reason });
+  return refuse("upstream_error", undefined, { reason });
+}
+
+export async function askForBatchJson(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<JsonObject> {
+  const response = await askForBatches(outbound, target, request);
+  const value: unknown = await response.json().catch(() => null);
+  if (isObject(value)) return value;
+  throw new VendorFault(response.status, refuse("upstream_invalid_response"));
+}
+
+/** What handing over came to, where asking for it failed. `refuses`: with this status nothing was made. */
+export function handedOver(error: unknown): HandedOver {
+  if (!(error instanceof VendorFault)) throw error;
+  const { status, refusal } = error;
+  if (status === 429) return { kind: "later", refusal };
+  // What answers 4xx has made nothing; what answered otherwise, or not at all, may have.
+  if (status !== null && status >= 400 && status < 500) return { kind: "refused", refusal };
+  return { kind: "unknown", refusal };
+}
+
+export const wordIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

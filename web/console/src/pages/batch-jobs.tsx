@@ -1,0 +1,186 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { SelectField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { ChevronDown, ChevronUp, Download, Layers } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import { PRODUCT } from "../product.ts";
+
+type Job = AdminApiSchemas["AdminBatchJob"];
+
+const PAGE_SIZE = 50;
+const LOOKED_AGAIN_MS = 3_000;
+const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"] as const;
+const TONES: Readonly<Partial<Record<Job["status"], "good" | "bad" | "warn" | "accent">>> = {
+  completed: "good",
+  failed: "bad",
+  expired: "warn",
+  cancelled: "warn",
+  in_progress: "accent",
+};
+const spoken = (word: string) => word.replaceAll("_", " ");
+
+/** Every batch job of the tenant: how far it is, what it cost, what went wrong. */
+export function BatchJobsPage(): ReactNode {
+  const [status, setStatus] = useState("");
+  const found = useInfiniteQuery({
+    queryKey: ["batch-jobs", status],
+    queryFn: ({ pageParam }) =>
+      adminApi.call("GET /v1/admin/batch-jobs", {
+        query: { page: pageParam, page_size: PAGE_SIZE, ...(status === "" ? {} : { status: status as Job["status"] }) },
+      }),
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? LOOKED_AGAIN_MS : false,
+  });
+  const jobs = found.data?.pages.flatMap((page) => page.jobs) ?? [];
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title="Batch jobs"
+      lead="Many requests under one name, each line under the rules of a call and with a row of its own."
+    >
+      <div className="grid gap-4">
+        <SelectField
+          label="Status"
+          value={status}
+          choices={[{ value: "", label: "Any" }, ...STATUSES.map((value) => ({ value, label: spoken(value) }))]}
+          onChange={({ target }) => setStatus(target.value)}
+        />
+        {found.isPending && <Skeleton label="Loading" />}
+        {found.isError && <ErrorState error={found.error} title="The jobs could not be read" requestLabel="Request" />}
+        {found.isSuccess && jobs.length === 0 && (
+          <EmptyState icon={Layers} title="No batch jobs">
+            Jobs that keys and people submit stand here, with their progress and cost.
+          </EmptyState>
+        )}
+        <ul className="grid gap-3">
+          {jobs.map((job) => (
+            <li key={job.id}>
+              <OneJob job={job} />
+            </li>
+          ))}
+        </ul>
+        {found.hasNextPage && (
+          <div>
+            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+              More
+            </Button>
+          </div>
+        )}
+      </div>
+    </PageFrame>
+  );
+}
+
+function OneJob({ job }: { readonly job: Job }): ReactNode {
+  const [open, setOpen] = useState(false);
+  const { total, completed, failed, cancelled, expired } = job.request_counts;
+  const done = completed + failed + cancelled + expired;
+  const progress = `${formatNumber(done)} of ${formatNumber(total)} lines`;
+  const saved = useMutation({ mutationFn: () => save(job.id) });
+  return (
+    <Panel>
+      <div className="grid gap-3">
+        <p className="flex flex-wrap items-center gap-2">
+          <Badge tone={TONES[job.status] ?? "neutral"}>{spoken(job.status)}</Badge>
+          <span dir="auto" className="font-medium break-all">
+            {job.model ?? job.description ?? job.id}
+          </span>
+          <time dateTime={job.created_at} className="text-sm text-muted">
+            {formatDate(job.created_at)}
+          </time>
+          <span className="text-sm text-muted">{formatUsd(job.cost_usd)}</span>
+          <Badge>{job.mode === "provider" ? "run by the provider" : "run by the gateway"}</Badge>
+        </p>
+        <p className="text-sm">
+          {progress}
+          {failed > 0 && `, ${formatNumber(failed)} failed`}
+        </p>
+        <progress
+          aria-label={progress}
+          className="h-2 w-full appearance-none overflow-hidden rounded-full [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-accent"
+          max={Math.max(1, total)}
+          value={done}
+        />
+        {job.paused_until !== null && (
+          <p className="text-sm text-warn">{`Waits until ${formatDate(job.paused_until)}: ${job.error?.message ?? ""}`}</p>
+        )}
+        {job.error !== null && job.paused_until === null && (
+          <p dir="auto" className="text-sm text-bad">
+            {job.error.message}
+          </p>
+        )}
+        <div className="flex flex-wrap gap-2">
+          <Button icon={open ? ChevronUp : ChevronDown} aria-expanded={open} onClick={() => setOpen(!open)}>
+            Details
+          </Button>
+          {completed + failed > 0 && (
+            <Button icon={Download} busy={saved.isPending} onClick={() => saved.mutate()}>
+              Results
+            </Button>
+          )}
+        </div>
+        <FormError error={saved.error} />
+        {open && <Details id={job.id} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Details({ id }: { readonly id: string }): ReactNode {
+  const found = useQuery({
+    queryKey: ["batch-jobs", "one", id],
+    queryFn: () => adminApi.call("GET /v1/admin/batch-jobs/{id}", { path: { id } }),
+    refetchInterval: ({ state }) => (state.data?.ended_at === null ? LOOKED_AGAIN_MS : false),
+  });
+  if (found.isPending) return <Skeleton label="Loading" lines={2} />;
+  if (found.isError) return <ErrorState error={found.error} title="The job could not be read" requestLabel="Request" />;
+  const job = found.data;
+  return (
+    <div className="grid gap-3">
+      <Facts
+        items={[
+          ["Job", job.id],
+          ["Endpoint", job.endpoint],
+          ["Window", job.completion_window],
+          ["Resource group", job.resource_group_id],
+          ["Of", job.end_user_id === null ? `key ${job.api_key_id ?? "that is gone"}` : `person ${job.end_user_id}`],
+          ["Ended", job.ended_at === null ? "not yet" : formatDate(job.ended_at)],
+          ["Lines without a price", formatNumber(job.unpriced_requests)],
+        ]}
+      />
+      {job.errors_by_kind.length > 0 && (
+        <section className="grid gap-1">
+          <h3 className="text-sm font-medium">Failures by kind</h3>
+          <Facts items={job.errors_by_kind.map(({ code, count }) => [code, formatNumber(count)] as const)} />
+        </section>
+      )}
+      {job.provider_batches.length > 0 && (
+        <section className="grid gap-1">
+          <h3 className="text-sm font-medium">Batches at the provider</h3>
+          <Facts
+            items={job.provider_batches.map(
+              ({ id: ours, provider_batch: theirs, lines, state }) => [theirs ?? ours, `${formatNumber(lines)} lines, ${state}`] as const,
+            )}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+async function save(id: string): Promise<void> {
+  const response = await adminApi.send(`/v1/admin/batch-jobs/${encodeURIComponent(id)}/results`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = `${id}.jsonl`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
