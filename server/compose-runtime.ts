@@ -16,6 +16,7 @@ import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
+import { RememberedPassages } from "./directory/knowledge/memory/remembered-passages.ts";
 import { GivenAddresses } from "./directory/web-search/given-addresses.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
 import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
@@ -109,7 +110,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const embed = models.models.embed.bind(models.models);
-  const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log }, send: embed });
+  const remembered = new RememberedPassages({
+    databaseUrl: connection.connectionConfig.connectionString ?? "",
+    mostBytes: config.knowledgeMemoryBytes,
+  });
+  const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
   const { controls, gates, cleared, actions } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
@@ -200,7 +205,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await observing.close();
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close()]);
+      await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close(), remembered.close()]);
       skills.close();
       await ledger.close();
     },

@@ -50,6 +50,8 @@ export interface Configuration {
   readonly auditCheckpointBucket: BucketSettings | undefined;
   readonly blobBucket: BucketSettings | undefined;
   readonly knowledgeDir: string | undefined;
+  /** For passages that are searched in memory, at most. */
+  readonly knowledgeMemoryBytes: number;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
@@ -149,6 +151,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditCheckpointBucket: checkpointBucketSettings(env),
     blobBucket: bucketNamedBy("GW_BLOB_URL", env),
     knowledgeDir: read(env, "GW_KNOWLEDGE_DIR"),
+    knowledgeMemoryBytes: (read(env, "GW_KNOWLEDGE_MEMORY_MB") as number) * 1024 * 1024,
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
