@@ -28,6 +28,8 @@ export interface RankedChunk extends Omit<FoundChunk, "vector" | "embedding_mode
 
 /** Enough that the signs, which are coarse, miss hardly any of the nearest. */
 const CANDIDATES = 200;
+/** There more than the signs tells which are nearest. */
+const CANDIDATES_IN_MEMORY = 100;
 /** Of each half that the two together are ranked by. */
 const RANKED = 60;
 /** How much a place near the top of one half is worth; the usual constant of reciprocal rank fusion. */
@@ -44,8 +46,8 @@ const keyOf = ({ document_id, ordinal }: ChunkKey) => `${document_id} ${ordinal}
 /** Passages by words and by vectors, ranked together. Equal texts of several documents all stay: each is a source. */
 export async function searchChunks({ db, remembered }: SearchedPlaces, scope: SearchScope, question: Question): Promise<RankedChunk[]> {
   if (scope.baseIds.length === 0) return [];
-  const vectors = question.vectors.map(({ model, vector }) => ({ modelId: model.id, signs: signsOf(vector) }));
-  const asking = { scope, text: question.text, vectors, ranked: RANKED, candidates: CANDIDATES };
+  const vectors = question.vectors.map(({ model, vector }) => ({ modelId: model.id, vector }));
+  const asking = { scope, text: question.text, vectors, ranked: RANKED, candidates: CANDIDATES_IN_MEMORY };
   const { byWords, bySigns } = (await remembered?.find(asking)) ?? (await candidatesInDatabase(db, scope, question.text, vectors));
   const keys = new Map([...byWords, ...bySigns.flat()].map((key) => [keyOf(key), key]));
   const asked = new Map(question.vectors.map(({ model, vector }) => [model.id, vector]));
@@ -69,11 +71,11 @@ async function candidatesInDatabase(
   db: Database,
   scope: SearchScope,
   text: string,
-  vectors: readonly { readonly modelId: string; readonly signs: string }[],
+  vectors: readonly { readonly modelId: string; readonly vector: Float32Array }[],
 ): Promise<Candidates> {
   const [byWords, ...bySigns] = await Promise.all([
     chunksByWords(db, scope, text, RANKED),
-    ...vectors.map(({ modelId, signs }) => chunksBySigns(db, scope, modelId, signs, CANDIDATES)),
+    ...vectors.map(({ modelId, vector }) => chunksBySigns(db, scope, modelId, signsOf(vector), CANDIDATES)),
   ]);
   return { byWords, bySigns };
 }

@@ -10,9 +10,9 @@ export function unpackedSigns(sent: Uint8Array): PackedSigns {
   return { bits, words };
 }
 
-/** From 0 and 1 in a text. */
-export function packedSigns(signs: string): PackedSigns {
-  const words = new Uint32Array(Math.ceil(signs.length / 32));
-  for (let i = 0; i < signs.length; i++) if (signs[i] === "1") words[i >> 5] = ((words[i >> 5] as number) | (1 << (31 - (i & 31)))) >>> 0;
-  return { bits: signs.length, words };
+/** One for each component: 1 where it is above zero. */
+export function packedSigns(vector: Float32Array): PackedSigns {
+  const words = new Uint32Array(Math.ceil(vector.length / 32));
+  for (const [i, value] of vector.entries()) if (value > 0) words[i >> 5] = ((words[i >> 5] as number) | (1 << (31 - (i & 31)))) >>> 0;
+  return { bits: vector.length, words };
 }

@@ -10,7 +10,7 @@ export interface MemoryThread {
 export interface MemoryQuestion {
   readonly scope: SearchScope;
   readonly text: string;
-  readonly vectors: readonly { readonly modelId: string; readonly signs: string }[];
+  readonly vectors: readonly { readonly modelId: string; readonly vector: Float32Array }[];
   /** How many are to be found by words, and how many by each vector's signs. */
   readonly ranked: number;
   readonly candidates: number;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ChunkKey } from "../../../store/knowledge-search.ts";
 import { type PackedSigns, type PassageMemory, planeOf } from "./passage-memory.ts";
 
-/** A passage with how well it fits: of words the more the better, of signs the fewer that differ. */
+/** A passage with how well it fits: the more the better. */
 export interface ScoredKey extends ChunkKey {
   readonly score: number;
 }
@@ -58,36 +58,41 @@ export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: rea
 /** Among many, the first bits alone choose which are compared by all of theirs. */
 const MANY = 20_000;
 const FIRST_WORDS = 8;
-const CHOSEN_A_PLACE = 25;
+const CHOSEN_A_PLACE = 50;
+/** Of those that differ least, for each that is asked for, the question's own components tell which are nearest. */
+const WEIGHED_A_PLACE = 5;
 
-/** Those whose signs differ least, among what the reader finds. */
-export function bySigns(
-  memory: PassageMemory,
-  visible: Uint8Array,
-  modelId: string,
-  { bits, words: asked }: PackedSigns,
-  limit: number,
-): ScoredKey[] {
-  const plane = memory.planes.get(planeOf(modelId, bits));
+/** Those whose signs say that they are nearest, among what the reader finds. */
+export function bySigns(memory: PassageMemory, visible: Uint8Array, { modelId, signs, vector }: AskedVector, limit: number): ScoredKey[] {
+  const plane = memory.planes.get(planeOf(modelId, signs.bits));
   if (plane === undefined) return [];
   const { passages, words, width } = plane;
   const [numbers, documents] = [passages.data, memory.document.data];
   const shown = new Uint8Array(passages.length);
   for (let i = 0; i < shown.length; i++) shown[i] = visible[documents[numbers[i] as number] as number] as number;
-  const compared = { held: words.data, asked, width, shown };
+  const compared = { held: words.data, asked: signs.words, width, shown };
   const some = passages.length > MANY && width > FIRST_WORDS;
-  const first = leastDiffering({ ...compared, upto: some ? FIRST_WORDS : width }, null, some ? limit * CHOSEN_A_PLACE : limit);
-  const found = some
-    ? leastDiffering(
-        { ...compared, upto: width },
-        first.map(([place]) => place),
-        limit,
-      )
-    : first;
+  const weighed = limit * WEIGHED_A_PLACE;
+  const first = leastDiffering({ ...compared, upto: some ? FIRST_WORDS : width }, null, some ? limit * CHOSEN_A_PLACE : weighed);
+  const found = some ? leastDiffering({ ...compared, upto: width }, first, weighed) : first;
   return found
-    .map(([place, score]) => ({ ...keyAt(memory, numbers[place] as number), score }))
-    .sort((a, b) => a.score - b.score || inPlace(a, b))
+    .map((place) => ({ ...keyAt(memory, numbers[place] as number), score: weigh(vector, words.data, place * width) }))
+    .sort((a, b) => b.score - a.score || inPlace(a, b))
     .slice(0, limit);
+}
+
+/** How far the question goes in the direction of the signs. */
+function weigh(vector: Float32Array, held: Uint32Array, at: number): number {
+  let sum = 0;
+  for (let i = 0; i < vector.length; i++)
+    sum += (((held[at + (i >> 5)] as number) >>> (31 - (i & 31))) & 1) === 1 ? (vector[i] as number) : -(vector[i] as number);
+  return sum;
+}
+
+export interface AskedVector {
+  readonly modelId: string;
+  readonly signs: PackedSigns;
+  readonly vector: Float32Array;
 }
 
 interface Compared {
@@ -100,15 +105,8 @@ interface Compared {
   readonly upto: number;
 }
 
-/**
- * At least `limit` of the places (null: of all), where as many are shown, and how many bits differ there: all that differ no
- * more than the last of them.
- */
-function leastDiffering(
-  { held, asked, width, shown, upto }: Compared,
-  places: readonly number[] | null,
-  limit: number,
-): [number, number][] {
+/** At least `limit` of the places (null: of all), where as many are shown: all that differ no more than the last of them. */
+function leastDiffering({ held, asked, width, shown, upto }: Compared, places: readonly number[] | null, limit: number): number[] {
   const count = places?.length ?? shown.length;
   const [differing, counts] = [new Uint16Array(count), new Uint32Array(upto * 32 + 1)];
   for (let i = 0; i < count; i++) {
@@ -126,10 +124,10 @@ function leastDiffering(
   }
   let most = 0;
   for (let sum = counts[0] as number; sum < limit && most + 1 < counts.length;) sum += counts[++most] as number;
-  const kept: [number, number][] = [];
+  const kept: number[] = [];
   for (let i = 0; i < count; i++) {
     const place = places === null ? i : (places[i] as number);
-    if ((differing[i] as number) <= most && shown[place] === 1) kept.push([place, differing[i] as number]);
+    if ((differing[i] as number) <= most && shown[place] === 1) kept.push(place);
   }
   return kept;
 }
