@@ -41,13 +41,15 @@ export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: rea
   const mean = seen === 0 ? 1 : Math.max(1, length / seen);
   const scores = new Float64Array(count);
   for (const term of new Set(lexemes.slice(0, MOST_WORDS).map(termOf))) {
+    const hits = places.of(term);
     let found = 0;
-    places.each(term, (i) => (found += visible[documents[i] as number] as number));
+    for (let hit = 0; hit < hits.count; hit++) found += visible[documents[hits.passages[hit] as number] as number] as number;
     const worth = Math.log(1 + (seen - found + 0.5) / (found + 0.5));
-    places.each(term, (i, often) => {
+    for (let hit = 0; hit < hits.count; hit++) {
+      const [i, often] = [hits.passages[hit] as number, hits.often[hit] as number];
       const slow = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * (sizes[i] as number)) / mean);
       scores[i] = (scores[i] as number) + (worth * often * (SATURATION + 1)) / (often + slow);
-    });
+    }
   }
   const best = new Best(memory, limit);
   for (let i = 0; i < count; i++)

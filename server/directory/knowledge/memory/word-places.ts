@@ -7,6 +7,7 @@ const LISTS = 4_096;
 const FARTHEST = 65_535;
 const OFTENEST = 15;
 const FIRST_ROOM = 8;
+const NONE = new Uint32Array();
 /** What a list takes beside its entries. */
 const BYTES_A_LIST = 120;
 
@@ -37,17 +38,20 @@ export class WordPlaces {
   }
 
   /** Every passage with the word in order, and how often it is there. */
-  each(term: number, use: (passage: number, often: number) => void): void {
-    const list = this.lists[term >>> 12];
-    if (list === undefined) return;
-    const { entries, length } = list;
+  of(term: number): { readonly count: number; readonly passages: Uint32Array; readonly often: Uint8Array } {
+    const { entries, length } = this.lists[term >>> 12] ?? { entries: NONE, length: 0 };
+    const [passages, often] = [new Uint32Array(length), new Uint8Array(length)];
     const wanted = (term & 4_095) << 4;
+    let count = 0;
     for (let i = 0, passage = 0; i < length; i++) {
       const entry = entries[i] as number;
       passage += entry >>> 16;
       // What only goes far says 0 times.
-      if ((entry & 65_520) === wanted && (entry & OFTENEST) !== 0) use(passage, entry & OFTENEST);
+      if ((entry & 65_520) !== wanted || (entry & OFTENEST) === 0) continue;
+      passages[count] = passage;
+      often[count++] = entry & OFTENEST;
     }
+    return { count, passages, often };
   }
 
   /** The same for passages under other numbers; those that have none are left out. The order has to stay. */
