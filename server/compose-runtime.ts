@@ -65,6 +65,7 @@ import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { askProvider } from "./upstreams/web-search/ask-provider.ts";
 import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -176,7 +177,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
-  jobs.push(connectorJob({ directory, openSource: sourceOpener(config.knowledgeDir), log }));
+  const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
+  jobs.push(connectorJob({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log }));
   const workers = runJobs(
     [
       ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { type KnowledgeSource, MOST_FILES, SourceUnavailable } from "./source.ts";
 
 const SECONDS = 60;
 const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_MEMORY_KIB = 2 * 1024 * 1024;
 /** Nothing of the machine's or its users' settings, and no program that a repository might name. */
 const ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
@@ -12,11 +14,18 @@ const ENVIRONMENT = {
   GIT_NO_LAZY_FETCH: "1",
   LC_ALL: "C",
 };
-const SETTINGS = ["safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
+const SETTINGS = [
+  "safe.directory=*",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "protocol.allow=never",
+  "pack.threads=1",
+  "core.bigFileThreshold=8m",
+];
 
-/** What the head of a Git repository holds: files alone, no links and nothing of repositories in it. */
-export async function gitSource(place: string): Promise<KnowledgeSource> {
-  const commit = (await git(place, ["rev-parse", "--verify", "HEAD^{commit}"])).toString().trim();
+/** What a commit of a Git repository holds, its head unless told otherwise: files alone, no links and nothing of repositories in it. */
+export async function gitSource(place: string, of = "HEAD"): Promise<KnowledgeSource> {
+  const commit = (await git(place, ["rev-parse", "--verify", `${of}^{commit}`])).toString().trim();
   const blobs = new Map<string, { readonly id: string; readonly sizeBytes: number }>();
   for (const line of (await git(place, ["ls-tree", "-r", "-z", "-l", "--full-tree", commit])).toString().split("\0")) {
     const found = /^100(?:644|755) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line);
@@ -36,17 +45,26 @@ export async function gitSource(place: string): Promise<KnowledgeSource> {
   };
 }
 
-function git(place: string, args: readonly string[]): Promise<Buffer> {
+/** Git with a command, held to its memory and its time; `input`: what it reads. */
+export function git(place: string, args: readonly string[], input?: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
-    const child = spawn("git", [...settings, "-C", place, ...args], {
+    // What is packed small may be made to unpack to anything.
+    const bounded = ["-c", `ulimit -v ${MOST_MEMORY_KIB} && exec git "$@"`, "git"];
+    const child = spawn("/bin/sh", [...bounded, ...settings, "-C", place, ...args], {
       env: ENVIRONMENT,
-      stdio: ["ignore", "pipe", "ignore"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "ignore"],
       timeout: SECONDS * 1000,
     });
+    if (input !== undefined && child.stdin !== null) {
+      // Of the two, whoever ends first with a fault is told by how the command ends.
+      child.stdin.on("error", () => undefined);
+      input.on("error", () => child.kill("SIGKILL"));
+      input.pipe(child.stdin);
+    }
     const pieces: Buffer[] = [];
     let length = 0;
-    child.stdout.on("data", (piece: Buffer) => {
+    child.stdout?.on("data", (piece: Buffer) => {
       length += piece.byteLength;
       if (length > MOST_BYTES) child.kill("SIGKILL");
       else pieces.push(piece);
