@@ -1,6 +1,6 @@
 import type { Database } from "../../../store/database.ts";
 import { type ChangedDocument, knowledgeChanges, knowledgeDocumentIds, passagesToHold } from "../../../store/knowledge-memory.ts";
-import { type HeldPassage, PassageMemory } from "./passage-memory.ts";
+import { type RememberedPassage, PassageMemory } from "./passage-memory.ts";
 import { unpackedSigns } from "./packed-signs.ts";
 
 interface HeldBase {
@@ -113,7 +113,7 @@ export class HeldBases {
   }
 
   private async take(memory: PassageMemory, documents: readonly ChangedDocument[]): Promise<void> {
-    const passages = new Map<string, HeldPassage[]>(documents.map(({ id }) => [id, []]));
+    const passages = new Map<string, RememberedPassage[]>(documents.map(({ id }) => [id, []]));
     const rows = await passagesToHold(
       this.db,
       documents.map(({ id }) => id),

@@ -2,7 +2,7 @@ import { Numbers } from "./numbers.ts";
 import { WordPlaces } from "./word-places.ts";
 
 /** A passage as it is searched in memory: what it says stays in the database. */
-export interface HeldPassage {
+export interface RememberedPassage {
   readonly ordinal: number;
   /** Four bytes a word: three of its digest, and how often it is there. */
   readonly terms: Uint8Array;
@@ -72,7 +72,7 @@ export class PassageMemory {
     return this.held.get(id)?.changedIn === changedIn;
   }
 
-  put(id: string, changedIn: number, principals: readonly string[] | null, passages: readonly HeldPassage[]): void {
+  put(id: string, changedIn: number, principals: readonly string[] | null, passages: readonly RememberedPassage[]): void {
     this.remove(id);
     const slot = this.documentIds.push(id) - 1;
     this.principals.push(principals);
@@ -91,7 +91,7 @@ export class PassageMemory {
     if (this.dead > LEAST_DEAD && this.dead > this.document.length * DEAD_SHARE) this.compact();
   }
 
-  private add(slot: number, { ordinal, terms, modelId, signs }: HeldPassage): void {
+  private add(slot: number, { ordinal, terms, modelId, signs }: RememberedPassage): void {
     const number = this.document.length;
     const view = new DataView(terms.buffer, terms.byteOffset, terms.byteLength);
     let size = 0;
