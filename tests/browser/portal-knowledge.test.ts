@@ -32,7 +32,7 @@ async function say(page: Page, text: string): Promise<void> {
 
 withBrowser("an answer is drawn from the chosen knowledge base, and its numbers open the passage and its source", async () => {
   const { page, context, problems } = await world.portalPage({ width: 320, height: 720 });
-  await page.getByRole("button", { name: "Knowledge and skills", exact: true }).click();
+  await page.getByRole("button", { name: "Knowledge bases", exact: true }).click();
   await page.getByRole("checkbox", { name: "<b>Handbook</b>" }).check();
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.keyboard.press("Escape");

@@ -82,8 +82,8 @@ export interface KeptConversation {
   readonly modelId: string | null;
   /** The tool servers whose tools the model may call here. */
   readonly toolServerIds?: readonly string[];
-  /** The knowledge bases it is answered from; not there: those of the group, whatever they are. */
-  readonly knowledgeBaseIds?: readonly string[];
+  /** The knowledge bases it is answered from; without any those of the group, whatever they are. */
+  readonly knowledgeBaseIds?: readonly string[] | null;
   readonly startedAt: string;
   readonly changedAt: string;
   readonly notice: ShownNotice | null;

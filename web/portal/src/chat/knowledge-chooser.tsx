@@ -22,7 +22,7 @@ export function KnowledgeChooser({ talk }: { readonly talk: Talk }): ReactNode {
   return (
     <>
       <Button look="quiet" icon={BookOpen} onClick={() => setOpen(true)}>
-        {known.length === 0 ? t("navKnowledge") : t("knowledgeChosen", { count: known.length })}
+        {known.length === 0 ? t("knowledgeTitle") : t("knowledgeChosen", { count: known.length })}
       </Button>
       <Dialog
         open={open}
@@ -44,7 +44,7 @@ export function KnowledgeChooser({ talk }: { readonly talk: Talk }): ReactNode {
                     onChange={() => {
                       const next = isChosen ? chosen.filter((other) => other !== id) : [...known.map((one) => one.id), id];
                       // Without a choice those of the group are used, whatever they are.
-                      talk.change(({ knowledgeBaseIds: _, ...now }) => (next.length === 0 ? now : { ...now, knowledgeBaseIds: next }));
+                      talk.change((now) => ({ ...now, knowledgeBaseIds: next.length === 0 ? null : next }));
                     }}
                   />
                   <span dir="auto" className="min-w-0 break-words">
