@@ -16,6 +16,7 @@ import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
+import { RememberedPassages } from "./directory/knowledge/memory/remembered-passages.ts";
 import { GivenAddresses } from "./directory/web-search/given-addresses.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
 import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
@@ -65,6 +66,7 @@ import { askProvider } from "./upstreams/web-search/ask-provider.ts";
 import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
+import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -110,7 +112,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const embed = models.models.embed.bind(models.models);
-  const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log }, send: embed });
+  const remembered = new RememberedPassages({
+    databaseUrl: connection.connectionConfig.connectionString ?? "",
+    mostBytes: config.knowledgeMemoryBytes,
+  });
+  const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
   const { controls, gates, cleared, actions } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
@@ -172,7 +178,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
-  jobs.push(connectorJob({ directory, openSource: sourceOpener(config.knowledgeDir), log }));
+  const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
+  jobs.push(connectorJob({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log }));
   const workers = runJobs(
     [
       ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
@@ -201,7 +208,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await observing.close();
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close()]);
+      await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close(), remembered.close()]);
       skills.close();
       await ledger.close();
     },

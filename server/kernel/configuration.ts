@@ -50,6 +50,9 @@ export interface Configuration {
   readonly auditCheckpointBucket: BucketSettings | undefined;
   readonly blobBucket: BucketSettings | undefined;
   readonly knowledgeDir: string | undefined;
+  readonly knowledgeBucket: BucketSettings | undefined;
+  /** For passages that are searched in memory, at most. */
+  readonly knowledgeMemoryBytes: number;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
@@ -80,7 +83,7 @@ export function checkpointBucketSettings(env: Readonly<Record<string, string | u
 }
 
 function bucketNamedBy(
-  variable: "GW_AUDIT_CHECKPOINT_URL" | "GW_BLOB_URL",
+  variable: "GW_AUDIT_CHECKPOINT_URL" | "GW_BLOB_URL" | "GW_KNOWLEDGE_URL",
   env: Readonly<Record<string, string | undefined>>,
 ): BucketSettings | undefined {
   const place = read(env, variable);
@@ -149,6 +152,8 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditCheckpointBucket: checkpointBucketSettings(env),
     blobBucket: bucketNamedBy("GW_BLOB_URL", env),
     knowledgeDir: read(env, "GW_KNOWLEDGE_DIR"),
+    knowledgeBucket: bucketNamedBy("GW_KNOWLEDGE_URL", env),
+    knowledgeMemoryBytes: (read(env, "GW_KNOWLEDGE_MEMORY_MB") as number) * 1024 * 1024,
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,

@@ -60,7 +60,14 @@ export function secretBox(master: Uint8Array): SecretBox {
 
 /** Binds a sealed upstream secret to the record it is stored with. */
 export function sealContext(
-  table: "providers" | "models" | "mcp_servers" | "identity_providers" | "web_search_providers" | "usage_import_settings",
+  table:
+    | "providers"
+    | "models"
+    | "mcp_servers"
+    | "identity_providers"
+    | "web_search_providers"
+    | "usage_import_settings"
+    | "knowledge_connectors",
   id: string,
 ): string {
   return `${table}.api_key:${id}`;

@@ -174,8 +174,28 @@ export const VARIABLES = {
       "folder with one folder for each tenant, named by its id, below which connectors of knowledge bases may read directories and " +
       "Git repositories; without it there is nothing they may read",
   },
-  AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
-  AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
+  GW_KNOWLEDGE_URL: {
+    schema: bucketPlace,
+    meaning:
+      "s3://bucket/prefix: in an S3-compatible store, with the AWS_ variables below, a folder for each tenant, named by its id, below " +
+      "which connectors of knowledge bases may read; without it they may read no bucket",
+  },
+  GW_KNOWLEDGE_MEMORY_MB: {
+    schema: integer(0, 65_536),
+    default: "256",
+    meaning:
+      "memory that passages of knowledge bases are searched in at most, in MiB, in each process that serves calls; a knowledge base " +
+      "that finds no room is searched in the database, which takes longer; 0: all of them are",
+  },
+  AWS_ACCESS_KEY_ID: {
+    schema: key,
+    meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL, GW_BLOB_URL and GW_KNOWLEDGE_URL",
+  },
+  AWS_SECRET_ACCESS_KEY: {
+    schema: key,
+    secret: true,
+    meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL, GW_BLOB_URL and GW_KNOWLEDGE_URL",
+  },
   AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
   AWS_REGION: {
     schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"),

@@ -8,6 +8,8 @@ export interface ObjectStore {
   /** From `start` to before `end`. */
   read(key: string, start: number, end: number): ReadableStream<Uint8Array>;
   remove(key: string): Promise<void>;
+  /** Objects whose keys begin with `within`, in their order; keys without the prefix of the place. */
+  list(within: string): AsyncGenerator<{ readonly key: string; readonly sizeBytes: number }>;
 }
 
 const PART_BYTES = 5 * 1024 * 1024;
@@ -49,5 +51,14 @@ export function objectStore({ bucket, prefix, endpoint, region, keys }: BucketSe
             .slice(start, end)
             .stream()) as ReadableStream<Uint8Array>,
     remove: (key) => client.delete(prefix + key),
+    async *list(within) {
+      for (let startAfter: string | undefined; ;) {
+        const answer = await client.list({ prefix: prefix + within, ...(startAfter === undefined ? {} : { startAfter }) });
+        const contents = answer.contents ?? [];
+        for (const { key, size } of contents) yield { key: key.slice(prefix.length), sizeBytes: size ?? 0 };
+        startAfter = contents.at(-1)?.key;
+        if (answer.isTruncated !== true || startAfter === undefined) return;
+      }
+    },
   };
 }

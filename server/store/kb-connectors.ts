@@ -42,13 +42,14 @@ export async function takeUpConnector(db: Database, leaseMs: number): Promise<Kb
   return rows[0] ?? null;
 }
 
+/** Whoever asked for it meanwhile, or changed it, has it looked at once more. */
 export async function noteSynced(
   db: Database,
   { id, every_minutes: minutes }: Pick<KbConnectorRow, "id" | "every_minutes">,
   problem: string | null,
   skipped: readonly string[],
 ): Promise<void> {
-  await sql`UPDATE knowledge_connectors SET due_at = now() + ${minutes} * interval '1 minute', problem = ${problem},
+  await sql`UPDATE knowledge_connectors SET due_at = CASE WHEN due_at > now() THEN now() + ${minutes} * interval '1 minute' ELSE due_at END, problem = ${problem},
       skipped = ${JSON.stringify(skipped)}::jsonb, synced_at = CASE WHEN ${problem === null} THEN now() ELSE synced_at END
     WHERE id = ${id}`.execute(db);
 }

@@ -89,11 +89,11 @@ async function seedDocuments(db: Database): Promise<void> {
 const mayRead = ({ identities }: Pick<Reader, "identities">, { allowed }: (typeof documents)[number]) =>
   allowed === null || identities.some((name) => allowed.has(name));
 
-async function sourcesFor(reader: Reader, question: string): Promise<string[]> {
+async function sourcesFor(reader: Reader, question: string, from = base): Promise<string[]> {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${reader.credential}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: question }], gw_knowledgebases: [base] }),
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: question }], gw_knowledgebases: [from] }),
   });
   expect(response.status).toBe(200);
   await response.text();
@@ -144,4 +144,62 @@ test("a mapping that goes, or a permission that is taken away, holds from the ne
 
   const { passages } = await admin.post(`/v1/admin/knowledgebases/${base}/search`, { query: "zeppelin", end_user_id: reader.id });
   expect(passages).toEqual([]);
+});
+
+test("a passage is opened by whoever finds it, and by nobody else", async () => {
+  const reader = readers.find(({ portal, identities }) => portal !== null && identities.length > 0) as Reader;
+  const portal = reader.portal as PortalClient;
+  const who = await admin.get(`/v1/admin/kb-identities?end_user_id=${reader.id}`);
+  const now = { identities: who.mappings.map((one: any) => one.source_identity) };
+  const [open, hidden] = [documents.filter((one) => mayRead(now, one)), documents.filter((one) => !mayRead(now, one))];
+  const asked = [open[0], hidden[0], open[1], hidden[1]].map((one) => `${one?.id}:0`);
+  const { status, body } = await portal.request("GET", `/knowledge-passages?ids=${asked.join(",")}`);
+  expect(status).toBe(200);
+  expect(body.passages.map(({ document_id: id }: any) => id)).toEqual([open[0]?.id, open[1]?.id]);
+  expect(body.passages[0]).toMatchObject({ collection_id: base, ordinal: 0, text: expect.stringContaining("About the") });
+  for (const ids of ["", "x", `${open[0]?.id}`, `${open[0]?.id}:0,`, Array.from({ length: 51 }, () => `${open[0]?.id}:0`).join(",")])
+    expect((await portal.request("GET", `/knowledge-passages?ids=${ids}`)).status).toBe(400);
+});
+
+/** How often one of `a` is larger than one of `b`: a half where nothing tells them apart. */
+const larger = (a: readonly number[], b: readonly number[]) =>
+  a.reduce((sum, one) => sum + b.filter((other) => one > other).length + b.filter((other) => one === other).length / 2, 0) /
+  (a.length * b.length);
+
+test("how long a search takes does not tell that something was held back", async () => {
+  const TURNS = 100;
+  const reader = readers.find(({ identities, portal }) => identities.length === 0 && portal === null) as Reader;
+  const held = { tenant_id: "default", name: "held back", group_ids: [served.groupId], top_k: 50, max_context_tokens: 200_000 };
+  const { id } = await admin.post("/v1/admin/knowledgebases", held);
+  const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 2 });
+  // Two thousand passages about one thing, none of which the reader may find, and a few that anybody may.
+  await sql`INSERT INTO knowledge_documents (id, knowledge_base_id, tenant_id, name, kind, content, digest, size_bytes, status, chunk_count, principals)
+    SELECT gen_random_uuid(), ${id}, 'default', 'held-' || i, 'text', ''::bytea, '', 0, 'ready', 1,
+           CASE WHEN i <= 2000 THEN '{git:,git:nobody}'::text[] END FROM generate_series(1, 2100) i`.execute(db);
+  await sql`INSERT INTO knowledge_chunks (document_id, ordinal, knowledge_base_id, tenant_id, heading, body, tokens, digest, lexemes, principals)
+    SELECT d.id, 0, ${id}, 'default', '', b.text, 10, d.name, to_tsvector('english', b.text), d.principals FROM knowledge_documents d,
+      LATERAL (SELECT CASE WHEN d.principals IS NULL THEN 'An open garden.' ELSE 'The zirconium merger of ' || d.name END AS text) b
+     WHERE d.knowledge_base_id = ${id}`.execute(db);
+  await close();
+  const took = async (question: string) => {
+    const started = performance.now();
+    expect(await sourcesFor(reader, question, id)).toEqual([]);
+    return performance.now() - started;
+  };
+  // Until the passages are in memory, and what searches them was compiled.
+  for (let i = 0; i < 20; i++) await took(i % 2 === 0 ? "zirconium merger" : "vanadium lawsuit");
+  const [hidden, nothing] = [[] as number[], [] as number[]];
+  for (let i = 0; i < TURNS; i++) {
+    // In turn, so that whatever else the machine does is in both alike.
+    const first = i % 2 === 0;
+    if (first) hidden.push(await took("zirconium merger"));
+    nothing.push(await took("vanadium lawsuit"));
+    if (!first) hidden.push(await took("zirconium merger"));
+  }
+  const median = (of: readonly number[]) => of.toSorted((a, b) => a - b)[TURNS / 2] ?? 0;
+  const told = larger(hidden, nothing);
+  console.log(`held back ${median(hidden).toFixed(1)} ms, nothing there ${median(nothing).toFixed(1)} ms, told apart ${told.toFixed(2)}`);
+  // 0.5 is no difference; chance alone strays by 0.04 here.
+  expect(Math.abs(told - 0.5)).toBeLessThan(0.2);
+  expect(await sourcesFor(reader, "garden", id)).toHaveLength(50);
 });

@@ -8,12 +8,36 @@ const pathBelow = z
   .min(1)
   .max(500)
   .refine(
-    (path) => !path.startsWith("/") && !path.includes("\0") && !path.split(/[/\\]/).includes(".."),
+    (path) => !path.startsWith("/") && !path.includes("://") && !path.includes("\0") && !path.split(/[/\\]/).includes(".."),
     "must be a path below the folder",
   );
 
+/** Of a repository elsewhere; nothing secret stands in an address. */
+const repositoryAddress = z
+  .string()
+  .trim()
+  .max(500)
+  .refine((address) => {
+    const url = URL.parse(address);
+    if (url === null || url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") return false;
+    return url.protocol === "https:" || (url.protocol === "http:" && /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname));
+  }, "must be an address such as https://git.example/team/handbook.git, without a user, a password or parameters");
+
 const written = {
-  location: pathBelow.describe("the directory or Git repository, below the tenant's folder in GW_KNOWLEDGE_DIR"),
+  location: z
+    .union([repositoryAddress, pathBelow])
+    .describe(
+      "the directory, folder of the bucket or Git repository, below the tenant's own in GW_KNOWLEDGE_DIR or GW_KNOWLEDGE_URL; of a Git " +
+        "repository also its https address",
+    ),
+  credential: z
+    .string()
+    .trim()
+    .min(1)
+    .max(2_000)
+    .nullable()
+    .optional()
+    .describe("what is shown to a Git repository at an address: user:password, or a token alone; never shown again"),
   mapping_file: pathBelow
     .optional()
     .describe("JSON file there: who reads what, by the beginnings of paths; permissions.json when left out at creation"),
@@ -22,7 +46,7 @@ const written = {
 };
 
 export const kbConnectorCreate = z
-  .strictObject({ name: recordName, knowledge_base_id: recordId, connector_type: z.enum(["directory", "git"]), ...written })
+  .strictObject({ name: recordName, knowledge_base_id: recordId, connector_type: z.enum(["directory", "s3", "git"]), ...written })
   .meta({ id: "KbConnectorCreate" });
 export const kbConnectorUpdate = z
   .strictObject({ name: recordName.optional(), ...written, location: written.location.optional() })
@@ -37,6 +61,7 @@ export const kbConnector = z
     connector_type: z.string(),
     location: z.string(),
     mapping_file: z.string(),
+    has_credential: z.boolean(),
     every_minutes: z.number().int(),
     enabled: z.boolean(),
     synced_at: timestamp.nullable().describe("when it was last looked at to the end"),

@@ -54,6 +54,22 @@ const shown = {
 
 export const portalKnowledgeBase = z.strictObject(shown).meta({ id: "PortalKnowledgeBase" });
 
+/** What an answer was given, for whoever may read it. */
+export const portalPassages = z
+  .strictObject({
+    passages: z.array(
+      z.strictObject({
+        document_id: recordId,
+        ordinal: z.number().int(),
+        collection_id: recordId,
+        document_name: z.string(),
+        heading: z.string(),
+        text: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "PortalPassages" });
+
 export const knowledgeBase = z
   .strictObject({
     ...shown,
@@ -148,5 +164,6 @@ export type KnowledgeBaseQuery = z.output<typeof knowledgeBaseQuery>;
 export type KnowledgeDocument = z.output<typeof knowledgeDocument>;
 export type KnowledgeDocumentQuery = z.output<typeof knowledgeDocumentQuery>;
 export type KnowledgeSearchAnswer = z.output<typeof knowledgeSearchAnswer>;
+export type PortalPassages = z.output<typeof portalPassages>;
 export type PortalKnowledgeBase = z.output<typeof portalKnowledgeBase>;
 export type DocumentPermissions = NonNullable<KnowledgeDocument["permissions"]>;

@@ -54,6 +54,17 @@ export const portalModelQuery = z.strictObject({
   modes: z.string().max(500).optional(),
 });
 export const groupFilterQuery = z.strictObject({ group_id: recordId.optional(), enabled_only: flag.optional() });
+/** Passages by the id of their document and their place in it, as the header X-Gw-Passages of an answer names them. */
+export const passagesQuery = z.strictObject({
+  ids: z
+    .string()
+    .max(4_000)
+    .regex(
+      /^[0-9a-f-]{36}:\d{1,6}(?:,[0-9a-f-]{36}:\d{1,6}){0,49}$/,
+      "must be a comma list of at most 50 passages, each document_id:ordinal",
+    )
+    .describe("at most 50, each document_id:ordinal, with commas between them"),
+});
 export const inheritedQuery = z.strictObject({ include_inherited: flag.optional() });
 export const portalApprovalQuery = z.strictObject({
   status: z.enum(["pending", "approved", "rejected", "expired", "all"]).optional(),

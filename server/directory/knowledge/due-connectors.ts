@@ -1,3 +1,4 @@
+import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
 import { documentsOfConnector, type KbConnectorRow, noteSynced, takeUpConnector } from "../../store/kb-connectors.ts";
 
@@ -9,13 +10,20 @@ const LEASE_MS = 30 * 60_000;
 /** Sources that are to be looked at. */
 export class DueConnectors {
   private readonly db: Database;
+  private readonly secrets: SecretBox;
 
-  constructor(db: Database) {
+  constructor({ db, secrets }: { readonly db: Database; readonly secrets: SecretBox }) {
     this.db = db;
+    this.secrets = secrets;
   }
 
   takeUp(): Promise<DueConnector | null> {
     return takeUpConnector(this.db, LEASE_MS);
+  }
+
+  /** What its place is shown; null: nothing, or what cannot be opened any more. */
+  credential({ id, credential_sealed: sealed }: DueConnector): string | null {
+    return this.secrets.openOrNull(sealed, sealContext("knowledge_connectors", id));
   }
 
   documents(connector: DueConnector): Promise<Map<string, string>> {

@@ -1,5 +1,6 @@
 import type { KbConnector, KbConnectorCreate, KbConnectorQuery, KbConnectorUpdate } from "@gatehouse/contracts/kb-connectors";
 import { uuid } from "../../kernel/ids.ts";
+import { sealContext } from "../../kernel/secrets.ts";
 import {
   type KbConnectorInsert,
   kbConnectorNamed,
@@ -21,6 +22,7 @@ const read = (row: KbConnectorRow): KbConnector => ({
   connector_type: row.connector_type,
   location: row.location,
   mapping_file: row.mapping_file,
+  has_credential: row.credential_sealed !== null,
   every_minutes: row.every_minutes,
   enabled: row.enabled,
   synced_at: row.synced_at?.toISOString() ?? null,
@@ -29,6 +31,19 @@ const read = (row: KbConnectorRow): KbConnector => ({
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 });
+
+const isAddress = (location: string) => /^https?:/.test(location);
+
+/** Only a Git repository lies at an address, and a credential is for what lies at one. */
+function checkLocation(type: string, location: string, credential: boolean): void {
+  if (isAddress(location) && type !== "git") throw invalidField("location", "may be an address of a Git repository only");
+  if (credential && !isAddress(location)) throw invalidField("credential", "is for a Git repository at an address only");
+}
+
+function sealedCredential({ directory }: Write, id: string, credential: string | null | undefined) {
+  if (credential === undefined) return {};
+  return { credential_sealed: credential === null ? null : directory.secrets.seal(credential, sealContext("knowledge_connectors", id)) };
+}
 
 export const kbConnectors = records<
   KbConnectorRow,
@@ -49,12 +64,16 @@ export const kbConnectors = records<
   async toInsert(write, tenantId, body) {
     if ((await knowledgeBaseStore.find(write.trx, tenantId, body.knowledge_base_id)) === undefined)
       throw invalidField("knowledge_base_id", "is no knowledge base of this tenant");
+    const { credential, ...columns } = body;
+    checkLocation(body.connector_type, body.location, credential != null);
+    const id = uuid();
     return {
-      ...body,
+      ...columns,
+      ...sealedCredential(write, id, credential),
       mapping_file: body.mapping_file ?? "permissions.json",
       every_minutes: body.every_minutes ?? 15,
       enabled: body.enabled ?? true,
-      id: uuid(),
+      id,
       tenant_id: tenantId,
       problem: null,
       due_at: write.now,
@@ -63,9 +82,15 @@ export const kbConnectors = records<
     };
   },
   async toPatch(write, _tenantId, row, body) {
+    const { credential, ...columns } = body;
+    const location = body.location ?? row.location;
+    checkLocation(row.connector_type, location, credential != null);
+    // Shown to another host it would be given away.
+    if (location !== row.location && row.credential_sealed !== null && credential === undefined)
+      throw invalidField("credential", "must be given again, or null, with another location");
     const before: Readonly<Record<string, unknown>> = row;
-    const changes = Object.entries(body).some(([member, value]) => before[member] !== value);
-    return { ...body, ...(changes ? { due_at: write.now } : {}), updated_at: write.now };
+    const changes = credential !== undefined || Object.entries(columns).some(([member, value]) => before[member] !== value);
+    return { ...columns, ...sealedCredential(write, row.id, credential), ...(changes ? { due_at: write.now } : {}), updated_at: write.now };
   },
   dependents: async () => [],
   notify: () => undefined,

@@ -4,6 +4,7 @@ import type {
   KnowledgeBaseQuery,
   KnowledgeBaseUpdate,
   PortalKnowledgeBase,
+  PortalPassages,
 } from "@gatehouse/contracts/knowledge-bases";
 import { uuid } from "../../kernel/ids.ts";
 import {
@@ -16,6 +17,7 @@ import {
   setKnowledgeBaseGroups,
 } from "../../store/knowledge-bases.ts";
 import { requeueAllDocuments } from "../../store/knowledge-documents.ts";
+import { type ChunkKey, readChunks } from "../../store/knowledge-search.ts";
 import { modelStore } from "../../store/models.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import type { GroupScope } from "../snapshot.ts";
@@ -117,4 +119,25 @@ export async function portalKnowledgeBases(
   const ids = new Set(scopes.flatMap((scope) => grantedKnowledgeBases(scope).map(({ id }) => id)));
   const principals = await readerPrincipals(db, first.tenant.id, userId);
   return (await knowledgeBasesByIds(db, first.tenant.id, [...ids], principals)).map(shown);
+}
+
+/** Passages as they are now, in the order they are asked for; those that callers of none of the scopes find are not there. */
+export async function passagesOfReader(
+  { db }: Pick<Directory, "db">,
+  userId: string,
+  scopes: readonly GroupScope[],
+  keys: readonly ChunkKey[],
+): Promise<PortalPassages["passages"]> {
+  const [first] = scopes;
+  if (first === undefined) return [];
+  const open = scopes.flatMap((scope) => grantedKnowledgeBases(scope)).filter(({ enabled }) => enabled);
+  const principals = await readerPrincipals(db, first.tenant.id, userId);
+  const scope = { tenantId: first.tenant.id, baseIds: [...new Set(open.map(({ id }) => id))], filters: null, principals };
+  const found = new Map((await readChunks(db, scope, keys)).map((chunk) => [`${chunk.document_id} ${chunk.ordinal}`, chunk]));
+  return keys.flatMap(({ document_id: id, ordinal }) => {
+    const chunk = found.get(`${id} ${ordinal}`);
+    if (chunk === undefined) return [];
+    const { document_name, heading, body: text, knowledge_base_id: collection_id } = chunk;
+    return [{ document_id: id, ordinal, collection_id, document_name, heading, text }];
+  });
 }

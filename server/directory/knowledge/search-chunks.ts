@@ -8,6 +8,7 @@ import {
   readChunks,
   type SearchScope,
 } from "../../store/knowledge-search.ts";
+import type { Candidates, RememberedPassages } from "./memory/remembered-passages.ts";
 import { cosineOf, fromBytes, signsOf } from "./vectors.ts";
 
 /** What a search is for: its question, as words and by each model that passages were embedded with. */
@@ -27,20 +28,27 @@ export interface RankedChunk extends Omit<FoundChunk, "vector" | "embedding_mode
 
 /** Enough that the signs, which are coarse, miss hardly any of the nearest. */
 const CANDIDATES = 200;
+/** There more than the signs tells which are nearest. */
+const CANDIDATES_IN_MEMORY = 100;
 /** Of each half that the two together are ranked by. */
 const RANKED = 60;
 /** How much a place near the top of one half is worth; the usual constant of reciprocal rank fusion. */
 const RANK_OFFSET = 60;
 
+/** Where passages are searched: in memory where they are held there, else in the database, which has the last word. */
+export interface SearchedPlaces {
+  readonly db: Database;
+  readonly remembered: Pick<RememberedPassages, "find"> | null;
+}
+
 const keyOf = ({ document_id, ordinal }: ChunkKey) => `${document_id} ${ordinal}`;
 
 /** Passages by words and by vectors, ranked together. Equal texts of several documents all stay: each is a source. */
-export async function searchChunks(db: Database, scope: SearchScope, question: Question): Promise<RankedChunk[]> {
+export async function searchChunks({ db, remembered }: SearchedPlaces, scope: SearchScope, question: Question): Promise<RankedChunk[]> {
   if (scope.baseIds.length === 0) return [];
-  const [byWords, ...bySigns] = await Promise.all([
-    chunksByWords(db, scope, question.text, RANKED),
-    ...question.vectors.map(({ model, vector }) => chunksBySigns(db, scope, model.id, signsOf(vector), CANDIDATES)),
-  ]);
+  const vectors = question.vectors.map(({ model, vector }) => ({ modelId: model.id, vector }));
+  const asking = { scope, text: question.text, vectors, ranked: RANKED, candidates: CANDIDATES_IN_MEMORY };
+  const { byWords, bySigns } = (await remembered?.find(asking)) ?? (await candidatesInDatabase(db, scope, question.text, vectors));
   const keys = new Map([...byWords, ...bySigns.flat()].map((key) => [keyOf(key), key]));
   const asked = new Map(question.vectors.map(({ model, vector }) => [model.id, vector]));
   const chunks = (await readChunks(db, scope, [...keys.values()])).map(({ vector, embedding_model_id: modelId, ...chunk }) => {
@@ -57,6 +65,19 @@ export async function searchChunks(db: Database, scope: SearchScope, question: Q
       return [{ ...chunk, lexicalRank, vectorRank, score: worth(lexicalRank) + worth(vectorRank) }];
     })
     .sort((a, b) => b.score - a.score || (b.similarity ?? 0) - (a.similarity ?? 0) || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+async function candidatesInDatabase(
+  db: Database,
+  scope: SearchScope,
+  text: string,
+  vectors: readonly { readonly modelId: string; readonly vector: Float32Array }[],
+): Promise<Candidates> {
+  const [byWords, ...bySigns] = await Promise.all([
+    chunksByWords(db, scope, text, RANKED),
+    ...vectors.map(({ modelId, vector }) => chunksBySigns(db, scope, modelId, signsOf(vector), CANDIDATES)),
+  ]);
+  return { byWords, bySigns };
 }
 
 const worth = (rank: number | null) => (rank === null ? 0 : 1 / (RANK_OFFSET + rank));

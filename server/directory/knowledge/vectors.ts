@@ -1,6 +1,16 @@
+const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/** As rows hold them: float32 in little-endian order. */
 export function fromBytes(bytes: Uint8Array): Float32Array {
+  const length = Math.floor(bytes.byteLength / 4);
+  if (LITTLE_ENDIAN) {
+    // Where a piece of memory begins is no multiple of four by itself.
+    const vector = new Float32Array(length);
+    new Uint8Array(vector.buffer).set(bytes.subarray(0, length * 4));
+    return vector;
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Float32Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, i) => view.getFloat32(i * 4, true));
+  return Float32Array.from({ length }, (_, i) => view.getFloat32(i * 4, true));
 }
 
 export function toBytes(vector: Float32Array): Uint8Array {

@@ -1,7 +1,6 @@
 import type { KnowledgeBaseEntry } from "../../directory/knowledge/knowledge-base-entry.ts";
 import { readerPrincipals } from "../../directory/knowledge/reader-principals.ts";
-import { type Question, type RankedChunk, searchChunks } from "../../directory/knowledge/search-chunks.ts";
-import type { Directory } from "../../directory/writes/write.ts";
+import { type Question, type RankedChunk, type SearchedPlaces, searchChunks } from "../../directory/knowledge/search-chunks.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { boundsOfAll, type FindPassages, type FoundPassage } from "../../road/knowledge.ts";
@@ -13,13 +12,12 @@ const TIMEOUT_MS = 5_000;
 /** A longer question is searched for by its end, where people ask. */
 const LONGEST_QUESTION = 8_000;
 
-export interface FindingParts {
-  readonly db: Directory["db"];
+export interface FindingParts extends SearchedPlaces {
   readonly embed: EmbedTexts;
 }
 
 /** Finds passages for a caller's question. Where no vector is to be had, the words alone find. */
-export function findsPassages({ db, embed }: FindingParts): FindPassages {
+export function findsPassages({ db, remembered, embed }: FindingParts): FindPassages {
   return async (call, question, bases) => {
     const tenantId = call.scope?.tenant.id;
     if (tenantId === undefined) return [];
@@ -29,7 +27,7 @@ export function findsPassages({ db, embed }: FindingParts): FindPassages {
       readerPrincipals(db, tenantId, call.identity?.userId ?? null),
     ]);
     const scope = { tenantId, baseIds: bases.map(({ id }) => id), filters: null, principals };
-    return chosenOf(await searchChunks(db, scope, { text, vectors }), bases);
+    return chosenOf(await searchChunks({ db, remembered }, scope, { text, vectors }), bases);
   };
 }
 

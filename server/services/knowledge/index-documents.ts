@@ -41,8 +41,15 @@ class Postponed extends Error {
   }
 }
 
-/** Takes up documents that wait, one after the other, for a while. */
+/** While one is being read, another may wait for its vectors. No more: each holds a document and its passages. */
+const AT_ONCE = 2;
+
+/** Takes up documents that wait, for a while. */
 export async function indexDocuments(parts: IndexingParts): Promise<void> {
+  await Promise.all(Array.from({ length: AT_ONCE }, () => indexSome(parts)));
+}
+
+async function indexSome(parts: IndexingParts): Promise<void> {
   const waiting = new WaitingDocuments(parts.db);
   const until = performance.now() + AT_A_TIME_MS;
   while (performance.now() < until) {

@@ -1,4 +1,5 @@
 import type { RunBounded } from "../../kernel/bounded-run.ts";
+import type { SearchedPlaces } from "../../directory/knowledge/search-chunks.ts";
 import { documentReader } from "./document-reader.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
@@ -15,11 +16,12 @@ export interface KnowledgeParts extends Omit<IndexingParts, "embed" | "read"> {
   readonly nest: MakeNestedCall;
   readonly runBounded: RunBounded;
   readonly send: SendTexts;
+  readonly remembered: SearchedPlaces["remembered"];
 }
 
 /** Knowledge bases where calls are served: their documents are read and embedded here, and questions are. */
 export function openKnowledge({ nest, send, runBounded, ...parts }: KnowledgeParts): {
-  readonly road: IndexingParts;
+  readonly road: IndexingParts & Pick<SearchedPlaces, "remembered">;
   readonly find: FindPassages;
   readonly jobs: readonly Job[];
 } {

@@ -3,7 +3,7 @@ import { readerPrincipals } from "../../directory/knowledge/reader-principals.ts
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { type Question, searchChunks } from "../../directory/knowledge/search-chunks.ts";
+import { type Question, type SearchedPlaces, searchChunks } from "../../directory/knowledge/search-chunks.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { choosePassages } from "./choose-passages.ts";
 import type { EmbedTexts } from "./embeddings.ts";
@@ -27,6 +27,7 @@ interface Road {
   readonly snapshots: Pick<Snapshots, "scope">;
   readonly embed: EmbedTexts;
   readonly clock: Clock;
+  readonly remembered: SearchedPlaces["remembered"];
 }
 
 /** `road`: null where the process serves no calls, and can ask no model. */
@@ -37,7 +38,7 @@ export function searchBench(db: Directory["db"], road: Road | null): SearchBench
     const principals = question.end_user_id === undefined ? null : await readerPrincipals(db, base.tenant_id, question.end_user_id);
     const scope = { tenantId: base.tenant_id, baseIds: [base.id], filters: question.filters ?? null, principals };
     const vectors = typeof asked === "string" ? [] : asked;
-    const ranked = await searchChunks(db, scope, { text: question.query, vectors });
+    const ranked = await searchChunks({ db, remembered: road?.remembered ?? null }, scope, { text: question.query, vectors });
     const chosen = choosePassages(ranked.slice(0, SHOWN), {
       topK: question.top_k ?? base.top_k,
       similarityThreshold: question.similarity_threshold ?? base.similarity_threshold,

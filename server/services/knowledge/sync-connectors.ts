@@ -5,13 +5,13 @@ import { DueConnectors, type DueConnector } from "../../directory/knowledge/due-
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { type KnowledgeSource, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
+import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { type PermissionsOf, readPermissions } from "./source-permissions.ts";
 
 export interface SyncParts {
   readonly directory: Directory;
   /** Opens the place of a connector. Rejects with `SourceUnavailable`. */
-  readonly openSource: (tenantId: string, connectorType: string, location: string) => Promise<KnowledgeSource>;
+  readonly openSource: (place: SourcePlace) => Promise<KnowledgeSource>;
   readonly log: Log;
 }
 
@@ -21,7 +21,7 @@ const NOBODY: PermissionsOf = () => [];
 
 /** Looks at every source that is due. */
 export async function syncConnectors(parts: SyncParts): Promise<void> {
-  const due = new DueConnectors(parts.directory.db);
+  const due = new DueConnectors(parts.directory);
   for (let connector = await due.takeUp(); connector !== null; connector = await due.takeUp()) {
     let problem: string | null = null;
     const skipped: string[] = [];
@@ -48,7 +48,12 @@ async function syncOne(
   skip: Skip,
 ): Promise<string | null> {
   const { tenant_id: tenantId, knowledge_base_id: baseId, mapping_file: mappingFile } = connector;
-  const source = await openSource(tenantId, connector.connector_type, connector.location);
+  const source = await openSource({
+    tenantId,
+    connectorType: connector.connector_type,
+    location: connector.location,
+    credential: due.credential(connector),
+  });
   try {
     const mapping = await source.read(mappingFile);
     const permissions = mapping === null ? null : readPermissions(mapping);

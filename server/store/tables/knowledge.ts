@@ -72,6 +72,7 @@ export interface KnowledgeConnectorTable {
   connector_type: string;
   location: string;
   mapping_file: string;
+  credential_sealed: WithDefault<string | null>;
   every_minutes: number;
   enabled: boolean;
   due_at: Stamp;

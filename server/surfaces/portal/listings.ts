@@ -5,11 +5,11 @@ import {
   portalServer,
   portalServerList,
 } from "@gatehouse/contracts/portal-answers";
-import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
-import { portalKnowledgeBase } from "@gatehouse/contracts/knowledge-bases";
+import { groupFilterQuery, inheritedQuery, passagesQuery } from "@gatehouse/contracts/portal";
+import { portalKnowledgeBase, portalPassages } from "@gatehouse/contracts/knowledge-bases";
 import { kbIdentity } from "@gatehouse/contracts/kb-identities";
 import { ownIdentities, unlinkOwnIdentity } from "../../directory/knowledge/kb-identities.ts";
-import { portalKnowledgeBases } from "../../directory/knowledge/knowledge-bases.ts";
+import { passagesOfReader, portalKnowledgeBases } from "../../directory/knowledge/knowledge-bases.ts";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
@@ -94,6 +94,22 @@ export const listingRoutes: readonly PortalRoute[] = [
     async run(request) {
       const granted = await portalKnowledgeBases(request.services.directory, request.who.userId, await lookupScopesOf(request));
       return granted.find(({ id }) => id === request.params.collection_id) ?? refuse("not_found", "There is no such collection.");
+    },
+  }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/knowledge-passages",
+    name: "knowledge_passages",
+    summary: "Passages that answers were given",
+    answer: { status: 200, schema: portalPassages },
+    query: passagesQuery,
+    async run(request) {
+      const keys = request.query.ids.split(",").map((key) => {
+        const [document_id = "", ordinal] = key.split(":");
+        return { document_id, ordinal: Number(ordinal) };
+      });
+      const scopes = await lookupScopesOf(request);
+      return { passages: await passagesOfReader(request.services.directory, request.who.userId, scopes, keys) };
     },
   }),
   portalOperation({

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 
 const SECONDS = 60;
 /** Nothing of the machine's or its users' settings, and no program that a repository might name. */
@@ -10,16 +11,28 @@ const ENVIRONMENT = {
   GIT_NO_LAZY_FETCH: "1",
   LC_ALL: "C",
 };
-const SETTINGS = ["safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
-/** Of addresses, kilobytes: what comes packed may unpack to anything. */
-const MOST_MEMORY_KB = 1024 * 1024;
+const SETTINGS = [
+  "safe.directory=*",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "protocol.allow=never",
+  "pack.threads=1",
+  "core.bigFileThreshold=8m",
+];
+/** Of addresses: what comes packed may unpack to anything. */
+const MOST_MEMORY_KIB = 2 * 1024 * 1024;
 
 /** What git says about a repository; `missing`: there is none on this machine; `failed`: it would not, or said more than `most` bytes. `given`: what it reads. */
-export function runGit(place: string, args: readonly string[], most: number, given = ""): Promise<Buffer | "missing" | "failed"> {
+export function runGit(
+  place: string,
+  args: readonly string[],
+  most: number,
+  given: string | Readable = "",
+): Promise<Buffer | "missing" | "failed"> {
   return new Promise((resolve) => {
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
     const command = ["git", ...settings, "-C", place, ...args];
-    const child = spawn("/bin/sh", ["-c", `ulimit -v ${MOST_MEMORY_KB} 2>/dev/null; exec "$@"`, "sh", ...command], {
+    const child = spawn("/bin/sh", ["-c", `ulimit -v ${MOST_MEMORY_KIB} 2>/dev/null; exec "$@"`, "sh", ...command], {
       env: ENVIRONMENT,
       stdio: ["pipe", "pipe", "ignore"],
       timeout: SECONDS * 1000,
@@ -34,7 +47,11 @@ export function runGit(place: string, args: readonly string[], most: number, giv
     });
     // It may end without having read what it is given.
     child.stdin.on("error", () => undefined);
-    child.stdin.end(given);
+    if (typeof given === "string") child.stdin.end(given);
+    else {
+      given.on("error", () => child.kill("SIGKILL"));
+      given.pipe(child.stdin);
+    }
     child.on("error", () => resolve("missing"));
     // A shell that finds no such program ends so.
     child.on("close", (code) => resolve(code === 127 ? "missing" : code === 0 && length <= most ? Buffer.concat(pieces) : "failed"));

@@ -1,18 +1,20 @@
+import type { Readable } from "node:stream";
 import { runGit } from "../git/run-git.ts";
 import { type KnowledgeSource, MOST_FILES, SourceUnavailable } from "./source.ts";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-const git = async (place: string, args: readonly string[]): Promise<Buffer> => {
-  const said = await runGit(place, args, MOST_BYTES);
+/** Git with a command; `input`: what it reads. Throws `SourceUnavailable`. */
+export const git = async (place: string, args: readonly string[], input?: Readable): Promise<Buffer> => {
+  const said = await runGit(place, args, MOST_BYTES, input);
   if (typeof said === "string")
     throw new SourceUnavailable(said === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
   return said;
 };
 
-/** What the head of a Git repository holds: files alone, no links and nothing of repositories in it. */
-export async function gitSource(place: string): Promise<KnowledgeSource> {
-  const commit = (await git(place, ["rev-parse", "--verify", "HEAD^{commit}"])).toString().trim();
+/** What a commit of a Git repository holds, its head unless told otherwise: files alone, no links and nothing of repositories in it. */
+export async function gitSource(place: string, of = "HEAD"): Promise<KnowledgeSource> {
+  const commit = (await git(place, ["rev-parse", "--verify", `${of}^{commit}`])).toString().trim();
   const blobs = new Map<string, { readonly id: string; readonly sizeBytes: number }>();
   for (const line of (await git(place, ["ls-tree", "-r", "-z", "-l", "--full-tree", commit])).toString().split("\0")) {
     const found = /^100(?:644|755) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line);

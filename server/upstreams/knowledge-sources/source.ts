@@ -7,6 +7,15 @@ export interface KnowledgeSource {
   close(): Promise<void>;
 }
 
+/** Where a connector looks. */
+export interface SourcePlace {
+  readonly tenantId: string;
+  readonly connectorType: string;
+  /** A path below what the tenant has, or an address. */
+  readonly location: string;
+  readonly credential: string | null;
+}
+
 export interface SourceFile {
   readonly path: string;
   readonly sizeBytes: number;

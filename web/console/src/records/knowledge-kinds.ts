@@ -29,7 +29,7 @@ export const KNOWLEDGE_KINDS: readonly RecordKind[] = [
     slug: "knowledge-connectors",
     noun: "connector",
     title: "Knowledge connectors",
-    lead: "Directories and Git repositories that documents are taken from by schedule, with who may read each.",
+    lead: "Directories, buckets and Git repositories that documents are taken from by schedule, with who may read each.",
     empty: "A connector keeps a knowledge base as its source is: what changes there changes here, and so do its permissions.",
     area: "Tools and agents",
     icon: FolderSync,
@@ -38,7 +38,7 @@ export const KNOWLEDGE_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "connector_type", "location", "knowledge_base_id", "synced_at", "problem", "enabled"],
     references: { knowledge_base_id: "knowledge-bases" },
-    first: ["name", "knowledge_base_id", "connector_type", "location", "mapping_file", "every_minutes", "enabled"],
+    first: ["name", "knowledge_base_id", "connector_type", "location", "credential", "mapping_file", "every_minutes", "enabled"],
     actions: [{ label: "Look at it now", hint: "Without waiting for its schedule.", path: "/sync" }],
   },
   {

@@ -98,6 +98,7 @@ type Schema_PortalServers = { "servers": readonly (Schema_PortalServer)[]; "tota
 type Schema_PortalServer = { "id": string; "name": string; "display_name": (string | null); "description": (string | null); "display_description": (string | null); "enabled": boolean; "priority": number; "icon_url": (string | null); "is_default": boolean; "mcp_server": { "id": string; "name": string; "enabled": boolean; "auth_type": string; "timeout_seconds": number; "capabilities": unknown; }; "oauth_client": ({ "client_id": string; "scopes": readonly (string)[]; } | null); "created_at": string; "updated_at": string; };
 type Schema_PortalCollections = { "collections": readonly (Schema_PortalKnowledgeBase)[]; "total": number; };
 type Schema_PortalKnowledgeBase = { "id": string; "name": string; "description": (string | null); "enabled": boolean; "top_k": number; "similarity_threshold": number; "max_context_tokens": number; "document_count": number; "ready_count": number; "created_at": string; "updated_at": string; };
+type Schema_PortalPassages = { "passages": readonly ({ "document_id": string; "ordinal": number; "collection_id": string; "document_name": string; "heading": string; "text": string; })[]; };
 type Schema_IdentityConnectors = { "connectors": readonly ({ "connector_type": "directory" | "s3" | "git"; "name": string; })[]; "total": number; };
 type Schema_IdentityMappings = { "mappings": readonly (Schema_KbIdentity)[]; "total": number; };
 type Schema_KbIdentity = { "id": string; "tenant_id": string; "end_user_id": string; "connector_type": "directory" | "s3" | "git"; "source_identity": string; "created_at": string; "updated_at": string; };
@@ -216,6 +217,7 @@ export interface PortalApiSchemas {
   "PortalServer": Schema_PortalServer;
   "PortalCollections": Schema_PortalCollections;
   "PortalKnowledgeBase": Schema_PortalKnowledgeBase;
+  "PortalPassages": Schema_PortalPassages;
   "IdentityConnectors": Schema_IdentityConnectors;
   "IdentityMappings": Schema_IdentityMappings;
   "KbIdentity": Schema_KbIdentity;
@@ -286,6 +288,7 @@ export interface PortalApi {
   "GET /v1/portal/servers/{config_id}": { path: { "config_id": string; }; answer: Schema_PortalServer; };
   "GET /v1/portal/knowledgebases": { query?: { "group_id"?: string; "enabled_only"?: "true" | "false"; }; answer: Schema_PortalCollections; };
   "GET /v1/portal/knowledgebases/{collection_id}": { path: { "collection_id": string; }; answer: Schema_PortalKnowledgeBase; };
+  "GET /v1/portal/knowledge-passages": { query?: { "ids": string; }; answer: Schema_PortalPassages; };
   "GET /v1/portal/kb-identities/connectors": { answer: Schema_IdentityConnectors; };
   "GET /v1/portal/kb-identities": { answer: Schema_IdentityMappings; };
   "POST /v1/portal/kb-identities": { answer: Schema_IdentityMappings; };

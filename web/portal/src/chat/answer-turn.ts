@@ -11,7 +11,7 @@ const MOST_ROUNDS = 12;
 /** Of one answer of a tool, what a model is told of it. */
 const LONGEST_TOLD = 100_000;
 
-type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId">>;
+type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages">>;
 
 interface AnswerTurn {
   readonly handle: string;
@@ -21,12 +21,13 @@ interface AnswerTurn {
   /** The answer as far as it came before, when the page was left meanwhile. */
   readonly begun: ChatTurn;
   readonly tools: readonly OfferedTool[];
+  readonly knowledgeBaseIds: readonly string[] | null;
   readonly signal: AbortSignal;
   readonly onChange: (patch: Patch, keep: boolean) => void;
 }
 
 /** Asks the model, makes the calls it asks for, tells it what came of them, and so on until it only says something. */
-export async function answerTurn({ handle, modelId, before, begun, tools, signal, onChange }: AnswerTurn): Promise<void> {
+export async function answerTurn({ handle, modelId, before, begun, tools, knowledgeBaseIds, signal, onChange }: AnswerTurn): Promise<void> {
   let rounds = begun.rounds ?? [];
   let runId = begun.runId ?? null;
   const offered = tools.filter(({ forModel }) => forModel);
@@ -49,12 +50,15 @@ export async function answerTurn({ handle, modelId, before, begun, tools, signal
       modelId,
       messages: [...messagesOf(before), ...messagesOfRounds(rounds)],
       tools: offered,
+      knowledgeBaseIds,
       mustEnd: rounds.length >= MOST_ROUNDS,
       runId,
       signal,
       onText: (text) => onChange({ text }, false),
     });
     runId = answer.runId ?? runId;
+    // A turn that brings results of tools is given nothing anew: what it may cite is what was given before.
+    if (answer.passages.length > 0) onChange({ passages: answer.passages }, true);
     if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS) return onChange({ runId }, true);
     rounds = [...rounds, roundOf(answer, tools)];
     onChange({ text: "", rounds, runId }, true);

@@ -2,7 +2,7 @@ import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { portalApi } from "../portal-client.ts";
 import type { OfferedTool } from "../tools/offered-tools.ts";
-import type { TurnRefusal } from "./conversation.ts";
+import type { GivenPassage, TurnRefusal } from "./conversation.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
@@ -18,6 +18,7 @@ interface Answered {
   readonly runId: string | null;
   readonly text: string;
   readonly calls: readonly AskedCall[];
+  readonly passages: readonly GivenPassage[];
 }
 
 /** Calls come in pieces, each under its place among them. */
@@ -50,6 +51,7 @@ export async function streamAnswer(given: {
   readonly modelId: string;
   readonly messages: readonly unknown[];
   readonly tools: readonly OfferedTool[];
+  readonly knowledgeBaseIds: readonly string[] | null;
   /** It may call no more tools, and is to say what it knows. */
   readonly mustEnd: boolean;
   readonly runId: string | null;
@@ -68,6 +70,7 @@ export async function streamAnswer(given: {
       model_id: given.modelId,
       stream: true,
       messages: given.messages,
+      ...(given.knowledgeBaseIds === null ? {} : { gw_knowledgebases: given.knowledgeBaseIds }),
       ...(given.tools.length === 0 ? {} : { tools: given.tools.map(functionOf) }),
       ...(given.tools.length > 0 && given.mustEnd ? { tool_choice: "none" } : {}),
     }),
@@ -99,8 +102,16 @@ export async function streamAnswer(given: {
     if (frame !== 0) cancelAnimationFrame(frame);
     given.onText(whole);
   }
-  return { runId: response.headers.get("x-gw-run-id"), text: whole, calls: calls.whole() };
+  const passages = passagesIn(response.headers.get("x-gw-passages"));
+  return { runId: response.headers.get("x-gw-run-id"), text: whole, calls: calls.whole(), passages };
 }
+
+/** `1=document:ordinal,...` */
+const passagesIn = (header: string | null): readonly GivenPassage[] =>
+  (header ?? "").split(",").flatMap((one) => {
+    const found = /^(\d{1,3})=([0-9a-f-]{36}:\d{1,6})$/.exec(one);
+    return found === null ? [] : [{ source: Number(found[1]), id: found[2] as string }];
+  });
 
 const functionOf = ({ name, description, parameters }: OfferedTool) => ({ type: "function", function: { name, description, parameters } });
 

@@ -42,6 +42,13 @@ export interface ToolRound {
   readonly calls: readonly ToolCall[];
 }
 
+/** A passage that an answer was given, under the number it is cited by. */
+export interface GivenPassage {
+  readonly source: number;
+  /** Its document and its place in it. */
+  readonly id: string;
+}
+
 export interface ChatTurn {
   readonly id: string;
   readonly role: "user" | "assistant";
@@ -56,6 +63,8 @@ export interface ChatTurn {
   /** Of an answer that called tools: what came before its text. */
   readonly rounds?: readonly ToolRound[];
   readonly refusal?: TurnRefusal;
+  /** Of an answer from documents: what it may cite. */
+  readonly passages?: readonly GivenPassage[];
 }
 
 /** What was shown before the first turn, and how: it stays as it was, so that the record says what was read. */
@@ -73,6 +82,8 @@ export interface KeptConversation {
   readonly modelId: string | null;
   /** The tool servers whose tools the model may call here. */
   readonly toolServerIds?: readonly string[];
+  /** The knowledge bases it is answered from; without any those of the group, whatever they are. */
+  readonly knowledgeBaseIds?: readonly string[] | null;
   readonly startedAt: string;
   readonly changedAt: string;
   readonly notice: ShownNotice | null;

@@ -1,9 +1,11 @@
 import { clsx } from "clsx";
-import { type ComponentProps, isValidElement, lazy, memo, type ReactNode, Suspense } from "react";
+import { type ComponentProps, createContext, isValidElement, lazy, memo, type ReactNode, Suspense, useContext, useMemo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import remarkMath from "remark-math";
+import { usePortalTexts } from "../translations.ts";
+import { citedBy, remarkCitations } from "./citations.ts";
 import { markdownBlocks } from "./markdown-blocks.ts";
 import { withMathDelimiters } from "./math-delimiters.ts";
 
@@ -51,17 +53,39 @@ function Pre({ children, streaming }: { readonly children?: ReactNode; readonly 
   );
 }
 
+/** Opens the source of a number; null where nothing is cited. */
+const OpenSource = createContext<((source: number) => void) | null>(null);
+
+function Citation({ source }: { readonly source: number }): ReactNode {
+  const t = usePortalTexts();
+  const open = useContext(OpenSource);
+  if (open === null) return <span>[{source}]</span>;
+  return (
+    <button
+      type="button"
+      aria-label={t("openSource", { number: source })}
+      onClick={() => open(source)}
+      className="mx-0.5 inline-flex min-h-6 min-w-6 items-center justify-center rounded bg-accent-soft px-1 text-[0.8em] font-medium text-accent"
+    >
+      {source}
+    </button>
+  );
+}
+
 /** What a model, a tool or a person wrote is shown and never obeyed: no HTML, no picture fetched, no address but a web's. */
 function componentsFor(streaming: boolean): Components {
   return {
-    a: ({ href, children }) =>
-      href !== undefined && SAFE.test(href) ? (
+    a: ({ href, children }) => {
+      const source = citedBy(href);
+      if (source !== null) return <Citation source={source} />;
+      return href !== undefined && SAFE.test(href) ? (
         <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
           {children}
         </a>
       ) : (
         <span>{children}</span>
-      ),
+      );
+    },
     img: ({ alt, src }) => <span className="text-muted">[{alt === undefined || alt === "" ? String(src ?? "") : alt}]</span>,
     code: ({ className, children }) => (
       <Code className={className} streaming={streaming}>
@@ -102,20 +126,37 @@ const PLUGINS: ComponentProps<typeof ReactMarkdown>["remarkPlugins"] = [remarkGf
 const WHOLE = componentsFor(false);
 const COMING = componentsFor(true);
 
-const Block = memo(function Block({ text, streaming }: { readonly text: string; readonly streaming: boolean }): ReactNode {
+interface BlockProps {
+  readonly text: string;
+  readonly streaming: boolean;
+  /** The highest number that stands for a source. */
+  readonly sources: number;
+}
+
+const Block = memo(function Block({ text, streaming, sources }: BlockProps): ReactNode {
+  const plugins = useMemo(() => (sources === 0 ? PLUGINS : [...(PLUGINS ?? []), [remarkCitations, { most: sources }] as const]), [sources]);
   return (
-    <ReactMarkdown remarkPlugins={PLUGINS} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
+    <ReactMarkdown remarkPlugins={plugins as typeof PLUGINS} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
       {withMathDelimiters(text)}
     </ReactMarkdown>
   );
 });
 
-export function Markdown({ text, streaming = false }: { readonly text: string; readonly streaming?: boolean }): ReactNode {
+interface MarkdownProps {
+  readonly text: string;
+  readonly streaming?: boolean;
+  readonly sources?: number;
+  readonly onSource?: (source: number) => void;
+}
+
+export function Markdown({ text, streaming = false, sources = 0, onSource }: MarkdownProps): ReactNode {
   return (
-    <div dir="auto" className="min-w-0">
-      {markdownBlocks(text).map((block, at) => (
-        <Block key={at} text={block} streaming={streaming} />
-      ))}
-    </div>
+    <OpenSource value={onSource ?? null}>
+      <div dir="auto" className="min-w-0">
+        {markdownBlocks(text).map((block, at) => (
+          <Block key={at} text={block} streaming={streaming} sources={sources} />
+        ))}
+      </div>
+    </OpenSource>
   );
 }

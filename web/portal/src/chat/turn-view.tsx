@@ -5,6 +5,7 @@ import { Pencil, RotateCcw, Sparkles, ThumbsDown, ThumbsUp } from "lucide-react"
 import { memo, type ReactNode, useState } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { ChatTurn } from "./conversation.ts";
+import { CitedAnswer } from "./cited-sources.tsx";
 import { Markdown } from "./markdown.tsx";
 import { RefusalCard } from "./refusal-card.tsx";
 import { ToolRounds } from "./tool-calls.tsx";
@@ -80,7 +81,11 @@ function Answer({ turn, streaming, busy, isLast, onResume, onAgain, onRate }: Tu
         {turn.model}
       </p>
       {turn.rounds !== undefined && <ToolRounds rounds={turn.rounds} isLast={isLast} />}
-      {turn.text !== "" && <Markdown text={turn.text} streaming={streaming} />}
+      {turn.passages === undefined ? (
+        turn.text !== "" && <Markdown text={turn.text} streaming={streaming} />
+      ) : (
+        <CitedAnswer text={turn.text} streaming={streaming} passages={turn.passages} />
+      )}
       {streaming && turn.text === "" && (
         <span className="my-2 inline-flex gap-1" aria-hidden>
           {[0, 1, 2].map((dot) => (

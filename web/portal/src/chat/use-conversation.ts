@@ -155,7 +155,8 @@ export function useConversation(owner: string, handle: string, systemId: string 
         await gate.open();
         const { signal } = stop;
         const tools = await toolsOf(current.current?.toolServerIds ?? []);
-        await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, signal, onChange: patchAnswer });
+        const knowledgeBaseIds = current.current?.knowledgeBaseIds ?? null;
+        await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, knowledgeBaseIds, signal, onChange: patchAnswer });
       } catch (error) {
         patchAnswer(stop.signal.aborted ? { stopped: true } : { refusal: refusalOf(error) }, true);
       } finally {

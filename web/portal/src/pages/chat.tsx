@@ -12,6 +12,7 @@ import { Composer } from "../chat/composer.tsx";
 import type { ChatTurn } from "../chat/conversation.ts";
 import { forgetConversation, readConversations } from "../chat/conversation-store.ts";
 import { conversationAsJson, conversationAsMarkdown, saveFile } from "../chat/export.ts";
+import { KnowledgeChooser } from "../chat/knowledge-chooser.tsx";
 import { ModelPicker } from "../chat/model-picker.tsx";
 import { NoticeText } from "../chat/notice-text.tsx";
 import { ToolChooser } from "../chat/tool-chooser.tsx";
@@ -213,6 +214,7 @@ function Conversation({
             onChange={(toolServerIds) => talk.change((now) => ({ ...now, toolServerIds }))}
           />
         )}
+        <KnowledgeChooser talk={talk} />
         <span className="ml-auto flex">
           <ConversationsButton owner={owner} current={handle} />
           <ConversationTools talk={talk} />

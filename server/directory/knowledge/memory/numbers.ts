@@ -1,0 +1,29 @@
+/** Whole numbers below 2^32 in one piece of memory that grows. */
+export class Numbers {
+  data = new Uint32Array(256);
+  length = 0;
+
+  /** Room for so many more. */
+  reserve(more: number): void {
+    const wanted = this.length + more;
+    if (wanted <= this.data.length) return;
+    const grown = new Uint32Array(Math.max(wanted, Math.ceil(this.data.length * 1.3)));
+    grown.set(this.data.subarray(0, this.length));
+    this.data = grown;
+  }
+
+  push(value: number): void {
+    this.reserve(1);
+    this.data[this.length++] = value;
+  }
+
+  append(values: Uint32Array): void {
+    this.reserve(values.length);
+    this.data.set(values, this.length);
+    this.length += values.length;
+  }
+
+  get bytes(): number {
+    return this.data.byteLength;
+  }
+}

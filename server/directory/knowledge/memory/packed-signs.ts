@@ -1,0 +1,18 @@
+import type { PackedSigns } from "./passage-memory.ts";
+
+/** From what PostgreSQL sends of a bit string: how many there are in four bytes, then eight in a byte. */
+export function unpackedSigns(sent: Uint8Array): PackedSigns {
+  const view = new DataView(sent.buffer, sent.byteOffset, sent.byteLength);
+  const bits = view.getUint32(0);
+  const words = new Uint32Array(Math.ceil(bits / 32));
+  for (let i = 0; i < sent.byteLength - 4; i++)
+    words[i >> 2] = ((words[i >> 2] as number) | (view.getUint8(4 + i) << (24 - 8 * (i & 3)))) >>> 0;
+  return { bits, words };
+}
+
+/** One for each component: 1 where it is above zero. */
+export function packedSigns(vector: Float32Array): PackedSigns {
+  const words = new Uint32Array(Math.ceil(vector.length / 32));
+  for (const [i, value] of vector.entries()) if (value > 0) words[i >> 5] = ((words[i >> 5] as number) | (1 << (31 - (i & 31)))) >>> 0;
+  return { bits: vector.length, words };
+}

@@ -1,0 +1,48 @@
+import type { ObjectStore } from "../../runtime/object-store.ts";
+import { type KnowledgeSource, MOST_FILES, SourceUnavailable } from "./source.ts";
+
+/** No document is larger; of one that says it is smaller no more is read. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Objects below a folder of the tenant's own in the bucket of the operator. What begins with a dot is not there. */
+export function bucketSource(store: ObjectStore, tenantId: string, location: string): KnowledgeSource {
+  const folder = `${encodeURIComponent(tenantId)}/${location.replace(/\/+$/, "")}/`;
+  return {
+    async *files() {
+      let count = 0;
+      try {
+        for await (const { key, sizeBytes } of store.list(folder)) {
+          const path = key.slice(folder.length);
+          if (path.endsWith("/") || path.split("/").some((name) => name === "" || name.startsWith("."))) continue;
+          if (++count > MOST_FILES) throw new SourceUnavailable(`It has more than ${MOST_FILES} files.`);
+          yield { path, sizeBytes };
+        }
+      } catch (error) {
+        throw unavailable(error);
+      }
+      if (count === 0) throw new SourceUnavailable("There is nothing at its location.");
+    },
+    async read(path) {
+      const pieces: Uint8Array[] = [];
+      let length = 0;
+      try {
+        for await (const piece of store.read(folder + path, 0, MOST_BYTES)) {
+          pieces.push(piece);
+          length += piece.byteLength;
+        }
+      } catch (error) {
+        if ((error as { code?: unknown }).code === "NoSuchKey") return null;
+        throw unavailable(error);
+      }
+      return new Uint8Array(Buffer.concat(pieces, length));
+    },
+    close: async () => undefined,
+  };
+}
+
+/** What the store says may hold addresses and ids of the operator's: its code alone is told. */
+function unavailable(error: unknown): SourceUnavailable {
+  if (error instanceof SourceUnavailable) return error;
+  const code = String((error as { code?: unknown }).code ?? "");
+  return new SourceUnavailable(`The bucket could not be read${/^[A-Za-z_]{1,40}$/.test(code) ? `: ${code}` : ""}.`);
+}

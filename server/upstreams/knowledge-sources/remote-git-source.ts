@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { git, gitSource } from "./git-source.ts";
+import { DELIMITER, FLUSH, packetLine, packetsOf } from "./packet-lines.ts";
+import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./source.ts";
+
+const HEAD_MS = 30_000;
+const WHOLE_MS = 300_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+const PACK = 1;
+const FAULT = 3;
+
+/**
+ * What the head of a repository elsewhere holds, fetched without its history. Git itself reaches no network and is told no
+ * credential: its protocol (version 2) is spoken here, by the way that checks where calls of the gateway go.
+ */
+export async function remoteGitSource(out: Outbound, { location, credential }: SourcePlace): Promise<KnowledgeSource> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(new OutboundTimeout("it took too long")), WHOLE_MS);
+  const place = await mkdtemp(join(tmpdir(), "gatehouse-git-"));
+  const close = () => rm(place, { recursive: true, force: true });
+  try {
+    const repository = new RemoteRepository(out, location.replace(/\/+$/, ""), credential, abort);
+    await repository.greet();
+    const commit = await repository.head();
+    await git(place, ["init", "-q", "--bare", "."]);
+    await git(place, ["index-pack", "--stdin", `--max-input-size=${MOST_BYTES}`], Readable.from(repository.pack(commit)));
+    const source = await gitSource(place, commit);
+    return { ...source, close };
+  } catch (error) {
+    await close();
+    throw told(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function told(error: unknown): SourceUnavailable {
+  if (error instanceof SourceUnavailable) return error;
+  if (error instanceof OutboundDenied) return new SourceUnavailable("Its address is in a private range, which this gateway does not call.");
+  if (error instanceof OutboundTimeout) return new SourceUnavailable("It does not answer in time.");
+  return new SourceUnavailable("It could not be reached, or what it answers is nothing of Git.");
+}
+
+class RemoteRepository {
+  private readonly out: Outbound;
+  private readonly address: string;
+  private readonly credential: string | null;
+  private readonly abort: AbortController;
+
+  constructor(out: Outbound, address: string, credential: string | null, abort: AbortController) {
+    this.out = out;
+    this.address = address;
+    this.credential = credential;
+    this.abort = abort;
+  }
+
+  async greet(): Promise<void> {
+    const answer = await this.ask("GET", "/info/refs?service=git-upload-pack", null);
+    for await (const packet of packetsOf(answer)) if (textOf(packet) === "version 2") return;
+    throw new SourceUnavailable("It does not speak version 2 of Git's protocol.");
+  }
+
+  /** The commit that the head of the repository is at. */
+  async head(): Promise<string> {
+    const asked = [packetLine("command=ls-refs\n"), DELIMITER, packetLine("ref-prefix HEAD\n"), FLUSH];
+    let commit: string | null = null;
+    for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", asked.join("")))) {
+      const found = /^([0-9a-f]{40}) HEAD(?: |$)/.exec(textOf(packet));
+      if (found !== null) commit = found[1] as string;
+    }
+    if (commit === null) throw new SourceUnavailable("There is nothing in it yet.");
+    return commit;
+  }
+
+  /** The files of a commit, packed. */
+  async *pack(commit: string): AsyncGenerator<Uint8Array> {
+    const wanted = ["no-progress", "ofs-delta", "deepen 1", `want ${commit}`, "done"].map((line) => packetLine(`${line}\n`));
+    const asked = [packetLine("command=fetch\n"), DELIMITER, ...wanted, FLUSH];
+    let [begun, bytes] = [false, 0];
+    for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", asked.join("")))) {
+      if (!begun) {
+        begun = textOf(packet) === "packfile";
+        continue;
+      }
+      if (typeof packet === "string") continue;
+      if (packet[0] === FAULT) throw new SourceUnavailable("It could not pack its files.");
+      if (packet[0] !== PACK) continue;
+      bytes += packet.byteLength;
+      if (bytes > MOST_BYTES) throw new SourceUnavailable(`Its files come to more than ${MOST_BYTES / 1024 / 1024} MiB.`);
+      yield packet.subarray(1);
+    }
+  }
+
+  private async ask(method: "GET" | "POST", path: string, body: string | null): Promise<AsyncIterable<Uint8Array>> {
+    const { credential } = this;
+    const shown = credential === null || credential.includes(":") ? credential : `x-access-token:${credential}`;
+    const response = await this.out.fetch(this.address + path, {
+      method,
+      headers: {
+        "git-protocol": "version=2",
+        "user-agent": "git/2 (gatehouse)",
+        ...(body === null ? {} : { "content-type": "application/x-git-upload-pack-request" }),
+        ...(shown === null ? {} : { authorization: `Basic ${Buffer.from(shown).toString("base64")}` }),
+      },
+      ...(body === null ? {} : { body }),
+      abort: this.abort,
+      timeoutMs: HEAD_MS,
+    });
+    if (response.ok && response.body !== null) return response.body as unknown as AsyncIterable<Uint8Array>;
+    await response.body?.cancel().catch(() => undefined);
+    throw new SourceUnavailable(REFUSED[response.status] ?? `It answers with status ${response.status}.`);
+  }
+}
+
+const MOVED = "It is at another address now: it is not followed there.";
+const REFUSED: Readonly<Record<number, string>> = {
+  301: MOVED,
+  302: MOVED,
+  307: MOVED,
+  308: MOVED,
+  401: "It asks for a credential, or does not take the one it was shown.",
+  403: "It does not let the gateway in with the credential it was shown.",
+  404: "There is no repository at its address, or none for this credential.",
+};
+
+const textOf = (packet: Uint8Array | string) => (typeof packet === "string" ? "" : Buffer.from(packet).toString("utf8").trimEnd());

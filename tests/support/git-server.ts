@@ -1,0 +1,67 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Git's own server over HTTP, which asks for a user and a password. */
+export interface GitServer {
+  /** Of a repository below the folder. */
+  address(name: string): string;
+  /** Each request's path, and what stood under authorization. */
+  readonly asked: { readonly path: string; readonly authorization: string | undefined }[];
+  stop(): Promise<void>;
+}
+
+export async function startGitServer(folder: string, credential: string): Promise<GitServer> {
+  const asked: { path: string; authorization: string | undefined }[] = [];
+  const home = spawnSync("git", ["--exec-path"], { encoding: "utf8" }).stdout.trim();
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://git");
+    const { authorization } = request.headers;
+    asked.push({ path: url.pathname, authorization });
+    if (url.pathname.startsWith("/moved")) return void response.writeHead(302, { location: "http://127.0.0.1:9/" }).end();
+    if (url.pathname.startsWith("/nonsense")) return void response.end("<html>not Git</html>");
+    if (authorization !== `Basic ${Buffer.from(credential).toString("base64")}`) return void response.writeHead(401).end();
+    const backend = spawn(`${home}/git-http-backend`, {
+      env: {
+        PATH: process.env.PATH,
+        GIT_PROJECT_ROOT: folder,
+        GIT_HTTP_EXPORT_ALL: "1",
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: "safe.directory",
+        GIT_CONFIG_VALUE_0: "*",
+        REQUEST_METHOD: request.method,
+        PATH_INFO: url.pathname,
+        QUERY_STRING: url.search.slice(1),
+        CONTENT_TYPE: request.headers["content-type"] ?? "",
+        HTTP_GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
+      },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    request.pipe(backend.stdin);
+    let head = Buffer.alloc(0);
+    let begun = false;
+    backend.stdout.on("data", (piece: Buffer) => {
+      if (begun) return void response.write(piece);
+      head = Buffer.concat([head, piece]);
+      const end = head.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      begun = true;
+      const lines = head.subarray(0, end).toString().split("\r\n");
+      const status = lines.find((line) => line.startsWith("Status: "));
+      response.writeHead(status === undefined ? 200 : Number(status.slice(8, 11)));
+      response.write(head.subarray(end + 4));
+    });
+    backend.stdout.on("end", () => response.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    address: (name) => `${origin}/${name}`,
+    asked,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
