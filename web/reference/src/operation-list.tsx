@@ -34,7 +34,9 @@ export function OperationList({
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
-  useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [selected]);
+  useEffect(() => {
+    void list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+  }, [selected]);
   const groups = useMemo(() => groupedOperations(matching(area.operations, typed)), [area, typed]);
   return (
     <div ref={list} className="grid grid-cols-1 content-start gap-3">
@@ -77,7 +79,7 @@ export function OperationList({
                   aria-current={id === selected ? "page" : undefined}
                   className="flex min-h-8 items-baseline gap-2 rounded-lg px-2 py-1 text-sm hover:bg-sunken aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent-strong"
                 >
-                  <span className="w-12 shrink-0 font-mono text-[0.6875rem] text-muted">{method}</span>
+                  <span className="w-13 shrink-0 font-mono text-[0.6875rem] text-muted">{method}</span>
                   <span className="min-w-0">{about.summary}</span>
                 </a>
               </li>

@@ -32,7 +32,7 @@ export function ReferencePages({ document: api }: { readonly document: PlaneDocu
   const [open, setOpen] = useState(false);
   useEffect(() => {
     setOpen(false);
-    window.scrollTo(0, 0);
+    window.scrollTo({ top: 0, behavior: "instant" });
   }, [hash]);
   const operation = areas.flatMap(({ operations }) => operations).find(({ id }) => id === hash);
   const area = areas.find(({ slug, operations }) => slug === hash || operations.some(({ id }) => id === hash)) ?? areas[0];

@@ -793,10 +793,6 @@ export interface AdminApi {
   "POST /v1/admin/data-erasure": { query?: { "tenant_id"?: string; }; body: { "subject": { "gateway_user_id"?: string; "gateway_user_username"?: string; "idp_user_id"?: string; "idp_user_username"?: string; "idp_user_email"?: string; "subject_id"?: string; "end_user_session_id"?: string; }; "reason"?: string; "tenant_id"?: string; }; answer: Schema_ErasureEvent; };
   "GET /v1/admin/data-erasure": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "tenant_id"?: string; }; answer: { "erasures": readonly (Schema_ErasureEvent)[]; "total": number; "page": number; "page_size": number; }; };
   "GET /": { answer: null; };
-  "GET /docs": { answer: Blob; };
-  "GET /docs/page.js": { answer: Blob; };
-  "GET /docs/schemas.js": { answer: Blob; };
-  "GET /docs/page.css": { answer: Blob; };
   "GET /openapi.json": { answer: unknown; };
   "GET /healthz": { answer: unknown; };
   "GET /readyz": { answer: unknown; };

@@ -51,8 +51,8 @@ export function OperationPage({
           <p className="text-sm text-muted">
             {access === undefined
               ? asksWho(operation)
-                ? "Who calls is asked."
-                : "Anyone may call it."
+                ? "It needs a credential."
+                : "Anyone may call it, without a credential."
               : `Who may call: ${access.replaceAll("_", " ")}`}
           </p>
           {parameters.length > 0 && (
