@@ -15,6 +15,7 @@ import { readiness } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { cardDiscovery } from "./services/agents/discover-card.ts";
+import { policyBench } from "./controls/semantic-policies/policy-bench.ts";
 import { searchBench } from "./services/knowledge/search-bench.ts";
 import { tryImport } from "./services/usage-import/try-import.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
@@ -40,7 +41,11 @@ interface ControlParts {
   /** Null when ready, else what is missing. */
   readonly notReady: () => Promise<string | null>;
   /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
-  readonly runtime: { readonly ledger: Pick<Ledger, "status">; readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]> } | null;
+  readonly runtime: {
+    readonly ledger: Pick<Ledger, "status">;
+    readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]>;
+    readonly judging: NonNullable<Parameters<typeof policyBench>[0]>;
+  } | null;
   readonly signingKey: string;
   /** Metrics of the other processes of the group. */
   readonly otherFigures: () => Promise<readonly MetricFigures[]>;
@@ -87,6 +92,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         ...welcomeOf(config, log),
         gatewayOrigins,
         searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
+        tryPolicy: policyBench(runtime?.judging ?? null),
         health,
         liveChain: () => runtime?.ledger.status() ?? null,
         verified: (verdict) => metrics.chainVerified(verdict),

@@ -110,7 +110,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const embed = models.models.embed.bind(models.models);
   const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log }, send: embed });
-  const { controls, gates, cleared, actions } = openControls({
+  const { controls, gates, cleared, actions, judge } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
@@ -182,7 +182,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road },
+    ...{ ledger, knowledge: knowledge.road, judging: { snapshots, judge, clock } },
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {

@@ -111,6 +111,7 @@ type Schema_SemanticCacheConfig = { "id": string; "tenant_id": string; "name": s
 type Schema_SemanticCacheBinding = { "bound": readonly (string)[]; "already_bound": readonly (string)[]; "group_ids": readonly (string)[]; };
 type Schema_SemanticCacheInvalidated = { "invalidated": number; };
 type Schema_SemanticPolicy = { "id": string; "tenant_id": string; "name": string; "description": (string | null); "constraint_text": string; "action": "block" | "warn"; "mode": "enforce" | "shadow"; "surfaces": readonly (string)[]; "enabled": boolean; "judge_model_id": (string | null); "on_judge_failure": "block" | "allow"; "timeout_seconds": number; "resource_group_ids": (readonly (string)[] | null); "created_at": string; "updated_at": string; };
+type Schema_SemanticPolicyTrialResult = { "verdict": "compliant" | "violation" | "failed"; "reason": (string | null); "action": "none" | "warn" | "block"; "from_memory": boolean; "duration_ms": number; };
 type Schema_NoticeConfig = { "ai_system_id": (string | null); "source": "system" | "tenant" | "default"; "enabled": boolean; "surface": "banner" | "inline" | "both"; "texts": { [name: string]: string }; "text_digests": { [name: string]: string }; "exemption": (Schema_NoticeExemption | null); "updated_at": (string | null); };
 type Schema_NoticeExemption = { "asserted": boolean; "basis": "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other"; "rationale": string; };
 type Schema_NoticeStatement = { "statement": "notice.before_first_turn"; "met": number; "of": number; "from": (string | null); "to": (string | null); "not_met": readonly (string)[]; };
@@ -315,6 +316,7 @@ export interface AdminApiSchemas {
   "SemanticCacheBinding": Schema_SemanticCacheBinding;
   "SemanticCacheInvalidated": Schema_SemanticCacheInvalidated;
   "SemanticPolicy": Schema_SemanticPolicy;
+  "SemanticPolicyTrialResult": Schema_SemanticPolicyTrialResult;
   "NoticeConfig": Schema_NoticeConfig;
   "NoticeExemption": Schema_NoticeExemption;
   "NoticeStatement": Schema_NoticeStatement;
@@ -639,6 +641,7 @@ export interface AdminApi {
   "GET /v1/admin/semantic-policies/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_SemanticPolicy; };
   "PATCH /v1/admin/semantic-policies/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body?: { "name"?: string; "constraint_text"?: string; "description"?: (string | null); "action"?: "block" | "warn"; "mode"?: "enforce" | "shadow"; "surfaces"?: readonly ("chat_input" | "chat_output" | "embeddings_input" | "image_gen_input" | "image_gen_output" | "audio_tts_input" | "audio_stt_input" | "audio_stt_output" | "batch_input" | "batch_output" | "moderation_input" | "mcp_input" | "mcp_output" | "mcp_registration" | "skill_input" | "skill_output" | "a2a_inbound" | "a2a_outbound")[]; "enabled"?: boolean; "judge_model_id"?: (string | null); "on_judge_failure"?: "block" | "allow"; "timeout_seconds"?: number; "resource_group_ids"?: (readonly (string)[] | null); "tenant_id"?: string; }; answer: Schema_SemanticPolicy; };
   "DELETE /v1/admin/semantic-policies/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: null; };
+  "POST /v1/admin/semantic-policies/{id}/test": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body: { "text": string; "surface"?: "chat_input" | "chat_output" | "embeddings_input" | "image_gen_input" | "image_gen_output" | "audio_tts_input" | "audio_stt_input" | "audio_stt_output" | "batch_input" | "batch_output" | "moderation_input" | "mcp_input" | "mcp_output" | "mcp_registration" | "skill_input" | "skill_output" | "a2a_inbound" | "a2a_outbound"; "constraint_text"?: string; "resource_group_id"?: string; "tenant_id"?: string; }; answer: Schema_SemanticPolicyTrialResult; };
   "GET /v1/admin/notice-config": { query?: { "ai_system_id"?: string; "tenant_id"?: string; }; answer: Schema_NoticeConfig; };
   "PUT /v1/admin/notice-config": { query?: { "tenant_id"?: string; }; body?: { "ai_system_id"?: (string | null); "enabled"?: boolean; "surface"?: "banner" | "inline" | "both"; "texts"?: { [name: string]: string }; "exemption"?: (Schema_NoticeExemption | null); "tenant_id"?: string; }; answer: Schema_NoticeConfig; };
   "DELETE /v1/admin/notice-config": { query?: { "ai_system_id"?: string; "tenant_id"?: string; }; answer: null; };

@@ -19,6 +19,7 @@ import { CurlLine } from "../records/curl-line.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
+import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
@@ -59,6 +60,9 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
           {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}
+          {kind.slug === "tool-servers" && (
+            <DefinitionDriftPanel id={id} mayAccept={isAllowed(api.data, "POST", `${one}/accept-definitions`, user)} />
+          )}
           {kind.documents?.map((about) => (
             <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />
           ))}
