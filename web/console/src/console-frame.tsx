@@ -13,6 +13,7 @@ import {
   ClipboardCheck,
   Eraser,
   FileInput,
+  FolderSync,
   Globe,
   History,
   House,
@@ -48,11 +49,10 @@ const NAVIGATION: readonly NavigationGroup[] = [
   },
   ...AREAS.map((area) => ({
     label: area,
-    items: RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({
-      to: `/manage/${slug}`,
-      label: title,
-      icon,
-    })),
+    items: [
+      ...RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({ to: `/manage/${slug}`, label: title, icon })),
+      ...(area === "People" ? [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }] : []),
+    ],
   })),
   {
     label: "Compliance",

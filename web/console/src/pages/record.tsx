@@ -18,6 +18,8 @@ import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } fr
 import { CurlLine } from "../records/curl-line.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
+import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
+import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
 import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
@@ -60,6 +62,8 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
           {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}
+          {kind.slug === "sign-on" && <SignOnPanels id={id} mayWrite={isAllowed(api.data, "POST", `${one}/test`, user)} />}
+          {kind.slug === "scim-tokens" && <DirectoryAddress />}
           {kind.slug === "tool-servers" && (
             <DefinitionDriftPanel id={id} mayAccept={isAllowed(api.data, "POST", `${one}/accept-definitions`, user)} />
           )}
