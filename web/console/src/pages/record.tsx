@@ -2,6 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { PrintButton } from "@gatehouse/web-kit/print-button.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
@@ -15,7 +16,7 @@ import { PRODUCT } from "../product.ts";
 import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
 import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
-import { CurlLine } from "../records/curl-line.tsx";
+import { RequestSamples } from "../records/request-samples.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
 import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
@@ -51,7 +52,14 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.title}
         </Link>
       }
-      actions={mayDelete && read.isSuccess ? <DeleteButton kind={kind} record={read.data} /> : undefined}
+      actions={
+        read.isSuccess ? (
+          <>
+            {kind.slug === "ai-systems" && <PrintButton label="Print as a report" />}
+            {mayDelete && <DeleteButton kind={kind} record={read.data} />}
+          </>
+        ) : undefined
+      }
     >
       {(read.isPending || api.isPending) && <Skeleton label="Loading" lines={6} />}
       {read.isError && <ErrorState error={read.error} title={`This ${kind.noun} could not be read`} requestLabel="Request" />}
@@ -82,7 +90,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
               )}
             />
           </Panel>
-          <CurlLine path={`${kind.path}/${encodeURIComponent(id)}`} />
+          <RequestSamples path={`${kind.path}/${encodeURIComponent(id)}`} />
         </div>
       )}
     </PageFrame>
