@@ -1,9 +1,9 @@
 import { buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { Download } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useDeferredValue } from "react";
 import { CredentialField } from "./credential-field.tsx";
-import { type ApiArea, groupedOperations, type PlaneDocument } from "./document/api-document.ts";
+import { type ApiArea, groupedOperations, type Operation, type PlaneDocument } from "./document/api-document.ts";
 import { PRODUCT_NAME } from "./product-name.ts";
 import type { PageCaller } from "./use-caller.ts";
 
@@ -20,6 +20,8 @@ function Described({ text }: { readonly text: string }): ReactNode {
   );
 }
 
+const NONE: readonly Operation[] = [];
+
 /** What an API is for, and all that it can do on one page. */
 export function AreaOverview({
   api,
@@ -30,6 +32,8 @@ export function AreaOverview({
   readonly area: ApiArea;
   readonly caller: PageCaller;
 }): ReactNode {
+  // After what is read first.
+  const listed = useDeferredValue(area.operations, NONE);
   return (
     <PageFrame
       product={PRODUCT_NAME}
@@ -48,8 +52,8 @@ export function AreaOverview({
         <Panel title="Who calls">
           <CredentialField caller={caller} />
         </Panel>
-        {groupedOperations(area.operations).map(([group, operations]) => (
-          <section key={group} className="grid grid-cols-1 gap-2">
+        {groupedOperations(listed).map(([group, operations]) => (
+          <section key={group} className="grid grid-cols-1 gap-2 [contain-intrinsic-size:auto_16rem] [content-visibility:auto]">
             <h2 className="text-lg font-semibold">{group}</h2>
             <ul className="grid grid-cols-1 gap-1">
               {operations.map(({ id, method, path, about }) => (

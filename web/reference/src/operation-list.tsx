@@ -1,7 +1,9 @@
 import { inputClass } from "@gatehouse/web-kit/field.tsx";
 import { clsx } from "clsx";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { type ApiArea, groupedOperations, type Operation } from "./document/api-document.ts";
+
+const NONE: readonly Operation[] = [];
 
 function matching(operations: readonly Operation[], typed: string): readonly Operation[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
@@ -37,7 +39,9 @@ export function OperationList({
   useEffect(() => {
     void list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
   }, [selected]);
-  const groups = useMemo(() => groupedOperations(matching(area.operations, typed)), [area, typed]);
+  // After what is read first.
+  const listed = useDeferredValue(area.operations, NONE);
+  const groups = useMemo(() => groupedOperations(matching(listed, typed)), [listed, typed]);
   return (
     <div ref={list} className="grid grid-cols-1 content-start gap-3">
       {areas.length > 1 && (
@@ -63,7 +67,7 @@ export function OperationList({
         onChange={(event) => setTyped(event.currentTarget.value)}
         className={inputClass}
       />
-      {groups.length === 0 && (
+      {groups.length === 0 && typed !== "" && (
         <p role="status" className="px-2 text-sm text-muted">
           No operation has these words.
         </p>

@@ -87,9 +87,7 @@ export function areasOf(document: PlaneDocument): readonly ApiArea[] {
 export function groupedOperations(
   operations: readonly Operation[],
 ): readonly (readonly [group: string, operations: readonly Operation[]])[] {
-  const groups = new Map<string, Operation[]>();
-  for (const operation of operations) groups.set(operation.group, [...(groups.get(operation.group) ?? []), operation]);
-  return [...groups];
+  return [...Map.groupBy(operations, ({ group }) => group)];
 }
 
 /** Whether it asks who calls. */
