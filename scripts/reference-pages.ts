@@ -86,7 +86,7 @@ function routes(): string {
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
   return (
     `# Routes of the runtime plane\n\n${NOTE}\n\nEach plane serves its OpenAPI 3.1 document at \`/openapi.json\`, made from the schemas that ` +
-    `check requests; the control plane has a page to browse its own at \`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`
+    `check requests; each can be read and tried at \`/docs/\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`
   );
 }
 

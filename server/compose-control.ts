@@ -17,6 +17,7 @@ import { readiness } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { cardDiscovery } from "./services/agents/discover-card.ts";
+import { policyBench } from "./controls/semantic-policies/policy-bench.ts";
 import { searchBench } from "./services/knowledge/search-bench.ts";
 import { tryImport } from "./services/usage-import/try-import.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
@@ -46,6 +47,7 @@ interface ControlParts {
     readonly ledger: Pick<Ledger, "status">;
     readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]>;
     readonly skills: NonNullable<Parameters<typeof scriptTrial>[0]>;
+    readonly judging: NonNullable<Parameters<typeof policyBench>[0]>;
   } | null;
   readonly signingKey: string;
   /** Metrics of the other processes of the group. */
@@ -95,6 +97,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         gatewayOrigins,
         tryScript: scriptTrial(runtime?.skills ?? null),
         searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
+        tryPolicy: policyBench(runtime?.judging ?? null),
         health,
         liveChain: () => runtime?.ledger.status() ?? null,
         verified: (verdict) => metrics.chainVerified(verdict),

@@ -58,6 +58,8 @@ export function openControls(parts: ControlParts): {
   readonly cleared: GuardrailInspector["cleared"];
   /** What is asked of an action before anybody is to approve it. */
   readonly actions: readonly ActionControl[];
+  /** What a policy in words is tried with. */
+  readonly judge: SemanticEnforcement["verdictOf"];
 } {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
   const engines = { engines: parts.engines, askModel };
@@ -78,5 +80,6 @@ export function openControls(parts: ControlParts): {
     },
     gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing }),
     actions,
+    judge: inWords.verdictOf.bind(inWords),
   };
 }

@@ -117,7 +117,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     mostBytes: config.knowledgeMemoryBytes,
   });
   const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
-  const { controls, gates, cleared, actions } = openControls({
+  const { controls, gates, cleared, actions, judge } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
@@ -190,7 +190,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road, skills },
+    ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock } },
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {

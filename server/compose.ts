@@ -9,7 +9,7 @@ import { openWorkers } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
 import { alone, type SelfInGroup, type ProcessGroup } from "./group/process-group.ts";
 import { emptyLeftJournals } from "./group/left-journals.ts";
-import { withAppPages } from "./surfaces/pages/app-pages.ts";
+import { withAppPages, withReference } from "./surfaces/pages/app-pages.ts";
 import { gatewayOriginsOf } from "./directory/discovery/governance.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { upstreamOf } from "./drivers.ts";
@@ -140,12 +140,12 @@ export async function compose(
       { ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.serving.port ?? null },
       memberOf(runtime, metrics, leave),
     );
-    adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", answerAdmin) : answerAdmin);
+    adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin)) : answerAdmin);
     closers.push(() => adminPlane?.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null) {
       const { road, services } = runtime;
       const answerCalls = runtimePlane(road, services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow);
-      runtimePlaneOpen.answer(withAppPages("portal", answerCalls, config));
+      runtimePlaneOpen.answer(withAppPages("portal", withReference(answerCalls), config));
     }
 
     return {

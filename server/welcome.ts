@@ -7,11 +7,11 @@ export function welcome(gateway: Gateway, config: Configuration): string {
   const row = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);
   if (config.roles.includes("control")) row("console", `${gateway.adminUrl}/console/`);
   if (gateway.runtimeUrl !== null) row("portal", `${gateway.runtimeUrl}/portal/`);
-  if (gateway.runtimeUrl !== null) row("runtime plane", gateway.runtimeUrl);
+  if (gateway.runtimeUrl !== null) row("runtime plane", `${gateway.runtimeUrl}   (API: ${gateway.runtimeUrl}/docs/)`);
   row(
     "control plane",
     config.roles.includes("control")
-      ? `${gateway.adminUrl}   (API: ${gateway.adminUrl}/docs)`
+      ? `${gateway.adminUrl}   (API: ${gateway.adminUrl}/docs/)`
       : `${gateway.adminUrl}   (health and metrics only)`,
   );
   row("data", gateway.dataDir);

@@ -70,14 +70,15 @@ export async function knownMcpServers(
   return new Map(rows.map((row) => [row.id, row.name]));
 }
 
-/** Names of tools that a configuration of the server names. */
-export async function toolsNamedInConfigs(db: Database | Trx, serverId: string): Promise<Set<string>> {
+/** Each configuration of the server with the tools it names. */
+export async function toolsOfConfigs(db: Database | Trx, serverId: string): Promise<{ name: string; tools: ReadonlySet<string> }[]> {
   const rows = await db
     .selectFrom("server_configs")
-    .select(["enabled_tools", "approval_required_tools"])
+    .select(["name", "enabled_tools", "approval_required_tools"])
     .where("mcp_server_id", "=", serverId)
+    .orderBy("name")
     .execute();
-  return new Set(rows.flatMap((row) => [...(row.enabled_tools ?? []), ...row.approval_required_tools]));
+  return rows.map((row) => ({ name: row.name, tools: new Set([...(row.enabled_tools ?? []), ...row.approval_required_tools]) }));
 }
 
 /** Names of the server's configurations, at most `limit`. */
@@ -130,6 +131,26 @@ export async function lastDiscoveredResources(db: Database, tenantId: string, se
     .limit(1)
     .executeTakeFirst();
   return row?.resources;
+}
+
+/** The newest snapshot, and the one that `accepted` names, else the first; undefined where nothing was discovered yet. */
+export async function comparedMcpSnapshots(
+  db: Database | Trx,
+  tenantId: string,
+  serverId: string,
+  accepted: string | null,
+): Promise<{ before: McpSnapshotRow; current: McpSnapshotRow } | undefined> {
+  const query = db
+    .selectFrom("mcp_server_snapshots")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("mcp_server_id", "=", serverId)
+    .limit(1);
+  const current = await query.orderBy("id", "desc").executeTakeFirst();
+  if (current === undefined) return undefined;
+  const named = accepted === null ? undefined : await query.where("id", "=", accepted).executeTakeFirst();
+  const before = named ?? (await query.orderBy("id", "asc").executeTakeFirst()) ?? current;
+  return { before, current };
 }
 
 export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSnapshotTable>): Promise<void> {

@@ -140,3 +140,48 @@ test("a tool server with configurations is not deleted, as other parents are not
   expect((await owner("DELETE", `/v1/admin/server-configs/${config}`)).status).toBe(204);
   expect((await owner("DELETE", `/v1/admin/mcp-servers/${id}`)).status).toBe(204);
 });
+
+test("what differs from the accepted tools is told with both definitions, until somebody accepts it as it is", async () => {
+  const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: "object" } });
+  const finds = (...tools: object[]) => {
+    meanwhile = async () => ({ status: "found", detail: "It answers.", found: { ...found, tools } }) as never;
+  };
+  try {
+    finds(tool("read", "Reads."), tool("gone", "Goes."));
+    const { id } = (await owner("POST", "/v1/admin/mcp-servers", { name: "drifting", base_url: "http://drifting.example" })).body;
+    const path = `/v1/admin/mcp-servers/${id}`;
+    await owner("POST", "/v1/admin/server-configs", { name: "readers", mcp_server_id: id, enabled_tools: ["read"] });
+    const first = (await owner("GET", `${path}/definition-drift`)).body;
+    expect(first).toMatchObject({ accepted: { accepted_at: null }, tools: [] });
+
+    finds(tool("read", "Reads, and sends what it read away."), tool("new", "Comes."));
+    await owner("POST", `${path}/refresh-capabilities`, {});
+    const drift = (await owner("GET", `${path}/definition-drift`)).body;
+    expect(drift.tools).toEqual([
+      { name: "gone", change: "removed", before: tool("gone", "Goes."), after: null, named_by: [] },
+      { name: "new", change: "added", before: null, after: tool("new", "Comes."), named_by: [] },
+      {
+        name: "read",
+        change: "changed",
+        before: tool("read", "Reads."),
+        after: tool("read", "Reads, and sends what it read away."),
+        named_by: ["readers"],
+      },
+    ]);
+
+    const stale = await owner("POST", `${path}/accept-definitions`, { snapshot_id: first.current.snapshot_id });
+    expect([stale.status, stale.body.code]).toEqual([409, "conflict"]);
+    const accepted = await owner("POST", `${path}/accept-definitions`, { snapshot_id: drift.current.snapshot_id });
+    expect([accepted.status, accepted.body]).toMatchObject([
+      200,
+      { accepted: { snapshot_id: drift.current.snapshot_id, accepted_at: expect.any(String) }, tools: [] },
+    ]);
+    const { entries } = (await owner("GET", "/v1/admin/admin-log?resource=mcp-servers&page_size=5")).body;
+    expect(entries[0]).toMatchObject({ action: "accept_definitions", resource_id: id });
+    const stranger = (await newTenant(plane, "stranger")).send;
+    expect((await stranger("GET", `${path}/definition-drift`)).status).toBe(404);
+    expect((await stranger("POST", `${path}/accept-definitions`, { snapshot_id: drift.current.snapshot_id })).status).toBe(404);
+  } finally {
+    meanwhile = async () => undefined;
+  }
+});

@@ -258,7 +258,8 @@ test("a key the provider changed is fetched anew, and the sign-in begins again b
 });
 
 test("a test shows what came in and what it would become, and signs nobody in", async () => {
-  const { start } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
+  const { start, address } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
+  expect(address).toBe(`${world.gateway.runtimeUrl}${start}`);
   says({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
   const { response, html } = await signIn(signOnBrowser(), `${world.gateway.runtimeUrl}${start}`);
   expect([response.status, movedOn(html)]).toEqual([200, null]);

@@ -59,6 +59,8 @@ export const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/scim-tokens/{id}": { name: "x" },
   "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },
   "PATCH /v1/admin/mcp-servers/{id}": { description: "x" },
+  "POST /v1/admin/semantic-policies/{id}/test": { text: "x" },
+  "POST /v1/admin/mcp-servers/{id}/accept-definitions": { snapshot_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" },
   "PUT /v1/admin/mcp-servers/{id}/oauth-client": { issuer: "https://issuer.example", client_id: "made-by-table" },
   "POST /v1/admin/mcp-servers/test-connection": { base_url: "http://made-by-table.example" },
   "POST /v1/admin/server-configs": { name: "made-by-table", mcp_server_id: "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV" },

@@ -156,6 +156,32 @@ export const mcpSnapshot = z
   })
   .meta({ id: "McpSnapshot" });
 
+const definitions = z.strictObject({ snapshot_id: z.string(), taken_at: timestamp });
+
+export const definitionDrift = z
+  .strictObject({
+    accepted: definitions
+      .extend({ accepted_at: timestamp.nullable().describe("null while nobody accepted any: what was found first counts") })
+      .nullable()
+      .describe("null until a discovery was conclusive"),
+    current: definitions.nullable(),
+    tools: z.array(
+      z.strictObject({
+        name: z.string(),
+        change: z.enum(["added", "removed", "changed"]),
+        before: z.unknown().describe("the definition that was accepted; null when there was none"),
+        after: z.unknown().describe("the definition as found last; null when it is gone"),
+        named_by: z.array(z.string()).describe("server configurations that name the tool: whoever allowed it saw another definition"),
+      }),
+    ),
+  })
+  .meta({ id: "ToolDefinitionDrift" });
+
+export const acceptDefinitions = z
+  .strictObject({ snapshot_id: z.string().max(64).describe("the current one, as it was looked at") })
+  .meta({ id: "AcceptToolDefinitions" });
+
+export type DefinitionDrift = z.output<typeof definitionDrift>;
 export type McpServer = z.output<typeof mcpServer>;
 export type McpServerCreate = z.output<typeof mcpServerCreate>;
 export type McpServerUpdate = z.output<typeof mcpServerUpdate>;

@@ -53,6 +53,27 @@ export const semanticPolicy = z
 
 export const semanticPolicyQuery = z.strictObject({ ...pageQuery.shape, search });
 
+export const semanticPolicyTrial = z
+  .strictObject({
+    text: z.string().min(1).max(200_000),
+    surface: z.enum(SERVED_SURFACES).optional().describe("chat_input when left out"),
+    constraint_text: constraintText.optional().describe("another wording, to be tried before it is stored"),
+    resource_group_id: recordId.optional().describe("whose budget pays for the judge; the first of the policy's groups when left out"),
+  })
+  .meta({ id: "SemanticPolicyTrial" });
+
+export const semanticPolicyTrialResult = z
+  .strictObject({
+    verdict: z.enum(["compliant", "violation", "failed"]).describe("what the judge says; failed: it gave no verdict"),
+    reason: z.string().nullable(),
+    action: z.enum(["none", "warn", "block"]).describe("what would become of a call with this text"),
+    from_memory: z.boolean().describe("no model was asked: the judge was asked the same within the hour, or could not be asked"),
+    duration_ms: z.number().int(),
+  })
+  .meta({ id: "SemanticPolicyTrialResult" });
+
+export type SemanticPolicyTrial = z.output<typeof semanticPolicyTrial>;
+export type SemanticPolicyTrialResult = z.output<typeof semanticPolicyTrialResult>;
 export type SemanticPolicy = z.output<typeof semanticPolicy>;
 export type SemanticPolicyCreate = z.output<typeof semanticPolicyCreate>;
 export type SemanticPolicyUpdate = z.output<typeof semanticPolicyUpdate>;

@@ -27,5 +27,8 @@ export const signOnEnd = z
   .meta({ id: "SignOnEnd" });
 
 export const signOnTest = z
-  .strictObject({ start: z.string().describe("path to open in a browser, on the plane people sign in at") })
+  .strictObject({
+    start: z.string().describe("path to open in a browser, on the plane people sign in at"),
+    address: z.string().nullable().describe("the same whole; null where this process does not know the address of that plane"),
+  })
   .meta({ id: "SignOnTest" });

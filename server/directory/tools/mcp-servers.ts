@@ -15,7 +15,7 @@ import {
   mcpServerAt,
   mcpServerStore,
   mcpSnapshots,
-  toolsNamedInConfigs,
+  toolsOfConfigs,
   virtualServersWith,
   type McpServerInsert,
   type McpServerPatch,
@@ -233,8 +233,9 @@ export async function recordDiscovery(
   if (row === undefined) throw notFound("tool server");
   if (toolServerEntry(row, null).url !== probedUrl) throw new ServerMoved();
   const plain = diff(row.tool_index, found.toolIndex);
-  const named = await toolsNamedInConfigs(write.trx, id);
-  const told: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter((name) => named.has(name) || named.has("*")) };
+  const configs = await toolsOfConfigs(write.trx, id);
+  const isNamed = (name: string) => configs.some(({ tools }) => tools.has(name) || tools.has("*"));
+  const told: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter(isNamed) };
   await mcpServerStore.update(write.trx, id, {
     dialect: found.dialect,
     protocol_version: found.protocolVersion,

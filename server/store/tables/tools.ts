@@ -39,6 +39,9 @@ export interface McpServerTable {
   discovered_at: NullableStamp;
   is_healthy: boolean | null;
   health_checked_at: NullableStamp;
+  /** Of the discovery whose tools somebody accepted last. */
+  accepted_snapshot_id: string | null;
+  accepted_at: NullableStamp;
   created_at: Stamp;
   updated_at: Stamp;
 }

@@ -20,6 +20,7 @@ import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
 import { recordRoutes } from "./record-route.ts";
 import { OPERATIONS } from "./routes.ts";
+import { policyBench } from "../../controls/semantic-policies/policy-bench.ts";
 import { type SearchBench, searchBench } from "../../services/knowledge/search-bench.ts";
 import type { AdminServices, HealthHandler, LiveChain } from "./services.ts";
 
@@ -46,6 +47,7 @@ export interface AdminDeps {
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   /** By words alone when left out. */
   readonly searchKnowledge?: SearchBench | undefined;
+  readonly tryPolicy?: AdminServices["tryPolicy"] | undefined;
   readonly liveChain?: (() => LiveChain | null) | undefined;
   readonly gatewayOrigins?: readonly string[] | undefined;
   readonly verified?: ((verdict: string) => void) | undefined;
@@ -139,6 +141,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     gitBundles: deps.gitBundles ?? (async () => ({ field: "file", message: "is a Git bundle, which is not read here" })),
     tryImport: deps.tryImport ?? (async () => ({ ok: false, detail: "Vendors are not asked here.", duration_ms: 0 })),
     searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
+    tryPolicy: deps.tryPolicy ?? policyBench(null),
     gatewayOrigins: deps.gatewayOrigins ?? [],
     liveChain: deps.liveChain ?? (() => null),
     verified: deps.verified ?? (() => undefined),

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import {
+  acceptDefinitions,
+  definitionDrift,
   mcpHealth,
   mcpServer,
   mcpServerCreate,
@@ -13,6 +15,7 @@ import {
   testConnectionBody,
   testConnectionResult,
 } from "@gatehouse/contracts/mcp-servers";
+import { acceptToolDefinitions, readDefinitionDrift } from "../../directory/tools/definition-drift.ts";
 import {
   ICON_BYTES,
   listMcpSnapshots,
@@ -193,6 +196,29 @@ export const mcpServerOperations: readonly AdminOperation[] = [
     query: pageQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("snapshots", mcpSnapshot) },
     run: (call) => listed("snapshots", call, (page) => listMcpSnapshots(call.services.directory, call.tenantId, idOf(call), page)),
+  }),
+  operation({
+    ...ONE,
+    access: "tools:read",
+    method: "GET",
+    path: `${PATH}/{id}/definition-drift`,
+    summary: "Read how tools differ from those that were accepted",
+    description: "Each tool that was added, removed or changed since, with both definitions and the configurations that name it.",
+    answer: { status: 200, about: "What differs; nothing when all is as accepted", schema: definitionDrift },
+    run: (call) => readDefinitionDrift(call.services.directory, call.tenantId, idOf(call)),
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${PATH}/{id}/accept-definitions`,
+    summary: "Accept the tools as they were found last",
+    description: "What is found from then on is compared with these. Refused with conflict when the server was discovered again meanwhile.",
+    body: acceptDefinitions,
+    answer: { status: 200, about: "What differs from now on", schema: definitionDrift },
+    async run(call) {
+      await call.write((write) => acceptToolDefinitions(write, call.tenantId, idOf(call), call.body.snapshot_id));
+      return readDefinitionDrift(call.services.directory, call.tenantId, idOf(call));
+    },
   }),
 ];
 

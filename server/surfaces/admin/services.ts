@@ -6,6 +6,7 @@ import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { CardDiscovery } from "../../services/agents/discover-card.ts";
+import type { PolicyBench } from "../../controls/semantic-policies/policy-bench.ts";
 import type { SearchBench } from "../../services/knowledge/search-bench.ts";
 import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { probe } from "../../services/models/probe.ts";
@@ -41,6 +42,8 @@ export interface AdminServices {
   readonly gitBundles: GitBundles;
   readonly tryScript: TryScript;
   readonly searchKnowledge: SearchBench;
+  /** Asks the judge of a semantic policy. */
+  readonly tryPolicy: PolicyBench;
   /** Asks vendors for what was used. */
   readonly tryImport: TryImport;
   /** Where clients reach the runtime plane. */

@@ -166,7 +166,16 @@ export const ssoOperations: readonly AdminOperation[] = [
       if (provider.redirect_uri === null)
         throw new Refused(refuse("not_found", "Nobody signs in by this provider: its tokens are for calls."));
       const place = provider.redirect_uri.slice(0, provider.redirect_uri.lastIndexOf("/"));
-      return { start: `${place}/start?test=${encodeURIComponent(call.services.signOn.testTicket(provider))}` };
+      const start = `${place}/start?test=${encodeURIComponent(call.services.signOn.testTicket(provider))}`;
+      const own = planeOrigin(call.request, call.services.adminPublicUrl);
+      const origin = provider.audience === "admin" ? own : portalOrigin(call.services.gatewayOrigins, own);
+      return { start, address: origin === undefined ? null : `${origin}${start}` };
     },
   }),
 ];
+
+/** Of the names that one machine has, the one it is already called by: a cookie that was set for another does not come back. */
+function portalOrigin(origins: readonly string[], own: string): string | undefined {
+  const { hostname } = new URL(own);
+  return origins.find((origin) => new URL(origin).hostname === hostname) ?? origins[0];
+}

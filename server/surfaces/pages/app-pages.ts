@@ -40,15 +40,28 @@ export function withAppPages<Info>(
   { toolAppDomains = [], dist = DIST }: { readonly toolAppDomains?: readonly string[]; readonly dist?: string } = {},
 ): Handler<Info> {
   const home = `/${app}/`;
+  const own = withPagesAt(home, join(dist, app), handler);
   return (request, info) => {
     const path = pathOf(request.url);
     if (path === "/" && (request.headers.get("accept") ?? "").includes("text/html") && reads(request))
       return new Response(null, { status: 302, headers: { location: home, vary: "accept" } });
-    if (path === `/${app}`) return new Response(null, { status: 308, headers: { location: home } });
+    if (app === "portal" && path === `${home}sandbox` && reads(request)) return sandboxPage(request.url, toolAppDomains);
+    return own(request, info);
+  };
+}
+
+/** The reference of the plane's API under `/docs/`, which reads the plane's `/openapi.json`. */
+export function withReference<Info>(handler: Handler<Info>, dist: string = DIST): Handler<Info> {
+  return withPagesAt("/docs/", join(dist, "reference"), handler);
+}
+
+function withPagesAt<Info>(home: string, folder: string, handler: Handler<Info>): Handler<Info> {
+  return (request, info) => {
+    const path = pathOf(request.url);
+    if (path === home.slice(0, -1)) return new Response(null, { status: 308, headers: { location: home } });
     if (!path.startsWith(home)) return handler(request, info);
     if (!reads(request)) return new Response(null, { status: 405, headers: { ...COMMON, allow: "GET, HEAD" } });
-    if (app === "portal" && path === `${home}sandbox`) return sandboxPage(request.url, toolAppDomains);
-    return answer(join(dist, app), path.slice(home.length), request);
+    return answer(folder, path.slice(home.length), request);
   };
 }
 

@@ -2,6 +2,7 @@ import { AppShell, type NavigationGroup } from "@gatehouse/web-kit/app-shell.tsx
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { type Command, CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
 import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
+import { type ShortcutGroup, ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
@@ -13,9 +14,12 @@ import {
   ClipboardCheck,
   Eraser,
   FileInput,
+  FolderSync,
   Globe,
   History,
+  Code,
   House,
+  Keyboard,
   Layers,
   Link2,
   LogOut,
@@ -50,11 +54,10 @@ const NAVIGATION: readonly NavigationGroup[] = [
   },
   ...AREAS.map((area) => ({
     label: area,
-    items: RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({
-      to: `/manage/${slug}`,
-      label: title,
-      icon,
-    })),
+    items: [
+      ...RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({ to: `/manage/${slug}`, label: title, icon })),
+      ...(area === "People" ? [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }] : []),
+    ],
   })),
   {
     label: "Compliance",
@@ -72,10 +75,31 @@ const NAVIGATION: readonly NavigationGroup[] = [
 const AccountPage = lazy(() => import("./pages/account.tsx").then((page) => ({ default: page.AccountPage })));
 
 const LABELS = { skip: "Skip to content", navigation: "Console", openMenu: "Open menu", closeMenu: "Close menu" };
+const SHORTCUTS: readonly ShortcutGroup[] = [
+  {
+    title: "Everywhere",
+    shortcuts: [
+      { keys: ["?"], does: "Show these shortcuts" },
+      { keys: ["Ctrl", "K"], does: "Go to a page or do something (⌘ K on a Mac)" },
+      { keys: ["/"], does: "Search on this page" },
+      { keys: ["Esc"], does: "Close what is open" },
+    ],
+  },
+  {
+    title: "In a list of rows",
+    shortcuts: [
+      { keys: ["J"], does: "Down to the next one" },
+      { keys: ["K"], does: "Up to the one before" },
+      { keys: ["Home"], does: "To the first" },
+      { keys: ["End"], does: "To the last that is loaded" },
+    ],
+  },
+];
 const PALETTE = { title: "Go to", placeholder: "Go to a page or do something", nothing: "Nothing is called that." };
 
 export function ConsoleFrame(): ReactNode {
   const [searching, setSearching] = useState(false);
+  const [sheet, setSheet] = useState(false);
   const session = useSession(adminSession);
   const go = useNavigate();
   const signOut = () => void adminSession.end();
@@ -90,6 +114,8 @@ export function ConsoleFrame(): ReactNode {
       })),
     ),
     { id: "account", label: "Your account", icon: UserRound, run: () => void go({ to: "/account" }) },
+    { id: "reference", label: "API reference", icon: Code, run: () => location.assign("/docs/") },
+    { id: "shortcuts", label: "Keyboard shortcuts", icon: Keyboard, run: () => setSheet(true) },
     { id: "light", label: "Light theme", icon: Sun, run: () => chooseTheme("light") },
     { id: "dark", label: "Dark theme", icon: Moon, run: () => chooseTheme("dark") },
     { id: "system", label: "Theme of the system", icon: Monitor, run: () => chooseTheme("system") },
@@ -112,13 +138,14 @@ export function ConsoleFrame(): ReactNode {
                 <span className="hidden text-sm sm:inline">{session.state === "in" ? session.user.username : ""}</span>
               </>
             }
-            items={commands.slice(-5).map(({ label, icon, run }) => ({ label, ...(icon === undefined ? {} : { icon }), onSelect: run }))}
+            items={commands.slice(-7).map(({ label, icon, run }) => ({ label, ...(icon === undefined ? {} : { icon }), onSelect: run }))}
           />
         </>
       }
     >
       {session.state === "in" && session.user.two_factor === "owed" ? <FactorOwed /> : <Outlet />}
       <CommandPalette commands={commands} open={searching} onOpenChange={setSearching} labels={PALETTE} />
+      <ShortcutSheet groups={SHORTCUTS} open={sheet} onOpenChange={setSheet} labels={{ title: "Keyboard shortcuts", close: "Close" }} />
     </AppShell>
   );
 }

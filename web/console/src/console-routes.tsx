@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 import { adminSession } from "./admin-client.ts";
 import { rowSearchOf } from "./audit/row-search.ts";
+import { provisioningSearchOf } from "./sign-on/provisioning-search.ts";
 import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
 
 /** Which tenant a system admin looks at stands in the address of every page; without it, the one the gateway takes for meant. */
@@ -88,6 +89,12 @@ const pages = [
     getParentRoute: () => root,
     path: "/admin-log",
     component: lazyRouteComponent(() => import("./pages/admin-log.tsx"), "AdminLogPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/provisioning-log",
+    validateSearch: provisioningSearchOf,
+    component: lazyRouteComponent(() => import("./pages/provisioning-log.tsx"), "ProvisioningLogPage"),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -7,7 +7,7 @@ import { overBudget } from "./budgets.mjs";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DIST = join(ROOT, "web", "dist");
-const APPS = ["portal", "console"];
+const APPS = ["portal", "console", "reference"];
 /** Whatever may change what is built. */
 const SOURCES = ["web", "packages/contracts/src", "packages/ledger-format/src", "package-lock.json"];
 const QUIET_MS = 150;

@@ -9,7 +9,7 @@ export function viteConfig({ app, outDir, watch = false }) {
   return {
     configFile: false,
     root: `${WEB}${app}`,
-    base: `/${app}/`,
+    base: `/${app === "reference" ? "docs" : app}/`,
     logLevel: "warn",
     plugins: [react(), tailwind()],
     define: { __BUILD__: JSON.stringify(watch ? String(Date.now()) : "") },

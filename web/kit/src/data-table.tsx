@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from "react";
 
 export interface Column<Row> {
   readonly id: string;
@@ -125,25 +125,17 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
               if (row === undefined) return null;
               const key = rowKey(row);
               return (
-                <div
+                <TableRow
                   key={key}
-                  role="row"
-                  aria-rowindex={index + 2}
-                  aria-selected={onSelect === undefined ? undefined : key === selected}
-                  onClick={onSelect === undefined ? undefined : () => onSelect(row)}
-                  className={clsx(
-                    "absolute inset-x-0 grid items-center border-b border-line text-sm",
-                    onSelect !== undefined && "cursor-pointer hover:bg-sunken",
-                    key === selected && "bg-accent-soft",
-                  )}
-                  style={{ transform: `translateY(${start}px)`, height: size, gridTemplateColumns: template }}
-                >
-                  {columns.map(({ id, cell, align }) => (
-                    <div key={id} role="cell" className={clsx("truncate px-3", align === "end" && "text-end tabular-nums")}>
-                      {cell(row)}
-                    </div>
-                  ))}
-                </div>
+                  row={row}
+                  columns={columns}
+                  template={template}
+                  at={index + 2}
+                  start={start}
+                  height={size}
+                  selected={key === selected}
+                  onSelect={onSelect}
+                />
               );
             })}
           </div>
@@ -152,3 +144,38 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
     </div>
   );
 }
+
+interface TableRowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  readonly template: string;
+  readonly at: number;
+  readonly start: number;
+  readonly height: number;
+  readonly selected: boolean;
+  readonly onSelect: ((row: Row) => void) | undefined;
+}
+
+/** Drawn once when it comes into sight, and again only when something of it changes. */
+const TableRow = memo(function TableRow<Row>({ row, columns, template, at, start, height, selected, onSelect }: TableRowProps<Row>) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={at}
+      aria-selected={onSelect === undefined ? undefined : selected}
+      onClick={onSelect === undefined ? undefined : () => onSelect(row)}
+      className={clsx(
+        "absolute inset-x-0 grid items-center border-b border-line text-sm",
+        onSelect !== undefined && "cursor-pointer hover:bg-sunken",
+        selected && "bg-accent-soft",
+      )}
+      style={{ transform: `translateY(${start}px)`, height, gridTemplateColumns: template }}
+    >
+      {columns.map(({ id, cell, align }) => (
+        <div key={id} role="cell" className={clsx("truncate px-3", align === "end" && "text-end tabular-nums")}>
+          {cell(row)}
+        </div>
+      ))}
+    </div>
+  );
+}) as <Row>(props: TableRowProps<Row>) => ReactNode;

@@ -1,13 +1,24 @@
 const locale = () => document.documentElement.lang || "en";
 
+/** To make one takes as long as to draw a row of a table: each is made once for a language. */
+const made = new Map<string, unknown>();
+function formatter<Kind>(name: string, make: (language: string) => Kind): Kind {
+  const key = `${locale()} ${name}`;
+  let known = made.get(key) as Kind | undefined;
+  if (known === undefined) made.set(key, (known = make(locale())));
+  return known;
+}
+
 export function formatDate(iso: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(iso));
+  return formatter("date", (language) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" })).format(
+    new Date(iso),
+  );
 }
 
 /** How long ago, or until: "3 minutes ago". */
 export function formatRelative(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
-  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
+  const format = formatter("relative", (language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
   for (const [unit, size] of [
     ["day", 86_400],
     ["hour", 3_600],
@@ -18,16 +29,12 @@ export function formatRelative(iso: string, now = Date.now()): string {
 }
 
 export function formatNumber(value: number): string {
-  return new Intl.NumberFormat(locale()).format(value);
+  return formatter("number", (language) => new Intl.NumberFormat(language)).format(value);
 }
 
 /** Dollars as a plain decimal, small sums with as many places as they need; never an exponent. */
 export function formatUsd(value: number): string {
   const digits = Math.abs(value) >= 1 || value === 0 ? 2 : 6;
-  return new Intl.NumberFormat(locale(), {
-    style: "currency",
-    currency: "USD",
-    minimumFractionDigits: 2,
-    maximumFractionDigits: digits,
-  }).format(value);
+  const options = { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: digits } as const;
+  return formatter(`usd ${digits}`, (language) => new Intl.NumberFormat(language, options)).format(value);
 }

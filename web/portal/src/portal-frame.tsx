@@ -2,6 +2,7 @@ import { AppShell } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
 import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
+import { ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
@@ -14,6 +15,7 @@ import {
   CircleUser,
   FileText,
   Gauge,
+  Keyboard,
   Languages,
   Layers,
   LogOut,
@@ -36,6 +38,7 @@ export function PortalFrame(): ReactNode {
   const go = useNavigate();
   const session = useSession(ownSession);
   const [searching, setSearching] = useState(false);
+  const [sheet, setSheet] = useState(false);
   useLiveFeed();
   const unread = useQuery({
     queryKey: ["notifications", "count"],
@@ -59,6 +62,7 @@ export function PortalFrame(): ReactNode {
     { id: "dark", label: `${t("theme")}: ${t("themeDark")}`, icon: Moon, run: () => chooseTheme("dark") },
     { id: "system", label: `${t("theme")}: ${t("themeSystem")}`, icon: Monitor, run: () => chooseTheme("system") },
   ];
+  const shortcuts = { id: "shortcuts", label: t("shortcuts"), icon: Keyboard, run: () => setSheet(true) };
   const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: () => void ownSession.end() };
   const languages = translations
     .languages()
@@ -87,7 +91,7 @@ export function PortalFrame(): ReactNode {
             }
             items={[
               { label: t("navProfile"), icon: UserRound, onSelect: () => void go({ to: "/profile" }) },
-              ...[...themes, leave].map(({ label, icon, run }) => ({ label, icon, onSelect: run })),
+              ...[shortcuts, ...themes, leave].map(({ label, icon, run }) => ({ label, icon, onSelect: run })),
             ]}
           />
         </>
@@ -100,9 +104,32 @@ export function PortalFrame(): ReactNode {
         labels={{ title: t("searchTitle"), placeholder: t("searchPlaceholder"), nothing: t("searchNothing") }}
         commands={[
           ...items.map(({ to, label, icon }) => ({ id: to, label, icon, run: () => void go({ to }) })),
+          shortcuts,
           ...themes,
           ...languages.map((language) => ({ ...language, icon: Languages, group: t("language") })),
           leave,
+        ]}
+      />
+      <ShortcutSheet
+        open={sheet}
+        onOpenChange={setSheet}
+        labels={{ title: t("shortcuts"), close: t("close") }}
+        groups={[
+          {
+            title: t("product"),
+            shortcuts: [
+              { keys: ["?"], does: t("shortcutSheet") },
+              { keys: ["Ctrl", "K"], does: t("searchPlaceholder") },
+              { keys: ["Esc"], does: t("shortcutClose") },
+            ],
+          },
+          {
+            title: t("navChat"),
+            shortcuts: [
+              { keys: ["Enter"], does: t("shortcutSend") },
+              { keys: ["Shift", "Enter"], does: t("shortcutLine") },
+            ],
+          },
         ]}
       />
     </AppShell>

@@ -1,7 +1,9 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CheckboxField, SelectField } from "@gatehouse/web-kit/field.tsx";
+import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { PrintButton } from "@gatehouse/web-kit/print-button.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -127,10 +129,13 @@ export function CompliancePage(): ReactNode {
       <div className="grid gap-4">
         {profile.isPending && <Skeleton label="Loading" />}
         {profile.isError && <ErrorState error={profile.error} title="The profile could not be read" requestLabel="Request" />}
-        {profile.isSuccess && <ProfilePanel key={profile.data.frameworks.join(" ")} frameworks={profile.data.frameworks} />}
-        <Panel title="Report of the last 30 days">
+        <div data-print="hide">
+          {profile.isSuccess && <ProfilePanel key={profile.data.frameworks.join(" ")} frameworks={profile.data.frameworks} />}
+        </div>
+        <Panel title="Report of the last 30 days" actions={<PrintButton label="Print the report" />}>
           <div className="grid gap-4">
             <SelectField
+              className="print:hidden"
               label="Framework"
               value={framework}
               onChange={({ currentTarget: { value } }) => setFramework(value as Framework)}
@@ -140,6 +145,9 @@ export function CompliancePage(): ReactNode {
             {report.isError && <ErrorState error={report.error} title="The report could not be made" requestLabel="Request" />}
             {report.isSuccess && (
               <>
+                <p className="hidden font-semibold print:block">
+                  {TITLES[framework]}, {formatDate(report.data.window.from)} to {formatDate(report.data.window.to)}
+                </p>
                 <p className="text-muted">{report.data.text.cites}</p>
                 <Items report={report.data} />
               </>

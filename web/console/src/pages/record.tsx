@@ -2,6 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { PrintButton } from "@gatehouse/web-kit/print-button.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
@@ -16,10 +17,13 @@ import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
 import { AgentPanels } from "../agents/agent-panels.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
 import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
-import { CurlLine } from "../records/curl-line.tsx";
+import { RequestSamples } from "../records/request-samples.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
+import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
+import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
+import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
@@ -49,7 +53,14 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.title}
         </Link>
       }
-      actions={mayDelete && read.isSuccess ? <DeleteButton kind={kind} record={read.data} /> : undefined}
+      actions={
+        read.isSuccess ? (
+          <>
+            {kind.slug === "ai-systems" && <PrintButton label="Print as a report" />}
+            {mayDelete && <DeleteButton kind={kind} record={read.data} />}
+          </>
+        ) : undefined
+      }
     >
       {(read.isPending || api.isPending) && <Skeleton label="Loading" lines={6} />}
       {read.isError && <ErrorState error={read.error} title={`This ${kind.noun} could not be read`} requestLabel="Request" />}
@@ -61,6 +72,11 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
           {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}
+          {kind.slug === "sign-on" && <SignOnPanels id={id} mayWrite={isAllowed(api.data, "POST", `${one}/test`, user)} />}
+          {kind.slug === "scim-tokens" && <DirectoryAddress />}
+          {kind.slug === "tool-servers" && (
+            <DefinitionDriftPanel id={id} mayAccept={isAllowed(api.data, "POST", `${one}/accept-definitions`, user)} />
+          )}
           {kind.documents?.map((about) => (
             <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />
           ))}
@@ -76,7 +92,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
               )}
             />
           </Panel>
-          <CurlLine path={`${kind.path}/${encodeURIComponent(id)}`} />
+          <RequestSamples path={`${kind.path}/${encodeURIComponent(id)}`} />
         </div>
       )}
     </PageFrame>

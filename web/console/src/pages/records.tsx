@@ -12,7 +12,7 @@ import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
-import { CurlLine } from "../records/curl-line.tsx";
+import { RequestSamples } from "../records/request-samples.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { RecordValue } from "../records/record-value.tsx";
@@ -134,7 +134,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
           </>
         )}
         {kind.slug === "skills" && <SkillImport />}
-        <CurlLine path={kind.path} />
+        <RequestSamples path={kind.path} />
       </div>
     </PageFrame>
   );

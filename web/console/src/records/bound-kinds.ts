@@ -46,7 +46,15 @@ export const BOUND_KINDS: readonly RecordKind[] = [
     list: "semantic_policies",
     nameMember: "name",
     columns: ["name", "constraint_text", "surfaces", "mode", "action", "enabled"],
-    references: { resource_group_ids: "resource-groups", judge_model_id: "models" },
+    references: { resource_group_ids: "resource-groups", resource_group_id: "resource-groups", judge_model_id: "models" },
     first: ["name", "constraint_text", "surfaces", "mode", "action", "judge_model_id", "resource_group_ids", "enabled"],
+    actions: [
+      {
+        label: "Try the rule on a text",
+        hint: "Asks the judge, with the rule as it is stored or with another wording. The judge's call has a row and costs what it costs.",
+        path: "/test",
+        isTest: true,
+      },
+    ],
   },
 ];

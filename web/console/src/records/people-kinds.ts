@@ -62,10 +62,6 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     references: { resource_group_id: "resource-groups", end_user_group_id: "groups-of-people" },
     noSearch: true,
     first: ["name", "kind", "audience", "oidc", "saml", "client_secret", "enabled"],
-    actions: [
-      { label: "Test it", hint: "Whether its metadata and keys can be read.", path: "/test", isTest: true },
-      { label: "See what claims would give", hint: "Account, groups and role for the claims you paste.", path: "/preview", isTest: true },
-    ],
   },
   {
     slug: "scim-tokens",

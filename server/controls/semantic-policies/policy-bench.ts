@@ -1,0 +1,74 @@
+import type { SemanticPolicy, SemanticPolicyTrial, SemanticPolicyTrialResult } from "@gatehouse/contracts/semantic-policies";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { invalidFields } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import { openCall } from "../../road/record/open.ts";
+import type { Judged, JudgeQuestion } from "./judge.ts";
+
+/** Asks the judge of a policy about a text, as it would be asked for a call. Throws `invalid_body` where no group can pay for it. */
+export type PolicyBench = (policy: SemanticPolicy, trial: SemanticPolicyTrial) => Promise<SemanticPolicyTrialResult>;
+
+interface JudgingRoad {
+  readonly snapshots: Pick<Snapshots, "scope">;
+  readonly judge: (question: JudgeQuestion) => Promise<Judged>;
+  readonly clock: Clock;
+}
+
+/** `road`: null where the process serves no calls, and can ask no model. */
+export function policyBench(road: JudgingRoad | null): PolicyBench {
+  return async (policy, { text, surface = "chat_input", constraint_text: constraintText, resource_group_id: named }) => {
+    const groupId = named ?? policy.resource_group_ids?.[0];
+    const unpaid = (message: string) => invalidFields("invalid_body", [{ field: "resource_group_id", message }]);
+    if (groupId === undefined) throw unpaid("is required: the policy holds for every group, and one of them pays for the judge");
+    if (road === null) return result(policy, { kind: "failed", reason: NO_CALLS, cached: true }, 0);
+    const scope = await road.snapshots.scope(policy.tenant_id, groupId);
+    if (scope === null) throw unpaid("names no resource group of this tenant");
+    const startedAt = performance.now();
+    const tried = entryOf({ ...policy, constraint_text: constraintText ?? policy.constraint_text });
+    const verdict = await road.judge({ call: trialCall(scope, policy.id, road.clock), policy: tried, surface, text });
+    return result(policy, verdict, Math.round(performance.now() - startedAt));
+  };
+}
+
+const NO_CALLS = "This process serves no calls, and so asks no model; another one may.";
+
+function result(policy: SemanticPolicy, { kind, reason, cached }: Judged, durationMs: number): SemanticPolicyTrialResult {
+  const wouldStop = kind === "failed" ? policy.on_judge_failure === "block" : policy.action === "block";
+  const action = kind === "compliant" || policy.mode === "shadow" ? "none" : wouldStop ? "block" : kind === "failed" ? "none" : "warn";
+  return { verdict: kind, reason, action, from_memory: cached, duration_ms: durationMs };
+}
+
+/** It waits for its verdict, whatever its mode. */
+function entryOf(policy: SemanticPolicy): SemanticPolicyEntry {
+  return {
+    id: policy.id,
+    name: policy.name,
+    constraintText: policy.constraint_text,
+    action: policy.action,
+    mode: "enforce",
+    surfaces: new Set(policy.surfaces),
+    judgeModelId: policy.judge_model_id,
+    onFailure: policy.on_judge_failure,
+    timeoutMs: policy.timeout_seconds * 1000,
+    groupIds: null,
+  };
+}
+
+/** What stands above the judge's call, whose row tells of the trial: whose budget it is. It is on no record itself. */
+function trialCall(scope: GroupScope, correlation: string, clock: Clock): Call {
+  const call = openCall(
+    { method: "POST", url: "http://gateway/semantic-policies", headers: new Headers() },
+    "",
+    { proxyType: "llm", proxySubtype: "semantic_policy_judge" },
+    clock,
+  );
+  call.tenant = scope.tenant;
+  call.scope = scope;
+  call.row.tenant_id = scope.tenant.id;
+  call.row.resource_group_id = scope.groupId;
+  call.row.correlation_id = correlation;
+  return call;
+}

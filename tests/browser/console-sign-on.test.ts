@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { scimClient } from "../support/scim.ts";
+import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let issuer: SigningIssuer;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  issuer = await startSigningIssuer();
+});
+afterAll(async () => {
+  await world?.end();
+  await issuer?.stop();
+});
+
+async function consolePage(options: PageOptions = {}) {
+  const watched = await watchedPage(world.browser, options);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
+  return watched;
+}
+
+withBrowser("an identity provider's mapping is tried on claims, and a sign-in is tried without signing anybody in", async () => {
+  const group = await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "engineers" });
+  const { id } = await world.admin.post("/v1/admin/identity-providers", {
+    tenant_id: "default",
+    kind: "oidc",
+    name: "Company",
+    audience: "portal",
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+    client_secret: "a secret",
+    create_accounts: true,
+    required_group: "staff",
+    group_mappings: [{ group: "eng", end_user_group_id: group.id }],
+  });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/sign-on/${id}`);
+  const enter = page.locator("section", { hasText: "What to enter at the provider" });
+  await enter.getByText(`/v1/portal/auth/sso/${id}/callback`).waitFor();
+
+  const preview = page.locator("section", { has: page.getByRole("heading", { name: "What claims would become" }) });
+  await preview.getByRole("button", { name: "Show what they would become" }).click();
+  await preview.getByText("would be let in").waitFor();
+  await preview.getByText("engineers", { exact: true }).waitFor();
+  await preview.getByLabel("Claims").fill('{"sub":"1","groups":["<img src=x onerror=alert(1)>"]}');
+  await preview.getByRole("button", { name: "Show what they would become" }).click();
+  await preview.getByText("would be refused").waitFor();
+  await preview.getByText("<img src=x onerror=alert(1)>", { exact: true }).waitFor();
+  await preview.getByLabel("Claims").fill("no claims");
+  await preview.getByRole("button", { name: "Show what they would become" }).click();
+  await preview.getByRole("alert").getByText("This is not JSON of claims").waitFor();
+
+  await page.getByRole("button", { name: "Prepare a test sign-in" }).click();
+  const link = page.getByRole("link", { name: "Open it in another tab" });
+  expect(await link.getAttribute("href")).toStartWith(`${world.gateway.runtimeUrl}/v1/portal/auth/sso/${id}/start?test=`);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // The way there leads to the provider, which is another host's page in earnest.
+  const sent = await fetch((await link.getAttribute("href")) ?? "", { redirect: "manual" });
+  expect([sent.status, sent.headers.get("location")?.startsWith(issuer.issuer)]).toEqual([302, true]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("what a directory did is found by its outcome, and each entry says what was not done and why", async () => {
+  const { page, context, problems } = await consolePage({ theme: "dark" });
+  await page.goto(`${world.console}/provisioning-log`);
+  await page.getByText("No directory has changed anything yet").waitFor();
+  const { token, id } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "ours", directory: "company" });
+  const scim = scimClient(world.gateway.adminUrl, token);
+  const user = { schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"], userName: "grace@example.com", externalId: "g-1", active: true };
+  const made = await scim.send("POST", "/Users", user);
+  expect(made.status).toBe(201);
+  expect((await scim.send("POST", "/Users", user)).status).toBe(409);
+
+  await page.goto(`${world.console}/manage/scim-tokens/${id}`);
+  await page.getByText(`${world.gateway.adminUrl}/scim/v2`, { exact: true }).waitFor();
+  await page.getByRole("link", { name: "What directories changed" }).click();
+  const table = page.getByRole("table", { name: "What directories did" });
+  await table.getByText("created", { exact: true }).waitFor();
+  await page.getByRole("search").getByLabel("Outcome").selectOption("conflict");
+  await page.getByText("1 entries").waitFor();
+  expect(new URL(page.url()).searchParams.get("outcome")).toBe("conflict");
+  await table.getByText("conflict", { exact: true }).click();
+  await page.getByRole("heading", { name: "POST, conflict" }).waitFor();
+  await page.getByRole("search").getByLabel("Outcome").selectOption("created");
+  await table.getByText("created", { exact: true }).click();
+  await page.getByRole("link", { name: made.body.id }).click();
+  await page.getByRole("heading", { name: "grace@example.com", level: 1 }).waitFor();
+  await page.goto(`${world.console}/provisioning-log?directory=another`);
+  await page.getByText("Nothing of that kind").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,132 @@
+import { loadavg } from "node:os";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { CDPSession, Page } from "playwright-core";
+import { rowOf } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+/**
+ * How quick the pages are, told in processor time of the page's own thread: a machine that does other things besides makes a
+ * clock wrong and this not. What a clock said is printed with the load it was said under.
+ */
+const withBrowser = test.skipIf(chromiumPath() === null);
+const ROWS = 100_000;
+/** What the table shows of a row: all of it a hundred thousand times would be more than the browser is handed at once. */
+const SHOWN = [
+  ...["success", "http_status_code", "proxy_type", "proxy_subtype", "llm_model_used", "endpoint", "api_key_id"],
+  ...["llm_total_tokens", "llm_estimated_cost_usd", "timestamp", "chain_id", "chain_seq"],
+];
+const FRAMES = 240;
+const FRAME_MS = 1000 / 60;
+const SLOWER = 4;
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
+
+/** Milliseconds that the page's main thread has worked since `enable`. */
+async function workedMs(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
+}
+
+async function scrolled(page: Page, frames: number, step: number) {
+  return page.evaluate(
+    async ({ frames: count, step: by }) => {
+      const scroller = document.querySelector<HTMLElement>('[role=table][aria-label="Rows of the ledger"]');
+      if (scroller === null) throw new Error("there is no table");
+      const gaps: number[] = [];
+      let mostRows = 0;
+      let blank = 0;
+      let before = performance.now();
+      for (let at = 0; at < count; at++) {
+        scroller.scrollTop += by;
+        const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
+        gaps.push(now - before);
+        before = now;
+        const rows = scroller.querySelectorAll("[role=row][aria-rowindex]");
+        mostRows = Math.max(mostRows, rows.length);
+        // To look makes the browser lay the page out once more, which is no work of the page's own.
+        if (at % 20 > 0) continue;
+        const middle = scroller.getBoundingClientRect();
+        const seen = document.elementFromPoint(middle.left + 60, middle.top + middle.height / 2);
+        if (seen?.closest("[role=row]") == null) blank++;
+      }
+      gaps.sort((a, b) => a - b);
+      return { median: gaps[Math.floor(count / 2)] ?? 0, mostRows, blank, top: scroller.scrollTop };
+    },
+    { frames, step },
+  );
+}
+
+withBrowser("the audit explorer scrolls through 100,000 rows within what 60 frames a second leave it", async () => {
+  const answered = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "x" }] }),
+  });
+  const row = await rowOf(world.admin, { id: answered.headers.get("x-request-id") });
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  // One whole row as the gateway has it, a hundred thousand times: that many calls would take the test ten minutes.
+  const short = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
+  const rows = Array.from({ length: ROWS }, (_, at) => ({ ...short, id: `row-${at}` }));
+  const body = JSON.stringify({ rows, total: ROWS, total_is_exact: true, page: 1, page_size: ROWS });
+  await page.route("**/v1/admin/proxy-logs/query", async (route) => {
+    const { page: asked = 1, filters } = route.request().postDataJSON() as { page?: number; filters?: object };
+    if (asked > 1 || Object.keys(filters ?? {}).length > 0)
+      await route.fulfill({ json: { rows: [], total: ROWS, total_is_exact: true, page: asked } });
+    else await route.fulfill({ body, contentType: "application/json" });
+  });
+  await page.goto(`${world.console}/audit`);
+  await page.getByText("100,000 rows").waitFor();
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  await scrolled(page, 30, 300);
+  const before = await workedMs(session);
+  const { median, mostRows, blank, top } = await scrolled(page, FRAMES, 300);
+  const each = ((await workedMs(session)) - before) / FRAMES;
+  console.log(
+    `scrolling: ${each.toFixed(2)} ms of work a frame, a frame each ${median.toFixed(1)} ms (${load()}), at most ${mostRows} rows drawn`,
+  );
+  expect(top).toBeGreaterThan(70_000);
+  expect(each).toBeLessThan(FRAME_MS);
+  expect(mostRows).toBeLessThan(100);
+  expect(blank).toBe(0);
+  // To the very end, and one row from there.
+  await page.getByRole("table", { name: "Rows of the ledger" }).focus();
+  await page.keyboard.press("End");
+  await page.locator(`[role=row][aria-rowindex="${ROWS + 1}"]`).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+for (const [name, address, usable] of [
+  ["portal", () => `${world.portal}/`, "[name=password]"],
+  ["console", () => `${world.console}/`, "[name=password]"],
+  ["reference", () => `${world.gateway.runtimeUrl}/docs/`, "h1"],
+] as const)
+  withBrowser(`the first page of the ${name} is usable within a second of a processor four times slower`, async () => {
+    const { page, context, problems } = await watchedPage(world.browser);
+    const session = await context.newCDPSession(page);
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    const before = await workedMs(session);
+    const began = performance.now();
+    await page.goto(address(), { waitUntil: "commit" });
+    await page.locator(usable).first().waitFor();
+    const took = performance.now() - began;
+    // What slows a browser down does so by waiting, which takes processor time as well: the work is multiplied instead.
+    const worked = ((await workedMs(session)) - before) * SLOWER;
+    console.log(
+      `${name}: ${worked.toFixed(0)} ms of work ${SLOWER} times slower, ${took.toFixed(0)} ms by the clock at full speed (${load()})`,
+    );
+    expect(worked).toBeLessThan(1_000);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
