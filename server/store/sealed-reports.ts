@@ -23,12 +23,7 @@ export async function sealedReportPage(
 }
 
 export function findSealedReport(db: Database | Trx, tenantId: string, id: string): Promise<SealedReportRow | undefined> {
-  return db
-    .selectFrom("sealed_compliance_reports")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .executeTakeFirst();
+  return db.selectFrom("sealed_compliance_reports").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
 export interface ReportWindow {

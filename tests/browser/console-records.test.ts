@@ -243,6 +243,17 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   await page.getByLabel("Framework", { exact: true }).selectOption("hipaa");
   await page.getByText("164.312(b): Audit controls").waitFor();
   await page.getByText("No resource group is marked as handling health information.").first().waitFor();
+  await submitted(page, "Seal the last 30 days of HIPAA");
+  await page.getByText("Sealed. It stays as it is now.").waitFor();
+  await page.getByRole("button", { name: "Open", exact: true }).click();
+  await page.getByRole("heading", { name: "Sealed report", exact: true }).waitFor();
+  await page.getByRole("article", { name: "HIPAA" }).getByText("164.312(b): Audit controls").waitFor();
+  await page.emulateMedia({ media: "print" });
+  for (const name of ["Frameworks reported under", "Sealed reports"]) expect(await page.getByRole("heading", { name }).count()).toBe(0);
+  for (const name of ["Print", "Save"]) expect(await page.getByRole("button", { name }).count()).toBe(0);
+  expect(await page.getByRole("navigation").count()).toBe(0);
+  await page.getByRole("heading", { name: "HIPAA", exact: true }).waitFor();
+  await page.emulateMedia({ media: "screen" });
   await page.getByLabel("HIPAA", { exact: true }).uncheck();
   await submitted(page, "Save");
   await page.getByLabel("HIPAA", { exact: true }).and(page.locator(":not(:checked)")).waitFor();

@@ -56,8 +56,7 @@ export function signedStatement<Predicate>(
   return `${JSON.stringify(envelope)}\n`;
 }
 
-export type OpenedStatement<Predicate> =
-  { readonly keyId: string; readonly statement: Statement<Predicate> } | { readonly reason: string };
+export type OpenedStatement<Predicate> = { readonly keyId: string; readonly statement: Statement<Predicate> } | { readonly reason: string };
 
 /** `publicKeys`: 32 bytes each. `what` names the document in the reason. The predicate's own members are not looked at. */
 export function openStatement<Predicate>(

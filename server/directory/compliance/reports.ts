@@ -20,8 +20,9 @@ import { chainHeads, type StoredHead } from "../../store/assurance-snapshots.ts"
 import { adminLogHead, sealedReportOf } from "../../store/sealed-reports.ts";
 import { euAiActItems, withDates } from "./eu-ai-act.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
-import { gdprItems, hipaaItems, isoItems, soc2Items } from "./items.ts";
+import { gdprItems, hipaaItems, isoItems } from "./items.ts";
 import { readFrameworks } from "./profile.ts";
+import { soc2Items } from "./soc2.ts";
 
 /** What each report cites, and when the wording was last compared with it. */
 const CITES: Readonly<Record<Framework, string>> = {

@@ -125,8 +125,7 @@ export const complianceOperations: readonly AdminOperation[] = [
     description: "The newest first, without what they tell.",
     query: sealedReportQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("reports", sealedReport) },
-    run: (call) =>
-      listed("reports", call, (page) => listSealedReports(call.services.directory, call.tenantId, call.query.framework, page)),
+    run: (call) => listed("reports", call, (page) => listSealedReports(call.services.directory, call.tenantId, call.query.framework, page)),
   }),
   operation({
     tag: "Compliance",
