@@ -236,7 +236,7 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
 withBrowser("a framework is chosen, and each item of its report says why", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/compliance`);
-  await page.getByLabel("HIPAA", { exact: true }).check();
+  await page.getByRole("checkbox", { name: "HIPAA" }).check();
   await submitted(page, "Save");
   await page.getByText("Saved. Rows are tagged so from the next call on.").waitFor();
   expect((await world.admin.get("/v1/admin/compliance/profile?tenant_id=default")).frameworks).toEqual(["hipaa"]);
@@ -254,9 +254,9 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   expect(await page.getByRole("navigation").count()).toBe(0);
   await page.getByRole("heading", { name: "HIPAA", exact: true }).waitFor();
   await page.emulateMedia({ media: "screen" });
-  await page.getByLabel("HIPAA", { exact: true }).uncheck();
+  await page.getByRole("checkbox", { name: "HIPAA" }).uncheck();
   await submitted(page, "Save");
-  await page.getByLabel("HIPAA", { exact: true }).and(page.locator(":not(:checked)")).waitFor();
+  await page.getByRole("checkbox", { name: "HIPAA", checked: false }).waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
