@@ -1,3 +1,7 @@
+import { Judge } from "./controls/semantic-policies/judge.ts";
+import type { SemanticPolicyEntry } from "./directory/semantic-policies/policy-entry.ts";
+import type { AskModel } from "./road/model-question.ts";
+import type { JudgeRubric } from "./services/replay/replay-case.ts";
 import { ReplayRunner, type ReplayRunnerParts } from "./services/replay/replay-runner.ts";
 import type { Controls } from "./road/govern.ts";
 import { governedBy } from "./road/govern.ts";
@@ -19,7 +23,25 @@ const REPLAYS_LOOKED_FOR_MS = 1_000;
  */
 const NOT_IN_REPLAYS: ReadonlySet<string> = new Set(["autonomy", "held answers"]);
 
-interface ReplayParts extends Omit<ReplayRunnerParts, "govern" | "surfaces"> {
+const RUBRIC_MS = 30_000;
+
+/** A rubric as a rule that an answer breaks by not meeting it, for the judge of the tenant. */
+function rubricJudge(judge: Judge): JudgeRubric {
+  return async (call, rubric, text) => {
+    const policy: SemanticPolicyEntry = {
+      ...{ id: "replay-rubric", name: "rubric of a replayed case", action: "block", mode: "enforce", onFailure: "block" },
+      constraintText: `The text has to meet this, and breaks the rule where it does not:\n${rubric}`,
+      ...{ surfaces: new Set(), judgeModelId: null, timeoutMs: RUBRIC_MS, groupIds: null },
+    };
+    const { kind, reason } = await judge.judge({ call, policy, surface: "chat_output", text });
+    return kind === "failed" ? { reason: reason ?? "the judge gave no verdict" } : { meets: kind === "compliant" };
+  };
+}
+
+interface ReplayParts extends Omit<ReplayRunnerParts, "govern" | "surfaces" | "judgeRubric"> {
+  readonly ask: AskModel;
+  /** Judges rubrics where the tenant names no judge; null: none does. */
+  readonly judgeModel: string | null;
   readonly controls: Controls;
   /** Without the cache: what was answered once is not what is answered now. */
   readonly models: Dispatch;
@@ -28,10 +50,11 @@ interface ReplayParts extends Omit<ReplayRunnerParts, "govern" | "surfaces"> {
 }
 
 /** What carries replays out, and its job. */
-export function openReplays({ controls, models, items, tools, ...parts }: ReplayParts) {
+export function openReplays({ controls, models, items, tools, ask, judgeModel, ...parts }: ReplayParts) {
   const passed = <T extends { readonly name: string }>(list: readonly T[]) => list.filter(({ name }) => !NOT_IN_REPLAYS.has(name));
   const runner = new ReplayRunner({
     ...parts,
+    judgeRubric: rubricJudge(new Judge({ ask, clock: parts.clock, fallbackModel: judgeModel })),
     govern: governedBy({ request: passed(controls.request), answer: passed(controls.answer) }),
     surfaces: {
       chat: chatCompletions(models),

@@ -167,6 +167,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
   const replays = openReplays({
     ...{ clock, log, calls, controls, actions, directory, snapshots, items },
+    ask: models.ask,
+    judgeModel: config.judgeModel ?? null,
     models: models.direct,
     tools: tools.tools,
     timeoutMs: config.upstreamTimeoutMs,

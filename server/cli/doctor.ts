@@ -17,7 +17,7 @@ import { openBucket } from "../store/bucket.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { openValkey } from "../runtime/valkey.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
-import { openStoredKeys } from "../store/sealed-keys.ts";
+import { importsWithoutKey, openStoredKeys } from "../store/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
 import { EMBEDDED_PASSWORD, openAuditDatabase } from "./audit-database.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -194,6 +194,15 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
         : `opens ${looked} stored upstream key(s)`,
     );
   }
+  const { enabled, keyless } = await importsWithoutKey(db);
+  if (enabled > 0)
+    yield finding(
+      keyless.length > 0 ? "warning" : "ok",
+      "usage import",
+      keyless.length > 0
+        ? `${keyless.length} of ${enabled} import(s) that are switched on have no key, that of provider ${keyless[0]} first: store one`
+        : `${enabled} import(s) switched on, each with a key`,
+    );
   const pem = config.auditSigningKey ?? storedSecret(config, "audit-signing-key.pem");
   const keys = await listSigningKeys(db);
   if (pem !== null) {

@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { verifyCertificate } from "@gatehouse/ledger-format/certificate";
+import { verifySealedReport } from "@gatehouse/ledger-format/sealed-report";
 import { readPublicKeys } from "@gatehouse/ledger-format/signed-note";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
 
 const USAGE = `Usage:
   gatehouse verify certificate FILE --public-key FILE [--json]
+  gatehouse verify report FILE --public-key FILE [--json]
 
-Verifies a certificate of an AI System with nothing but the public key, which GET /v1/admin/audit/keys lists: PEM, or
-base64 of its 32 bytes. Whether it was revoked since, only the gateway knows.
+Verifies a certificate of an AI System, or a sealed compliance report, with nothing but the public key, which
+GET /v1/admin/audit/keys lists: PEM, or base64 of its 32 bytes. Whether a certificate was revoked since, only the gateway
+knows.
 Exits with 0 (valid), 1 (expired), 2 (invalid), 3 (could not run).
 `;
 
@@ -33,11 +36,17 @@ export async function verifyCommand(argv: string[], now: number, io: CommandIo):
       return 0;
     }
     const [what, file, ...rest] = positionals;
-    if (what !== "certificate" || file === undefined || rest.length > 0)
+    if ((what !== "certificate" && what !== "report") || file === undefined || rest.length > 0)
       throw new Error(`cannot understand "verify ${positionals.join(" ")}"\n${USAGE}`);
     const keys = (values["public-key"] ?? []).flatMap((path) => readPublicKeys(readFileSync(path, "utf8")));
     if (keys.length === 0) throw new Error(`say with --public-key who must have signed it\n${USAGE}`);
-    const result = verifyCertificate(readFileSync(file, "utf8"), keys, now);
+    const text = readFileSync(file, "utf8");
+    if (what === "report") {
+      const result = verifySealedReport(text, keys);
+      await io.stdout(values.json ? `${JSON.stringify(result)}\n` : reportInWords(result));
+      return EXIT[result.verdict];
+    }
+    const result = verifyCertificate(text, keys, now);
     await io.stdout(values.json ? `${JSON.stringify(result)}\n` : inWords(result));
     return EXIT[result.verdict];
   } catch (error) {
@@ -53,6 +62,20 @@ function inWords(result: ReturnType<typeof verifyCertificate>): string {
     `${result.verdict}: ${predicate.result}`,
     ...subject.map(({ name, digest }) => `  ${name} sha256:${digest.sha256}`),
     `  captured ${predicate.captured_at}, good until ${predicate.valid_until}, signed by key ${result.keyId}`,
+    ...predicate.limits.map((limit) => `  note: ${limit}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function reportInWords(result: ReturnType<typeof verifySealedReport>): string {
+  if (result.verdict === "invalid") return `invalid: ${result.reason}\n`;
+  const { predicate, subject } = result.statement;
+  const lines = [
+    `valid: ${predicate.framework} of tenant ${predicate.tenant_id}, ${predicate.window.from} to ${predicate.window.to}`,
+    ...subject.map(({ name, digest }) => `  ${name} sha256:${digest.sha256}`),
+    `  sealed ${predicate.sealed_at}, signed by key ${result.keyId}`,
+    ...predicate.ledger.map(({ chain_id: chain, seq, row_hash: hash }) => `  counted up to row ${seq} of chain ${chain}, ${hash}`),
+    `  counted up to entry ${predicate.admin_log.seq} of the admin log, ${predicate.admin_log.entry_hash}`,
     ...predicate.limits.map((limit) => `  note: ${limit}`),
   ];
   return `${lines.join("\n")}\n`;

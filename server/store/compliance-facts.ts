@@ -18,7 +18,7 @@ export interface Counted {
 
 const CONDITIONS = {
   calls: sql`true`,
-  unidentified: sql`r.gateway_user_id IS NULL AND r.api_key_id IS NULL AND r.subject_id IS NULL`,
+  anonymous: sql`r.gateway_user_id IS NULL AND r.api_key_id IS NULL AND r.subject_id IS NULL AND r.erased_at IS NULL AND r.http_status_code < 400`,
   denied: sql`r.http_status_code IN (401, 403)`,
   guarded: sql`r.guardrail_check IS NOT NULL OR r.guardrail_blocked`,
   approved: sql`r.consumed_approval_request_id IS NOT NULL`,
@@ -26,6 +26,12 @@ const CONDITIONS = {
   regionBlocked: sql`r.residency_class = 'blocked'`,
   regionUnknown: sql`r.residency_class = 'not_evaluated'`,
   personal: sql`r.pii_detected`,
+  lookedFor: sql`r.pii_detected IS NOT NULL`,
+  withheld: sql`r.pii_detected AND r.guardrail_action IN ('block', 'redact')`,
+  limited: sql`r.http_status_code = 429`,
+  interrupted: sql`r.error_type = 'gateway_interrupted'`,
+  pruned: sql`r.bodies_pruned_at IS NOT NULL`,
+  erased: sql`r.erased_at IS NOT NULL`,
   failed: sql`r.http_status_code >= 500`,
   models: sql`r.llm_model_used IS NOT NULL`,
   unpriced: sql`r.llm_total_tokens > 0 AND r.llm_estimated_cost_usd IS NULL`,

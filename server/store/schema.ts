@@ -68,6 +68,7 @@ import type {
   ResponseTable,
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
+import type { SealedComplianceReportTable } from "./tables/compliance.ts";
 import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
 import type {
   UsageImportBucketTable,
@@ -228,6 +229,7 @@ export interface Schema {
   incident_windows: IncidentWindowTable;
   drift_findings: DriftFindingTable;
   assurance_snapshots: AssuranceSnapshotTable;
+  sealed_compliance_reports: SealedComplianceReportTable;
   response_policies: ResponsePolicyTable;
   ai_system_controls: AiSystemControlTable;
   ai_system_hours: AiSystemHourTable;

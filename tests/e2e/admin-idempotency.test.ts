@@ -67,6 +67,7 @@ const BODIES: Record<string, () => object> = {
     oidc: { issuer: "https://issuer.example.org", client_id: "gateway" },
   }),
   "POST /v1/admin/scim-tokens": () => ({ name: "once" }),
+  "POST /v1/admin/compliance/reports": () => ({ framework: "soc2" }),
   "POST /v1/admin/assets": () => ({ name: "once", asset_type: "other" }),
   "POST /v1/admin/discovery/collector-keys": () => ({
     collector_id: "once",

@@ -59,6 +59,7 @@ beforeAll(async () => {
   ids["/v1/admin/response-policies"] = (
     await acme.send("POST", "/v1/admin/response-policies", { name: "of acme", finding_kinds: ["model_drift"], action: "suspend" })
   ).body.id;
+  ids["/v1/admin/compliance/reports"] = (await acme.send("POST", "/v1/admin/compliance/reports", { framework: "soc2" })).body.id;
   ids["/v1/admin/drift"] = crypto.randomUUID();
   const seen = { first_seen: new Date(), last_seen: new Date() };
   await plane.database.db

@@ -79,7 +79,7 @@ test("a report is kept as it was, and its certificate verifies with the public k
   expect(verified(join(folder, "certificate.json"), file("other.pem", otherKey)).code).toBe(2);
 
   const { standards } = await owner.get("/v1/admin/standards");
-  expect(standards.map(({ slug }: any) => slug)).toEqual(["assurance-report", "certificate", "contract"]);
+  expect(standards.map(({ slug }: any) => slug)).toEqual(["assurance-report", "certificate", "compliance-report", "contract"]);
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const schema = await owner.get("/v1/admin/standards/certificate/schema");
   expect(ajv.validate(schema, JSON.parse(payload))).toBe(true);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
+import { type AdminClient, rowOf, rowsOf, signIn } from "../support/admin.ts";
+import { startFakeJudge } from "../support/fake-judge.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
@@ -168,6 +169,39 @@ test("cases are pinned by name with what is expected, a tool is reached where on
   expect(run.results.map(({ state }: any) => state)).toEqual(["fail", "pass"]);
   expect(run.results[0].reasons).toEqual(["Forbidden text 1 is in the answer."]);
   expect(tools.seen?.length).toBeGreaterThan(reached);
+});
+
+test("an answer is held to a rubric by a judge, whose every call has a row, and what nobody can judge says nothing", async () => {
+  const judge = startFakeJudge();
+  await owner.post("/v1/admin/providers", { provider_key: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge" });
+  const { id: judgeId } = await owner.post("/v1/admin/llms", {
+    name: "the judge",
+    model_name: "judge-1",
+    provider: "judges",
+    group_ids: [],
+  });
+  expect((await world.admin.request("PATCH", "/v1/admin/tenants/default", { default_judge_model_id: judgeId })).status).toBe(200);
+  const said = ["a story of a dragon", "a story of a horse", "a story of a broken-judge"];
+  const ids: string[] = [];
+  for (const words of said) ids.push((await ask(words)).headers.get("x-request-id") as string);
+  for (const id of ids) await rowOf(owner, { id });
+  const rubric = "The answer tells no story of dragons";
+  await owner.post(at("/replay/suite"), {
+    ...{ size: 0, threshold: 0.5, repeats: 1 },
+    cases: ids.map((id) => ({ row_id: id, expect: { rubric } })),
+  });
+  expect((await owner.get(at("/replay"))).suite.cases.map((one: any) => one.expect.rubric)).toEqual([rubric, rubric, rubric]);
+  const run = await carriedOut();
+  expect(run.results.map(({ state }: any) => state)).toEqual(["fail", "pass", "error"]);
+  expect(run.results[0].reasons).toEqual(["A judge found that the answer does not meet the rubric."]);
+  expect(run.results[2].reasons[0]).toContain("its rubric could not be judged");
+  expect(JSON.stringify(run)).not.toContain("dragon");
+  const [judged] = (await rowsOf(owner, { proxy_subtype: "semantic_policy_judge", llm_model_used: "the judge" }, 3)).filter(
+    ({ custom_metadata: told }: any) => told?.semantic_policy?.verdict === "violation",
+  );
+  expect([judged.tenant_id, judged.semantic_policy_id, judged.parent_request_id !== null]).toEqual(["default", "replay-rubric", true]);
+  expect((await owner.get(at("/replay"))).gate.verdict).toBe("failed");
+  await judge.stop();
 });
 
 test("a run is cancelled once, and one at a time is under way", async () => {

@@ -90,11 +90,11 @@ test("every number is the one counted from an export, and the same window gives 
   const evidence = (body: any, control: string) => body.items.find((item: any) => item.control === control).evidence;
 
   const soc2 = await report("soc2/control-coverage");
-  expect(evidence(soc2, "CC6.1")).toEqual([
+  expect(evidence(soc2, "CC6.1").slice(0, 2)).toEqual([
     { kind: "audit_rows", ...firstOf(rows) },
     { kind: "audit_rows", ...firstOf(rows.filter(({ http_status_code: status }) => status === 401 || status === 403)) },
   ]);
-  expect(evidence(soc2, "A1.1, A1.2")[0]).toMatchObject(firstOf(rows.filter(({ http_status_code: status }) => status >= 500)));
+  expect(evidence(soc2, "A1.2")[0]).toMatchObject(firstOf(rows.filter(({ http_status_code: status }) => status >= 500)));
   const log = await owner.get(`/v1/admin/admin-log?limit=1&${window}`);
   expect(evidence(soc2, "CC8.1")[0].count).toBe(log.total);
 

@@ -23,17 +23,23 @@ test("with another secret key what needs no stored key is served, changes arrive
   const database = await testDatabase();
   const dataDir = await temporaryDirectory();
   const first = await startGateway({ databaseUrl: database.url, dataDir });
-  const served = await serveModels(await signIn(first.adminUrl), upstream.baseUrl, [
-    "keyed",
-    { name: "own", api_key: "sk-of-the-model-1" },
-  ]);
+  const before = await signIn(first.adminUrl);
+  const served = await serveModels(before, upstream.baseUrl, ["keyed", { name: "own", api_key: "sk-of-the-model-1" }]);
+  const billed = (await before.get("/v1/admin/providers?tenant_id=default")).providers.find((one: any) => one.provider_key === "fake").id;
+  const imports = `/v1/admin/usage-import/providers/${billed}`;
+  expect((await before.request("PATCH", imports, { import_enabled: true, import_endpoint_override: "https://usage.example" })).status).toBe(
+    200,
+  );
+  expect(await findings(dataDir, database.url)).toContain(`1 of 1 import(s) that are switched on have no key, that of provider ${billed}`);
+  expect((await before.request("PATCH", imports, { api_key: "sk-admin-of-the-account", import_enabled: true })).status).toBe(200);
   const quickStartKey = /sk_gw_api_[\w-]{43}/.exec(first.output())?.[0] ?? "";
   const person = await newPerson(first.runtimeUrl, "zoe");
   const { secret, backup_codes: backupCodes } = (await person.request("POST", "/auth/2fa/setup")).body;
   const step = Math.floor(Date.now() / 30_000);
   expect((await person.request("POST", "/auth/2fa/verify", { code: totpCode(secret, step - 1) })).status).toBe(200);
   await first.stop();
-  expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 2 stored upstream key/m);
+  expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 3 stored upstream key/m);
+  expect(await findings(dataDir, database.url)).toMatch(/^ok +usage import +1 import\(s\) switched on, each with a key/m);
 
   const otherDir = await temporaryDirectory();
   const again = await startGateway({
@@ -49,7 +55,7 @@ test("with another secret key what needs no stored key is served, changes arrive
     });
     return { status: response.status, shown: upstream.seen.at(-1)?.headers["authorization"] };
   };
-  expect(again.output()).toContain('"event":"stored_keys_unreadable","keys":2');
+  expect(again.output()).toContain('"event":"stored_keys_unreadable","keys":3');
   expect((await call(quickStartKey, "echo")).status).toBe(200);
   expect(await call(served.apiKey, "keyed")).toEqual({ status: 200, shown: undefined });
   expect(await call(served.apiKey, "own")).toEqual({ status: 200, shown: undefined });
@@ -68,7 +74,7 @@ test("with another secret key what needs no stored key is served, changes arrive
     `"event":"stored_keys_unreadable","tenant_id":"default","keys":1,"first":"models.api_key:${served.models["own"]}"`,
   );
   await again.stop();
-  expect(await findings(dataDir, database.url)).toMatch(/^wrong +secret key +opens 1 of 2 stored upstream keys, not that of providers /m);
+  expect(await findings(dataDir, database.url)).toMatch(/^wrong +secret key +opens 2 of 3 stored upstream keys, not that of /m);
 
   await database.close();
   for (const directory of [dataDir, otherDir]) await removeDirectory(directory);

@@ -106,6 +106,7 @@ export const BODIES: Record<string, unknown> = {
   },
   "POST /v1/admin/discovery/assets/{id}/dismiss": { reason: "x" },
   "PATCH /v1/admin/discovery/settings": { gateway_origins: [] },
+  "POST /v1/admin/compliance/reports": { framework: "soc2" },
   "POST /v1/admin/assets": { name: "made-by-table", asset_type: "other" },
   "PATCH /v1/admin/assets/{id}": { description: "x" },
   "PATCH /v1/admin/compliance/profile": { frameworks: ["soc2"] },

@@ -297,6 +297,7 @@ export const ABOUT_NOBODY = [
   "schema_migrations",
   "scim_groups",
   "scim_tokens",
+  "sealed_compliance_reports",
   "semantic_cache_config_groups",
   "semantic_cache_configs",
   "semantic_policies",

@@ -16,6 +16,13 @@ const expectation = {
   tool_calls: z.array(z.string().max(200)).max(50).nullable().describe("names of the tools that the answer calls; null: whatever it calls"),
   required_texts: texts.describe("each of them stands in the answer"),
   forbidden_texts: texts.describe("none of them stands in the answer"),
+  rubric: z
+    .string()
+    .trim()
+    .min(1)
+    .max(4000)
+    .nullable()
+    .describe("what the answer has to be like, in words, which the tenant's judge model holds it to; null: nothing"),
 };
 
 const replayExpectation = z.strictObject(expectation).meta({ id: "ReplayExpectation" });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { timestamp } from "./conventions.ts";
+import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
 export const FRAMEWORKS = ["soc2", "eu_ai_act", "hipaa", "gdpr_art_30", "iso_42001"] as const;
 const framework = z.enum(FRAMEWORKS);
@@ -48,6 +48,48 @@ export const complianceReport = z
     table: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))).describe("what the CSV holds"),
   })
   .meta({ id: "ComplianceReport" });
+
+const shownSeal = {
+  id: recordId,
+  framework,
+  window: reportWindow,
+  digest: z.string().describe("SHA-256 of the report's canonical text (RFC 8785)"),
+  sealed_by: z.string().nullable(),
+  created_at: timestamp,
+};
+
+export const reportSeal = z
+  .strictObject({ framework, from: complianceReportQuery.shape.from, to: complianceReportQuery.shape.to })
+  .meta({ id: "ComplianceReportSeal" });
+export const sealedReport = z.strictObject(shownSeal).meta({ id: "SealedComplianceReport" });
+export const sealedReportWithReport = z
+  .strictObject({ ...shownSeal, report: complianceReport })
+  .meta({ id: "SealedComplianceReportWithReport" });
+export const sealedReportQuery = z.strictObject({ framework: framework.optional(), ...pageQuery.shape });
+
+/** The statement inside a sealed report's envelope. */
+export const sealedReportStatement = z
+  .strictObject({
+    _type: z.literal("https://in-toto.io/Statement/v1"),
+    subject: z.array(z.strictObject({ name: z.string(), digest: z.strictObject({ sha256: z.string() }) })),
+    predicateType: z.literal("ai.gw/compliance-report/v1"),
+    predicate: z.strictObject({
+      report_id: recordId,
+      tenant_id: z.string(),
+      framework,
+      window: reportWindow,
+      sealed_at: timestamp,
+      sealed_by: z.string().nullable(),
+      report_digest: z.string().describe("SHA-256 of the report's canonical text (RFC 8785)"),
+      report: complianceReport,
+      ledger: z
+        .array(z.strictObject({ chain_id: z.string(), seq: z.number().int(), row_hash: z.string() }))
+        .describe("where each chain of rows stood"),
+      admin_log: z.strictObject({ seq: z.number().int(), entry_hash: z.string() }).describe("where the admin log stood"),
+      limits: z.array(z.string()).describe("what the report does not say"),
+    }),
+  })
+  .meta({ id: "SealedReportStatement" });
 
 export const complianceDashboard = z
   .strictObject({
@@ -101,6 +143,9 @@ export const residencyReport = z
   })
   .meta({ id: "ResidencyReport" });
 
+export type ReportSeal = z.output<typeof reportSeal>;
+export type SealedReport = z.output<typeof sealedReport>;
+export type SealedReportWithReport = z.output<typeof sealedReportWithReport>;
 export type GdprStatements = z.output<typeof gdprStatements>;
 export type ResidencyReport = z.output<typeof residencyReport>;
 export type ComplianceReport = z.output<typeof complianceReport>;

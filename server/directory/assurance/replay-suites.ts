@@ -30,12 +30,14 @@ interface StoredSuite {
 export function readSuite(row: ReplaySuiteRow): ReplaySuite {
   const { threshold, repeats, cases } = JSON.parse(row.content) as StoredSuite;
   const { id, version, digest, created_by } = row;
-  return { id, version, digest, threshold, repeats, cases: [...cases], created_by, created_at: row.created_at.toISOString() };
+  // Suites that were frozen before there were rubrics have none.
+  const read = cases.map((one) => ({ ...one, expect: { ...one.expect, rubric: one.expect.rubric ?? null } }));
+  return { id, version, digest, threshold, repeats, cases: read, created_by, created_at: row.created_at.toISOString() };
 }
 
 /** What is asked to happen again: what happened, where another time should make no difference. Null: it would. */
 function recordedExpectation(row: RecordedCall): ReplayExpectation | null {
-  const open = { tool_calls: null, required_texts: [], forbidden_texts: [] };
+  const open = { tool_calls: null, required_texts: [], forbidden_texts: [], rubric: null };
   if (row.agent_authz_decision === "approval_required") return { verdict: "refused", code: "approval_required", ...open };
   if (row.success === true) return { verdict: "answered", code: null, ...open };
   const code = row.error_type ?? "";

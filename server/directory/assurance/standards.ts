@@ -1,6 +1,8 @@
 import { CERTIFICATE_TYPE } from "@gatehouse/ledger-format/certificate";
 import { assuranceReport, certificateStatement } from "@gatehouse/contracts/ai-assurance";
 import { CONTRACT_SCHEMA, contractDocument } from "@gatehouse/contracts/ai-contracts";
+import { sealedReportStatement } from "@gatehouse/contracts/compliance";
+import { SEALED_REPORT_TYPE } from "@gatehouse/ledger-format/sealed-report";
 import { z } from "zod";
 import { notFound } from "../writes/records.ts";
 
@@ -8,6 +10,7 @@ import { notFound } from "../writes/records.ts";
 const PUBLISHED = {
   "assurance-report": { title: "Report on an AI System", schema: "ai.gw/assurance-report/v1", document: assuranceReport },
   certificate: { title: "Certificate of an AI System", schema: CERTIFICATE_TYPE, document: certificateStatement },
+  "compliance-report": { title: "Sealed compliance report", schema: SEALED_REPORT_TYPE, document: sealedReportStatement },
   contract: { title: "Contract of an AI System", schema: CONTRACT_SCHEMA, document: contractDocument },
 } as const;
 

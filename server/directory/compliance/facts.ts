@@ -9,6 +9,7 @@ import {
   type RowFact,
 } from "../../store/compliance-facts.ts";
 import type { Trx } from "../../store/database.ts";
+import { readStanding, type Standing } from "../../store/compliance-standing.ts";
 import { noticeBeforeFirstTurn } from "../../store/notices.ts";
 import { tenantStore, type TenantRow } from "../../store/tenants.ts";
 import { notFound } from "../writes/records.ts";
@@ -22,6 +23,7 @@ export interface ComplianceFacts {
   readonly log: ReadonlyMap<string, Counted>;
   readonly checkpoints: number;
   readonly guardrails: number;
+  readonly standing: Standing;
   readonly notices: { readonly met: number; readonly of: number };
 }
 
@@ -41,6 +43,7 @@ export async function gatherFacts(trx: Trx, window: FactWindow): Promise<Complia
     log: await countAdminLog(trx, window),
     checkpoints: await countCheckpoints(trx, window),
     guardrails: await countEnabledGuardrails(trx, window.tenantId),
+    standing: await readStanding(trx, window, tenant.data_retention),
     notices: { met: noticed.filter(({ met }) => met).length, of: noticed.length },
   };
 }
@@ -99,3 +102,23 @@ export const guarded = ({ guardrails }: ComplianceFacts): readonly [Status, stri
   guardrails > 0
     ? ["met", "Guardrails are switched on; the rows are those on which one found something."]
     : ["not_met", "No guardrail is switched on."];
+
+export const NO_CALLS = "No call was made.";
+
+export const logged = (facts: ComplianceFacts) => seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS);
+export const signed = (facts: ComplianceFacts) =>
+  seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed.");
+export const regions = ({ tenant, rows }: ComplianceFacts): readonly [Status, string] => {
+  if (tenant.allowed_regions.length === 0) return ["not_applicable", "The tenant allows every region."];
+  const unknown = rows.regionUnknown.count;
+  return unknown > 0
+    ? ["partial", `Calls are held to ${tenant.allowed_regions.join(", ")}; of ${unknown} the region was not evaluated.`]
+    : ["met", `Calls are held to ${tenant.allowed_regions.join(", ")}.`];
+};
+export const residency = (facts: ComplianceFacts) => [
+  rowsOf(facts, "regionAllowed"),
+  rowsOf(facts, "regionBlocked"),
+  rowsOf(facts, "regionUnknown"),
+];
+export const changed = (facts: ComplianceFacts) =>
+  seen(logOf(facts).count, "Every change stands in the admin log.", "Nothing was changed.");

@@ -2,73 +2,26 @@ import type { ComplianceItem, GdprStatements } from "@gatehouse/contracts/compli
 import { statementsOf } from "./gdpr-statements.ts";
 import type { TableRow } from "../../store/compliance-facts.ts";
 import {
+  changed,
   checkpointsOf,
   type ComplianceFacts,
   guarded,
   guardrailsOf,
   item,
   keptFor,
+  logged,
   logOf,
+  NO_CALLS,
   NOT_FROM_HERE,
+  regions,
+  residency,
   retentionOf,
   rowsOf,
   seen,
+  signed,
 } from "./facts.ts";
 
 const SIX_YEARS = 2192;
-const NO_CALLS = "No call was made.";
-
-const logged = (facts: ComplianceFacts) => seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS);
-const signed = (facts: ComplianceFacts) =>
-  seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed.");
-const regions = ({ tenant, rows }: ComplianceFacts): readonly [ComplianceItem["status"], string] => {
-  if (tenant.allowed_regions.length === 0) return ["not_applicable", "The tenant allows every region."];
-  const unknown = rows.regionUnknown.count;
-  return unknown > 0
-    ? ["partial", `Calls are held to ${tenant.allowed_regions.join(", ")}; of ${unknown} the region was not evaluated.`]
-    : ["met", `Calls are held to ${tenant.allowed_regions.join(", ")}.`];
-};
-const residency = (facts: ComplianceFacts) => [
-  rowsOf(facts, "regionAllowed"),
-  rowsOf(facts, "regionBlocked"),
-  rowsOf(facts, "regionUnknown"),
-];
-const changes = (facts: ComplianceFacts) => seen(logOf(facts).count, "Every change stands in the admin log.", "Nothing was changed.");
-const people = ["end-users", "end-user-groups", "admin-users", "api-keys", "scim-tokens"];
-
-export function soc2Items(facts: ComplianceFacts): ComplianceItem[] {
-  const { rows } = facts;
-  const access = logOf(facts, ...people);
-  return [
-    item("CC6.1", "Logical access", logged(facts), rowsOf(facts, "calls"), rowsOf(facts, "denied")),
-    item(
-      "CC6.2, CC6.3",
-      "Access is granted and removed",
-      seen(access.count, "Changes of who has access are logged.", "No change."),
-      access,
-    ),
-    item("CC6.6", "Protection at the boundary", guarded(facts), guardrailsOf(facts), rowsOf(facts, "guarded")),
-    item("CC6.7", "Movement of information", regions(facts), ...residency(facts)),
-    item("CC7.1, CC7.2", "Monitoring", signed(facts), checkpointsOf(facts), rowsOf(facts, "calls")),
-    item("CC7.3, CC7.4", "Incidents are evaluated and answered", NOT_FROM_HERE, logOf(facts, "incident-windows", "drift-findings")),
-    item("CC8.1", "Changes are managed", changes(facts), logOf(facts)),
-    item("CC9.2", "Vendors", seen(rows.models.count, "The rows name the provider of each call.", NO_CALLS), rowsOf(facts, "models")),
-    item("A1.1, A1.2", "Availability", logged(facts), rowsOf(facts, "failed")),
-    item(
-      "C1.1, C1.2",
-      "Confidential information is kept and disposed of",
-      ["met", "Retention is set."],
-      retentionOf(facts),
-      logOf(facts, "data-erasure"),
-    ),
-    item(
-      "PI1.2-PI1.5",
-      "Processing is complete and accurate",
-      rows.unpriced.count > 0 ? ["partial", "Some rows with tokens have no price."] : logged(facts),
-      rowsOf(facts, "unpriced"),
-    ),
-  ];
-}
 
 export function hipaaItems(facts: ComplianceFacts, groups: number, access: readonly TableRow[]): ComplianceItem[] {
   const total = (rows: readonly TableRow[]) => ({
@@ -142,9 +95,9 @@ export function isoItems(facts: ComplianceFacts): ComplianceItem[] {
   return [
     item("A.2.2", "AI policy", NOT_FROM_HERE),
     item("A.3.2", "AI roles and responsibilities", NOT_FROM_HERE),
-    item("A.4.2", "Resource documentation", changes(facts), logOf(facts, "models", "providers", "mcp-servers", "agents", "agent-skills")),
+    item("A.4.2", "Resource documentation", changed(facts), logOf(facts, "models", "providers", "mcp-servers", "agents", "agent-skills")),
     item("A.5.2", "AI system impact assessment process", NOT_FROM_HERE),
-    item("A.6.2.5", "AI system deployment", changes(facts), logOf(facts, "ai-systems", "ai-contracts")),
+    item("A.6.2.5", "AI system deployment", changed(facts), logOf(facts, "ai-systems", "ai-contracts")),
     item("A.6.2.6", "AI system operation and monitoring", logged(facts), rowsOf(facts, "calls"), rowsOf(facts, "failed")),
     item("A.6.2.8", "AI system recording of event logs", signed(facts), rowsOf(facts, "calls"), checkpointsOf(facts)),
     item("A.7.5", "Data provenance", NOT_FROM_HERE),

@@ -16,10 +16,13 @@ import {
   recipients,
   type TableRow,
 } from "../../store/compliance-facts.ts";
+import { chainHeads, type StoredHead } from "../../store/assurance-snapshots.ts";
+import { adminLogHead, sealedReportOf } from "../../store/sealed-reports.ts";
 import { euAiActItems, withDates } from "./eu-ai-act.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
-import { gdprItems, hipaaItems, isoItems, soc2Items } from "./items.ts";
+import { gdprItems, hipaaItems, isoItems } from "./items.ts";
 import { readFrameworks } from "./profile.ts";
+import { soc2Items } from "./soc2.ts";
 
 /** What each report cites, and when the wording was last compared with it. */
 const CITES: Readonly<Record<Framework, string>> = {
@@ -92,6 +95,16 @@ function withFacts<T>(directory: Pick<Directory, "db">, window: FactWindow, work
     .execute(async (trx) => work(await gatherFacts(trx, window)));
 }
 
+const reportOf = (framework: Framework, window: FactWindow, told: Told): ComplianceReport => ({
+  framework,
+  text: { cites: CITES[framework], checked: CHECKED },
+  generated_at: window.to.toISOString(),
+  window: shown(window),
+  items: [...told.items],
+  table: [...told.table],
+});
+
+/** A window that was sealed is told as it was sealed, whatever was configured or removed since. */
 export async function readComplianceReport(
   directory: Pick<Directory, "db" | "clock">,
   tenantId: string,
@@ -100,15 +113,32 @@ export async function readComplianceReport(
 ): Promise<ComplianceReport> {
   const window = windowOf(directory, tenantId, asked);
   if ((await readFrameworks(directory.db, tenantId)) === undefined) throw notFound("tenant");
-  const told = await withFacts(directory, window, PROGRAMS[framework]);
-  return {
-    framework,
-    text: { cites: CITES[framework], checked: CHECKED },
-    generated_at: window.to.toISOString(),
-    window: shown(window),
-    items: [...told.items],
-    table: [...told.table],
-  };
+  const sealed = await sealedReportOf(directory.db, { ...window, framework });
+  if (sealed !== undefined) return JSON.parse(sealed.content) as ComplianceReport;
+  return reportOf(framework, window, await withFacts(directory, window, PROGRAMS[framework]));
+}
+
+/** A report with where the chains and the admin log stood as it was counted: all of one moment. */
+export interface CountedReport {
+  readonly window: FactWindow;
+  readonly report: ComplianceReport;
+  readonly ledger: readonly StoredHead[];
+  readonly adminLog: { readonly seq: number; readonly entry_hash: string };
+}
+
+export async function countReport(
+  directory: Pick<Directory, "db" | "clock">,
+  tenantId: string,
+  framework: Framework,
+  asked: Asked,
+): Promise<CountedReport> {
+  const window = windowOf(directory, tenantId, asked);
+  return withFacts(directory, window, async (facts) => ({
+    window,
+    report: reportOf(framework, window, await PROGRAMS[framework](facts)),
+    ledger: await chainHeads(facts.trx),
+    adminLog: await adminLogHead(facts.trx),
+  }));
 }
 
 export async function readComplianceDashboard(directory: Pick<Directory, "db" | "clock">, tenantId: string, asked: Asked) {

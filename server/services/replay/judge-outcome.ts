@@ -3,7 +3,13 @@ import { ERRORS, type ErrorCode } from "../../kernel/errors.ts";
 
 /** What one replay of a case came to. `error`: it could not be carried out, which says nothing of the case. */
 export type ReplayOutcome =
-  | { readonly verdict: "answered"; readonly text: string; readonly toolCalls: readonly string[] }
+  | {
+      readonly verdict: "answered";
+      readonly text: string;
+      readonly toolCalls: readonly string[];
+      /** Whether a judge found the answer to meet the case's rubric; null where it has none. */
+      readonly meetsRubric: boolean | null;
+    }
   | { readonly verdict: "refused"; readonly code: string }
   | { readonly verdict: "error"; readonly reason: string };
 
@@ -28,12 +34,13 @@ export function deviations(expect: ReplayExpectation, outcome: Exclude<ReplayOut
     ];
   if (outcome.verdict === "refused")
     return expect.code === null || expect.code === outcome.code ? [] : [`It was refused with ${outcome.code}, not ${expect.code}.`];
-  const { text, toolCalls } = outcome;
+  const { text, toolCalls, meetsRubric } = outcome;
   const called = [...new Set(toolCalls)].sort().join(", ");
   const wanted = expect.tool_calls === null ? null : [...new Set(expect.tool_calls)].sort().join(", ");
   return [
     ...(wanted === null || wanted === called ? [] : [`It called ${called || "no tool"}, and was to call ${wanted || "none"}.`]),
     ...expect.required_texts.flatMap((one, at) => (text.includes(one) ? [] : [`Required text ${at + 1} is not in the answer.`])),
     ...expect.forbidden_texts.flatMap((one, at) => (text.includes(one) ? [`Forbidden text ${at + 1} is in the answer.`] : [])),
+    ...(meetsRubric === false ? ["A judge found that the answer does not meet the rubric."] : []),
   ];
 }

@@ -19,6 +19,13 @@ import type { Exchange, Surface } from "../../road/surface.ts";
 import { toolsOf } from "../../road/target.ts";
 import { deviations, refusedOrError, type ReplayOutcome } from "./judge-outcome.ts";
 
+/** Whether an answer meets a rubric, or why nobody can say. Asked in a nested call of `call`, with a row of its own. */
+export type JudgeRubric = (
+  call: Call,
+  rubric: string,
+  answer: string,
+) => Promise<{ readonly meets: boolean } | { readonly reason: string }>;
+
 export interface ReplayCaseParts {
   readonly clock: Clock;
   readonly calls: { start(arrival: Arrival, ip: string, audit: AuditClass): Call; seal(call: Call): Promise<boolean> };
@@ -27,6 +34,7 @@ export interface ReplayCaseParts {
   /** Rules on actions, without approvals. */
   readonly actions: readonly ActionControl[];
   readonly surfaces: Readonly<Record<ReplayFormat | "tool", Surface>>;
+  readonly judgeRubric: JudgeRubric;
   readonly timeoutMs: number;
 }
 
@@ -171,6 +179,7 @@ async function replayOnce(
     clearTimeout(timer);
   }
   if (!isRefusal(answer) && answer.kind === "stream") answer = await readOut(call, answer, parts.timeoutMs);
+  const outcome = await judged(one, call, outcomeOf(answer, exchange), parts);
   const sent = isRefusal(answer) ? new Uint8Array(0) : answer.body;
   closeRecord(call, isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer), {
     bytes: sent.byteLength,
@@ -179,7 +188,17 @@ async function replayOnce(
     headers: {},
   });
   const sealed = await parts.calls.seal(call);
-  return { call, outcome: sealed ? outcomeOf(answer, exchange) : { verdict: "error", reason: "its row could not be kept" } };
+  return { call, outcome: sealed ? outcome : { verdict: "error", reason: "its row could not be kept" } };
+}
+
+/** The outcome with what a judge makes of it, where the case has a rubric and there is an answer to judge. */
+async function judged(one: ReplayCase, call: Call, outcome: ReplayOutcome, { judgeRubric }: ReplayCaseParts): Promise<ReplayOutcome> {
+  const { rubric, verdict } = one.expect;
+  if (rubric === null || verdict !== "answered" || outcome.verdict !== "answered") return outcome;
+  const found = await judgeRubric(call, rubric, outcome.text);
+  return "meets" in found
+    ? { ...outcome, meetsRubric: found.meets }
+    : { verdict: "error", reason: `its rubric could not be judged: ${found.reason}` };
 }
 
 /** Tool servers may tell an answer as a stream whatever they were asked for. */
@@ -192,12 +211,14 @@ function outcomeOf(answer: WholeAnswer | Refusal, exchange: Exchange | Refusal |
   if (isRefusal(answer)) return refusedOrError(answer.code, answer.message);
   if (answer.failure !== null) return { verdict: "error", reason: answer.failure };
   const conversation = exchange === null || isRefusal(exchange) ? undefined : exchange.conversation;
-  if (conversation === undefined) return { verdict: "answered", text: new TextDecoder().decode(answer.body), toolCalls: [] };
+  if (conversation === undefined)
+    return { verdict: "answered", text: new TextDecoder().decode(answer.body), toolCalls: [], meetsRubric: null };
   const parts = (readWhole(conversation, answer.body)?.candidates ?? []).flatMap((candidate) => candidate.parts);
   return {
     verdict: "answered",
     text: parts.map((part) => (part.kind === "text" || part.kind === "refusal" ? part.text : "")).join(""),
     toolCalls: parts.flatMap((part) => (part.kind === "tool_call" ? [part.name] : [])),
+    meetsRubric: null,
   };
 }
 

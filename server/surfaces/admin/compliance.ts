@@ -6,15 +6,27 @@ import {
   complianceReport,
   complianceReportQuery,
   gdprStatements,
+  reportSeal,
   residencyReport,
+  sealedReport,
+  sealedReportQuery,
+  sealedReportWithReport,
   type ComplianceReport,
   type Framework,
 } from "@gatehouse/contracts/compliance";
 import { getGdprStatements, setGdprStatements } from "../../directory/compliance/gdpr-statements.ts";
 import { getComplianceProfile, setComplianceProfile } from "../../directory/compliance/profile.ts";
 import { readComplianceDashboard, readComplianceReport, readResidency } from "../../directory/compliance/reports.ts";
+import {
+  exportSealedReport,
+  listSealedReports,
+  readSealedReport,
+  sealComplianceReport,
+} from "../../directory/compliance/sealed-reports.ts";
 import { csvCell } from "../../kernel/csv.ts";
+import { listOf } from "@gatehouse/contracts/conventions";
 import { operation, type AdminOperation } from "./operation.ts";
+import { idOf, listed } from "./resource.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 
 const PATH = "/v1/admin/compliance";
@@ -104,6 +116,55 @@ export const complianceOperations: readonly AdminOperation[] = [
     query: complianceDashboardQuery,
     answer: { status: 200, about: "Every place of the window", schema: residencyReport },
     run: (call) => readResidency(call.services.directory, call.tenantId, call.query),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/reports`,
+    summary: "List sealed reports",
+    description: "The newest first, without what they tell.",
+    query: sealedReportQuery,
+    answer: { status: 200, about: "One page of them", schema: listOf("reports", sealedReport) },
+    run: (call) => listed("reports", call, (page) => listSealedReports(call.services.directory, call.tenantId, call.query.framework, page)),
+  }),
+  operation({
+    tag: "Compliance",
+    access: "compliance:write",
+    reach: "one",
+    method: "POST",
+    path: `${PATH}/reports`,
+    summary: "Seal the report of a window",
+    description:
+      "It is counted now and kept: from then on this window and framework are told as they were sealed. Sealed in the admin log; 409 when it is sealed already.",
+    body: reportSeal,
+    answer: { status: 201, about: "The sealed report", schema: sealedReportWithReport },
+    run: ({ services, tenantId, body, write }) =>
+      sealComplianceReport(services.directory, (work) => write(work), tenantId, body, services.signingKey),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/reports/{id}`,
+    summary: "Read a sealed report",
+    answer: { status: 200, about: "The report as it was sealed", schema: sealedReportWithReport },
+    run: (call) => readSealedReport(call.services.directory, call.tenantId, idOf(call)),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/reports/{id}/export`,
+    summary: "Export a sealed report as a signed document",
+    description:
+      "An in-toto statement in a DSSE envelope, signed by the key that signs the ledger's checkpoints. " +
+      "`gatehouse verify report FILE --public-key FILE` verifies it with neither network nor database.",
+    answer: { status: 200, about: "The envelope", media: "application/json" },
+    async run(call) {
+      const text = await exportSealedReport(call.services.directory, call.tenantId, idOf(call));
+      const name = `compliance-report-${idOf(call)}.json`;
+      return new Response(text, {
+        headers: { "content-type": "application/json", "content-disposition": `attachment; filename="${name}"` },
+      });
+    },
   }),
   ...REPORTS.map(([path, framework, summary, table]) =>
     operation({

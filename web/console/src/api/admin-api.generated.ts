@@ -123,6 +123,8 @@ type Schema_ComplianceDashboard = { "frameworks": readonly ({ "framework": "soc2
 type Schema_GdprStatements = { "controller": (string | null); "data_protection_officer": (string | null); "purposes": (string | null); "data_subjects": (string | null); "personal_data": (string | null); };
 type Schema_ResidencyReport = { "window": { "from": string; "to": string; }; "allowed_regions": readonly (string)[]; "calls": number; "regions": readonly ({ "region": (string | null); "allowed": (boolean | null); "calls": number; "blocked": number; })[]; "places": readonly (Schema_ResidencyPlace)[]; };
 type Schema_ResidencyPlace = { "region": (string | null); "residency_class": (string | null); "kind": "provider" | "tool_server" | "nobody"; "recipient": (string | null); "model": (string | null); "calls": number; "first_row": string; "last_row": string; };
+type Schema_SealedComplianceReport = { "id": string; "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "window": { "from": string; "to": string; }; "digest": string; "sealed_by": (string | null); "created_at": string; };
+type Schema_SealedComplianceReportWithReport = { "id": string; "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "window": { "from": string; "to": string; }; "digest": string; "sealed_by": (string | null); "created_at": string; "report": Schema_ComplianceReport; };
 type Schema_ComplianceReport = { "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "text": { "cites": string; "checked": string; }; "generated_at": string; "window": { "from": string; "to": string; }; "items": readonly (Schema_ComplianceItem)[]; "table": readonly ({ [name: string]: (string | number | boolean | null) })[]; };
 type Schema_ComplianceItem = { "control": string; "title": string; "status": "met" | "partial" | "not_met" | "not_applicable" | "no_data"; "reason": string; "evidence": readonly (Schema_ComplianceEvidence)[]; };
 type Schema_ComplianceEvidence = { "kind": "audit_rows" | "admin_log" | "configuration" | "retention" | "checkpoints" | "notices"; "ref": (string | null); "count": number; };
@@ -333,6 +335,8 @@ export interface AdminApiSchemas {
   "GdprStatements": Schema_GdprStatements;
   "ResidencyReport": Schema_ResidencyReport;
   "ResidencyPlace": Schema_ResidencyPlace;
+  "SealedComplianceReport": Schema_SealedComplianceReport;
+  "SealedComplianceReportWithReport": Schema_SealedComplianceReportWithReport;
   "ComplianceReport": Schema_ComplianceReport;
   "ComplianceItem": Schema_ComplianceItem;
   "ComplianceEvidence": Schema_ComplianceEvidence;
@@ -663,6 +667,10 @@ export interface AdminApi {
   "GET /v1/admin/compliance/gdpr/statements": { query?: { "tenant_id"?: string; }; answer: Schema_GdprStatements; };
   "PATCH /v1/admin/compliance/gdpr/statements": { query?: { "tenant_id"?: string; }; body: { "controller": (string | null); "data_protection_officer": (string | null); "purposes": (string | null); "data_subjects": (string | null); "personal_data": (string | null); "tenant_id"?: string; }; answer: Schema_GdprStatements; };
   "GET /v1/admin/compliance/residency": { query?: { "from"?: string; "to"?: string; "tenant_id"?: string; }; answer: Schema_ResidencyReport; };
+  "GET /v1/admin/compliance/reports": { query?: { "framework"?: "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "tenant_id"?: string; }; answer: { "reports": readonly (Schema_SealedComplianceReport)[]; "total": number; "page": number; "page_size": number; }; };
+  "POST /v1/admin/compliance/reports": { query?: { "tenant_id"?: string; }; body: { "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "from"?: string; "to"?: string; "tenant_id"?: string; }; answer: Schema_SealedComplianceReportWithReport; };
+  "GET /v1/admin/compliance/reports/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_SealedComplianceReportWithReport; };
+  "GET /v1/admin/compliance/reports/{id}/export": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: unknown; };
   "GET /v1/admin/compliance/gdpr/article-30": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
   "GET /v1/admin/compliance/eu-ai-act/risk-classification": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
   "GET /v1/admin/compliance/soc2/control-coverage": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };

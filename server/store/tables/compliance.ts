@@ -1,0 +1,16 @@
+import type { Stamp } from "./columns.ts";
+
+export interface SealedComplianceReportTable {
+  id: string;
+  tenant_id: string;
+  framework: string;
+  window_from: Stamp;
+  window_to: Stamp;
+  digest: string;
+  /** The report's JSON text as it is answered. */
+  content: string;
+  /** Its signed statement. */
+  envelope: string;
+  sealed_by: string | null;
+  created_at: Stamp;
+}

@@ -1,0 +1,80 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Panel } from "@gatehouse/web-kit/page.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+import { type ReportedFramework, TITLES } from "./read-report.ts";
+
+interface Opened {
+  readonly id: string;
+  readonly framework: ReportedFramework;
+}
+
+async function take(id: string): Promise<void> {
+  const answer = await adminApi.send(`/v1/admin/compliance/reports/${id}/export`);
+  const address = URL.createObjectURL(await answer.blob());
+  Object.assign(document.createElement("a"), { href: address, download: `compliance-report-${id}.json` }).click();
+  URL.revokeObjectURL(address);
+}
+
+/** Reports that were kept as they were told, each as a document that others verify without the gateway. */
+export function SealedReports({
+  framework,
+  onOpen,
+}: {
+  readonly framework: ReportedFramework;
+  readonly onOpen: (report: Opened) => void;
+}): ReactNode {
+  const queries = useQueryClient();
+  const found = useQuery({
+    queryKey: ["compliance", "sealed"],
+    queryFn: () => adminApi.call("GET /v1/admin/compliance/reports", { query: { page_size: 50 } }),
+  });
+  const seal = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/compliance/reports", { body: { framework } }),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: ["compliance", "sealed"] });
+      tell("Sealed. It stays as it is now.");
+    },
+  });
+  const download = useMutation({ mutationFn: take });
+  return (
+    <Panel
+      title="Sealed reports"
+      actions={
+        <Button busy={seal.isPending} onClick={() => seal.mutate()}>
+          Seal the last 30 days of {TITLES[framework]}
+        </Button>
+      }
+    >
+      <div className="grid gap-3">
+        <FormError error={seal.error ?? download.error ?? found.error} />
+        {found.isSuccess && found.data.reports.length === 0 && (
+          <p className="text-muted">
+            A sealed report stays as it is, whatever changes later, and verifies with the gateway&apos;s public key and nothing else.
+          </p>
+        )}
+        {found.isSuccess && (
+          <ul className="grid gap-2">
+            {found.data.reports.map((one) => (
+              <li key={one.id} className="flex flex-wrap items-center gap-2">
+                <strong>{TITLES[one.framework]}</strong>
+                <span className="text-sm text-muted">
+                  {one.window.from.slice(0, 10)} to {one.window.to.slice(0, 10)}, sealed {formatRelative(one.created_at)} by{" "}
+                  {one.sealed_by ?? "the gateway"}
+                </span>
+                <Button onClick={() => onOpen(one)}>Open</Button>
+                <Button busy={download.isPending && download.variables === one.id} onClick={() => download.mutate(one.id)}>
+                  Download
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Panel>
+  );
+}
