@@ -42,6 +42,7 @@ import type {
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
 import type { BatchCostTable, BatchJobTable, BatchLineTable, BatchRunnerTable } from "./tables/batch.ts";
+import type { VideoJobTable, VideoRunnerTable } from "./tables/videos.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
@@ -304,6 +305,8 @@ export interface Schema {
   batch_lines: BatchLineTable;
   batch_runners: BatchRunnerTable;
   batch_costs: BatchCostTable;
+  video_jobs: VideoJobTable;
+  video_runners: VideoRunnerTable;
   collector_keys: CollectorKeyTable;
   discovery_nonces: { key_id: string; nonce: string; seen_at: Date };
   discovery_events: { key_id: string; event_id: string; seen_at: Date };
