@@ -6,6 +6,7 @@ import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
 import { openReplays } from "./compose-replay.ts";
+import { openVideos } from "./compose-videos.ts";
 import { openSkills } from "./compose-skills.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
@@ -147,6 +148,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
   const batch = openBatches({ ...carrying, connection, models: models.models, items, files: files.files });
+  const videos = openVideos({ ...carrying, connection, budgets: limits.limits.jobs, providers: upstream.providers, files: files.files });
   const services: Services = {
     models: models.models,
     items,
@@ -155,7 +157,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
     ...files,
-    batches: batch.batches,
+    ...{ batches: batch.batches, videos: videos.videos },
     portal: portal.service(notices, tools.tools.appResource),
   };
   const replays = openReplays({
@@ -175,7 +177,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const workers = runJobs(
     [
       ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
-      ...[...knowledge.jobs, ...batch.jobs, ...replays.jobs, ...storedJobs(parts)],
+      ...[...knowledge.jobs, ...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts)],
     ],
     log,
   );
@@ -190,6 +192,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       replays.stop();
       await road.drain(graceMs);
       await batch.settled();
+      await videos.stop();
       await models.settled();
     },
     async close(): Promise<void> {

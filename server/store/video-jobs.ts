@@ -60,20 +60,25 @@ export async function noteVideoLook(
   db: Database,
   owner: string,
   id: string,
-  found: {
-    readonly status?: VideoStatus;
-    readonly upstreamId?: string;
-    readonly progress?: number;
-    readonly failures: number;
-    readonly afterMs: number;
-  },
+  found: { readonly status?: VideoStatus; readonly progress?: number; readonly failures: number; readonly afterMs: number },
 ): Promise<boolean> {
-  const { status = null, upstreamId = null, progress = null, failures, afterMs } = found;
+  const { status = null, progress = null, failures, afterMs } = found;
   const { rows } = await sql`
-    UPDATE video_jobs SET status = coalesce(${status}::text, status), upstream_id = coalesce(upstream_id, ${upstreamId}::text),
-      progress = greatest(progress, coalesce(${progress}::smallint, progress)), failures = ${failures}, looks = looks + 1,
+    UPDATE video_jobs SET status = coalesce(${status}::text, status), progress = greatest(progress, coalesce(${progress}::smallint, progress)), failures = ${failures}, looks = looks + 1,
       look_at = now() + ${afterMs} * interval '1 millisecond', updated_at = now()
      WHERE id = ${id} AND owner = ${owner} AND settled_at IS NULL RETURNING 1`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * The provider has it, under this name. A process that was taken for dead meanwhile may still bring it: the job that was
+ * given up goes on then. False where there is no such job any more.
+ */
+export async function noteVideoAccepted(db: Database, id: string, upstreamId: string, afterMs: number): Promise<boolean> {
+  const { rows } = await sql`
+    UPDATE video_jobs SET upstream_id = ${upstreamId}, status = 'queued', error = NULL, ended_at = NULL, settled_at = NULL,
+      look_at = now() + ${afterMs} * interval '1 millisecond', updated_at = now()
+     WHERE id = ${id} AND upstream_id IS NULL AND (ended_at IS NULL OR error->>'code' = 'submit_unknown') RETURNING 1`.execute(db);
   return rows.length > 0;
 }
 
@@ -94,6 +99,19 @@ export async function endVideoJob(db: Database | Trx, owner: string, id: string,
       progress = CASE WHEN ${end.status} = 'succeeded' THEN 100 ELSE progress END, ended_at = now(), updated_at = now(), look_at = now(), failures = 0
      WHERE id = ${id} AND owner = ${owner} AND ended_at IS NULL RETURNING 1`.execute(db);
   return rows.length > 0;
+}
+
+/** Ends it because its caller wants it no more; undefined where it had ended, or is no job of theirs. */
+export async function cancelVideoJob(
+  db: Database,
+  owner: FileOwner,
+  id: string,
+  { costMicros, usage }: Pick<VideoEnd, "costMicros" | "usage">,
+): Promise<VideoJobRow | undefined> {
+  const { rows } = await sql<VideoJobRow>`
+    UPDATE video_jobs SET status = 'cancelled', cost_micro_usd = ${costMicros}, usage = ${usage}::jsonb, ended_at = now(), updated_at = now(), look_at = now()
+     WHERE id = ${id} AND ${owned(owner)} AND ended_at IS NULL RETURNING *`.execute(db);
+  return rows[0];
 }
 
 /** Takes jobs that no living process has. */

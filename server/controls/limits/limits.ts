@@ -8,8 +8,9 @@ import { type Decision, decisionOf, PASS, refused } from "../../road/decision.ts
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
+import { JobHolds } from "./job-holds.ts";
 import { arrive } from "./arrive.ts";
-import { type LimitedCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
+import { type LimitedCall, ofOwnCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
 import { InputCounts } from "./input-counts.ts";
 import type { LimitsParts } from "./limits-parts.ts";
 import { type Actual, type Admitted, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
@@ -51,6 +52,7 @@ export class Limits implements RequestControl, CallLimits {
   private readonly warming: Warming;
   private readonly alerts: ThresholdAlerts;
   readonly toolCallCaps: ToolCallCaps;
+  readonly jobs: JobHolds;
   private readonly runs: RunCeilings;
   private readonly parts: LimitsParts;
   private readonly settling = new Set<Promise<unknown>>();
@@ -72,6 +74,9 @@ export class Limits implements RequestControl, CallLimits {
       lend: (call) => this.lend(call),
       reservationOf: (call) => this.reservations.get(call),
     });
+    const reservationsOf = (call: Call) => [this.reservations.get(call), this.routed.get(call)?.reservation].filter((one) => one != null);
+    const released = this.gate.released.bind(this.gate);
+    this.jobs = new JobHolds({ ...parts, warming, planOf: this.planOf.bind(this), reservationsOf, released });
     this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
   }
 
@@ -232,18 +237,8 @@ export class Limits implements RequestControl, CallLimits {
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
     const demand = demandOf(model, worst, worst.outputTokens);
-    const limited: LimitedCall = {
-      id: call.id,
-      call,
-      view: null,
-      model,
-      plan,
-      worst: null,
-      counted: null,
-      outputTokens: worst.outputTokens,
-      demand,
-      ahead: { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null },
-    };
+    const ahead = { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null };
+    const limited = ofOwnCall(call, model, plan, { demand, outputTokens: worst.outputTokens, ahead });
     return this.gate.pass(limited, () => {
       this.reservations.set(call, { id: call.id, plan, demand });
     });

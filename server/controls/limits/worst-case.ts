@@ -1,6 +1,7 @@
 import { type DatedPrices, imagePriceOf, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { Film, Pictures } from "../../wire/inbound.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
@@ -73,18 +74,6 @@ export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { 
     outputIsOurs: false,
     outputMustBeSet: false,
   };
-}
-
-/** Tokens that a second of video comes to at most, as the vendors count it that bill by them. */
-const FILMED_A_SECOND = 10_000;
-/** How long a video may come to be where neither its caller nor the model's record says: no provider served here makes longer ones unasked. */
-const LONGEST_FILM = 30;
-
-/** Seconds of video that a request may come to be billed for. */
-export function filmSeconds(model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations">, film: Film): number {
-  if (film.seconds !== null) return film.seconds;
-  const listed = Math.max(0, ...(model.supportedVideoDurations ?? []));
-  return model.maxVideoDurationSeconds ?? (listed > 0 ? listed : LONGEST_FILM);
 }
 
 /** A call that films: billed by its length, or by tokens where the model's record prices those. */

@@ -1,4 +1,4 @@
-import type { Database } from "../../store/database.ts";
+import type { Database, Trx } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files.ts";
 import type { VideoError, VideoStatus } from "../../store/tables/videos.ts";
 import * as jobs from "../../store/video-jobs.ts";
@@ -22,9 +22,15 @@ export class VideoStore {
   readonly countOpen = (tenantId: string) => jobs.countOpenVideoJobs(this.db, tenantId);
   readonly hide = (owner: FileOwner, id: string) => jobs.hideVideoJob(this.db, owner, id);
   readonly drop = (runner: string, id: string) => jobs.dropVideoJob(this.db, runner, id);
+  readonly noteAccepted = (...by: [id: string, upstreamId: string, afterMs: number]) => jobs.noteVideoAccepted(this.db, ...by);
   readonly note = (runner: string, id: string, found: Parameters<typeof jobs.noteVideoLook>[3]) =>
     jobs.noteVideoLook(this.db, runner, id, found);
   readonly end = (runner: string, id: string, end: EndOfVideo) => jobs.endVideoJob(this.db, runner, id, end);
+  /** The same within what stores the video: the one is there with the other, or neither is. */
+  readonly succeed = (runner: string, id: string, end: Omit<EndOfVideo, "outputFileId">) => (trx: Trx, fileId: string) =>
+    jobs.endVideoJob(trx, runner, id, { ...end, outputFileId: fileId });
+  readonly cancel = (owner: FileOwner, id: string, used: Parameters<typeof jobs.cancelVideoJob>[3]) =>
+    jobs.cancelVideoJob(this.db, owner, id, used);
   readonly adopt = (runner: string, most: number) => jobs.adoptVideoJobs(this.db, runner, most);
   readonly due = (runner: string, most: number, but: readonly string[]) => jobs.dueVideoJobs(this.db, runner, most, but);
   readonly leave = (runner: string) => jobs.leaveVideoJobs(this.db, runner);

@@ -99,7 +99,13 @@ function readPictures(codec: PicturesCodec, bytes: Uint8Array): PicturesRead | n
   }
 }
 
-function readTranslated(call: Call, model: ModelEntry, codec: PicturesCodec, bytes: Uint8Array, request: PicturesRequest): WholeAnswerReading | null {
+function readTranslated(
+  call: Call,
+  model: ModelEntry,
+  codec: PicturesCodec,
+  bytes: Uint8Array,
+  request: PicturesRequest,
+): WholeAnswerReading | null {
   const read = readPictures(codec, bytes);
   if (read === null || read.pictures.length === 0) return null;
   const { pictures, usage } = read;
