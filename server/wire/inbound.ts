@@ -76,6 +76,8 @@ interface MediaChoice {
   readonly choose?: ((value: string) => void) | null;
   /** What is chosen first, if it may be. */
   readonly usual?: string;
+  /** Whether two values say the same in other words. */
+  readonly same?: (one: string, other: string) => boolean;
 }
 
 interface MediaMeasure {

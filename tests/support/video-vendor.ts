@@ -24,7 +24,7 @@ export interface VideoFaults {
 }
 
 /** The head of an MP4 file, and then as many bytes as are wanted, different for each name. */
-export function videoBytesOf(name: string, size = 4_096): Uint8Array {
+export function videoBytesOf(name: string, size = 4_096): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   bytes.set([0, 0, 0, 0x18, 0x66, 0x74, 0x79, 0x70, 0x69, 0x73, 0x6f, 0x6d, 0, 0, 2, 0, 0x69, 0x73, 0x6f, 0x6d, 0x6d, 0x70, 0x34, 0x32]);
   bytes.set(new TextEncoder().encode(name), 24);
@@ -47,7 +47,7 @@ export function startVideoVendor(faults: VideoFaults = {}) {
   };
   const isDone = (job: MadeJob) => Date.now() - job.begunAt >= (faults.takes?.(job) ?? 0);
   const outcomeOf = (job: MadeJob) => faults.outcome?.(job) ?? "completed";
-  const told = (job: MadeJob, stale: boolean) => {
+  const told = (job: MadeJob, stale: boolean): object => {
     const done = !stale && isDone(job);
     const outcome = outcomeOf(job);
     switch (job.form) {
@@ -92,6 +92,8 @@ export function startVideoVendor(faults: VideoFaults = {}) {
   const answer = (what: "submit" | "poll" | "content", job: MadeJob, body: () => Response): Response | Promise<Response> => {
     const fault = faults.fault?.(what, job) ?? null;
     if (fault === "lose") return never();
+    // What is refused is not begun.
+    if (fault === "refuse" && what === "submit") jobs.delete(job.id);
     if (fault === "refuse") return Response.json({ error: { message: "busy" } }, { status: 503 });
     if (fault === "stale" && what === "poll") return Response.json(told(job, true));
     if (fault === "tear" && what === "content") {
@@ -108,12 +110,12 @@ export function startVideoVendor(faults: VideoFaults = {}) {
     }
     return body();
   };
-  const poll = (job: MadeJob | undefined) => {
+  const poll = (job: MadeJob | undefined): Response | Promise<Response> => {
     if (job === undefined) return Response.json({ error: { message: "no such job", code: 404 } }, { status: 404 });
     job.polls++;
     return answer("poll", job, () => Response.json(told(job, false)));
   };
-  const content = (job: MadeJob | undefined) => {
+  const content = (job: MadeJob | undefined): Response | Promise<Response> => {
     if (job === undefined || !isDone(job)) return Response.json({ error: { message: "not ready" } }, { status: 404 });
     job.downloads++;
     const bytes = outcomeOf(job) === "completed" ? videoBytesOf(job.id) : new TextEncoder().encode("no video");
@@ -123,6 +125,7 @@ export function startVideoVendor(faults: VideoFaults = {}) {
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 255,
+    development: false,
     async fetch(request) {
       const url = new URL(request.url);
       const path = url.pathname;
@@ -156,7 +159,7 @@ export function startVideoVendor(faults: VideoFaults = {}) {
       return poll(job);
     },
   });
-  const origin = () => `http://127.0.0.1:${server.port}`;
+  const origin = (): string => `http://127.0.0.1:${server.port}`;
   return { origin: origin(), jobs, seen, faults, stop: () => server.stop(true) };
 }
 

@@ -25,6 +25,8 @@ const TRIES = 3;
 export class JobHolds implements JobBudgets {
   private readonly parts: JobHoldParts;
   private readonly held = new Map<string, Reservation>();
+  /** How many of them hold some of a window, by its key. */
+  private readonly windows = new Map<string, number>();
 
   constructor(parts: JobHoldParts) {
     this.parts = parts;
@@ -46,6 +48,7 @@ export class JobHolds implements JobBudgets {
       const admission = found instanceof Promise ? await found : found;
       if (admission.kind === "admitted") {
         this.held.set(id, { id, plan, demand });
+        this.count({ id, plan, demand }, 1);
         return true;
       }
       if (admission.kind !== "cold") return false;
@@ -54,10 +57,24 @@ export class JobHolds implements JobBudgets {
     return false;
   }
 
+  holdsOf(key: string): boolean {
+    return this.windows.has(key);
+  }
+
+  private count({ plan, demand }: Reservation, change: 1 | -1): void {
+    for (const window of plan.windows) {
+      if (heldOf(window, demand) === 0) continue;
+      const left = (this.windows.get(window.key) ?? 0) + change;
+      if (left <= 0) this.windows.delete(window.key);
+      else this.windows.set(window.key, left);
+    }
+  }
+
   async settle(id: string, micros: number): Promise<void> {
     const reservation = this.held.get(id);
     if (reservation === undefined) return;
     this.held.delete(id);
+    this.count(reservation, -1);
     const settled = this.parts.counters.settle(reservation, { requests: 1, input: 0, output: 0, micros });
     if (settled instanceof Promise) await settled;
     this.parts.counters.sealed(reservation);

@@ -73,6 +73,7 @@ export class Limits implements RequestControl, CallLimits {
       now: () => parts.clock.micros() / 1000,
       lend: (call) => this.lend(call),
       reservationOf: (call) => this.reservations.get(call),
+      heldByJobs: (key) => this.jobs.holdsOf(key),
     });
     const reservationsOf = (call: Call) => [this.reservations.get(call), this.routed.get(call)?.reservation].filter((one) => one != null);
     const released = this.gate.released.bind(this.gate);

@@ -1,11 +1,10 @@
 import type { Database, Trx } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files.ts";
-import type { VideoError, VideoStatus } from "../../store/tables/videos.ts";
 import * as jobs from "../../store/video-jobs.ts";
 
 export type VideoJob = jobs.VideoJobRow;
 export type NewVideoJob = Parameters<typeof jobs.createVideoJob>[1];
-export type { FileOwner as VideoOwner, VideoError, VideoStatus };
+export type { FileOwner as VideoOwner };
 export type EndOfVideo = jobs.VideoEnd;
 
 /** Where jobs of videos are kept. */

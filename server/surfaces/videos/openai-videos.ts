@@ -3,7 +3,7 @@ import { jsonAnswer } from "../../road/answer.ts";
 import type { Surface } from "../../road/surface.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import type { CallerVideo } from "../../services/videos/video-service.ts";
-import { frameOf } from "../../wire/videos/resolution.ts";
+import { videoFrameOf } from "../../wire/videos/resolution.ts";
 import { contentAnswer } from "../files/content.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { aboutVideo, noteVideo, submitting, videoIdIn, type VideoServices } from "./videos.ts";
@@ -18,7 +18,7 @@ const seconds = (time: Date | null): number | null => (time === null ? null : Ma
 /** A job, in OpenAI's form: it knows no other end than these two. */
 function objectOf(job: CallerVideo): object {
   const { id, status, model, progress, created_at, ended_at, resolution, seconds: asked, error } = job;
-  const frame = resolution === null ? null : frameOf(resolution, null);
+  const frame = resolution === null ? null : videoFrameOf(resolution, null);
   const failed = status === "failed" || status === "cancelled" || status === "expired";
   return {
     ...{ id, object: "video", model, progress, prompt: null, remixed_from_video_id: null },

@@ -1,6 +1,6 @@
 import { isObject } from "../document.ts";
 import { filledOf, numberOf, objectOf, stringOf } from "../openai/loose-fields.ts";
-import { frameOf, type FrameSize } from "./resolution.ts";
+import { videoFrameOf, type FrameSize } from "./resolution.ts";
 import { failedLook, RUNNING, type VideoAsked, type VideoCodec, type VideoLook } from "./video-codec.ts";
 
 const segment = (id: string) => encodeURIComponent(id);
@@ -51,7 +51,7 @@ export function openaiVideoFields(
   asked: Pick<VideoAsked, "prompt" | "seconds" | "resolution" | "aspect">,
 ): { readonly fields: Record<string, string> } | { readonly unsupported: { readonly field: string; readonly message: string } } {
   const { prompt, seconds, resolution, aspect } = asked;
-  const frame = resolution === null ? null : frameOf(resolution, aspect);
+  const frame = resolution === null ? null : videoFrameOf(resolution, aspect);
   if (resolution !== null && frame === null)
     return { unsupported: { field: "resolution", message: "must be a size (1280x720) or lines (720p) for this model's provider" } };
   return { fields: { prompt, ...(seconds !== null && { seconds: String(seconds) }), ...(frame !== null && { size: writtenSize(frame) }) } };

@@ -30,7 +30,7 @@ export function isSameResolution(one: string, other: string): boolean {
 }
 
 /** The frame that a resolution comes to in an aspect ratio, its sides even. */
-export function frameOf(token: string, aspect: string | null): FrameSize | null {
+export function videoFrameOf(token: string, aspect: string | null): FrameSize | null {
   const size = frameSizeOf(token);
   if (size !== null) return size;
   const lines = linesOf(token);

@@ -1,10 +1,10 @@
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
-import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
+import type { FieldProblem, JsonDocument, JsonObject } from "../document.ts";
 import { formBody } from "../form-body.ts";
 import type { Film, MediaAsked, OutboundChanges, TextSlot } from "../inbound.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
-import { aspectOf, frameSizeOf } from "./resolution.ts";
+import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
 import { openaiVideoFields } from "./openai-videos.ts";
 import type { VideoAsked } from "./video-codec.ts";
 
@@ -60,7 +60,12 @@ export class VideosRequest extends PromptedRequest {
     const resolution = this.document.has("size") ? "size" : "resolution";
     const seconds = this.document.has("seconds") ? "seconds" : "duration_seconds";
     return {
-      choices: { resolution: { field: resolution, value: this.resolution, choose: (value) => this.document.set("resolution", value) } },
+      choices: {
+        resolution: {
+          ...{ field: resolution, value: this.resolution, same: isSameResolution },
+          choose: (value) => this.document.set("resolution", value),
+        },
+      },
       measures: {
         n: { field: "n", value: 1 },
         duration_seconds: { field: seconds, value: this.seconds },

@@ -49,10 +49,10 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     async ask(target, asked) {
       const token = await tokenOf(target);
       if (token !== null && typeof token !== "string") return token;
-      const url = asked.path.startsWith(":") ? `${addressOf(target, "veo")}${asked.path}` : asked.path;
+      const address = asked.path.startsWith(":") ? `${addressOf(target, "veo")}${asked.path}` : asked.path;
       return ask(
         outbound,
-        { url, base: placeOf(target).origin, headers: token === null ? {} : { authorization: `Bearer ${token}` } },
+        { url: address, base: placeOf(target).origin, headers: token === null ? {} : { authorization: `Bearer ${token}` } },
         target,
         asked,
       );
