@@ -33,10 +33,9 @@ beforeAll(async () => {
   });
   database = await testDatabase();
   // What is stored is shared by the two, as it is in a fleet.
-  for (let i = 0; i < 2; i++) {
-    const dataDir = await temporaryDirectory();
-    gateways.push({ dataDir, process: await start(dataDir) });
-  }
+  const dirs = [await temporaryDirectory(), await temporaryDirectory()];
+  // The first makes what both need, the second finds it.
+  for (const dataDir of dirs) gateways.push({ dataDir, process: await start(dataDir) });
   const admin = await signIn(gateways[0]?.process.adminUrl as string);
   served = await serveModels(admin, `${vendor.origin}/v1`, [{ name: "film-1", mode: "video", video_cost_per_second: 0.1 }]);
 });
