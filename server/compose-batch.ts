@@ -1,14 +1,12 @@
 import { BatchStore } from "./directory/batch/batch-store.ts";
 import type { Files } from "./directory/files/stored-files.ts";
+import type { Snapshots } from "./directory/snapshots.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { AdmissionParts } from "./road/admission/admit.ts";
-import { CarriedCalls } from "./road/carried-calls.ts";
-import { type Controls, type Govern, givenBy } from "./road/govern.ts";
+import type { CarriedCalls } from "./road/carried-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
-import type { RoadParts } from "./road/road.ts";
 import { BatchRunner } from "./services/batch/batch-runner.ts";
 import { BatchService } from "./services/batch/batch-service.ts";
 import { lineCarrier } from "./services/batch/carry-line.ts";
@@ -29,28 +27,25 @@ import { responses } from "./surfaces/llm/responses.ts";
 const LOOKED_MS = 1_000;
 const SWEPT_MS = 600_000;
 
-interface BatchParts extends AdmissionParts {
+interface BatchParts {
+  readonly carried: CarriedCalls;
+  readonly snapshots: Snapshots;
   readonly connection: Pick<DatabaseConnection, "db">;
   readonly calls: OpenCalls;
-  readonly govern: Govern;
   readonly models: Dispatch;
   readonly items: Pick<KeptItems, "find" | "keep">;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
-  readonly controls: Controls;
   readonly ledger: Pick<Ledger, "chainId" | "shipped">;
   readonly upstream: { readonly batches: ProviderRunsParts["batches"] };
-  readonly upstreamTimeoutMs: number;
-  readonly unrecorded: RoadParts["unrecorded"];
 }
 
 /** Batch jobs: what callers reach of them, and what runs them in this process. */
 export function openBatches(parts: BatchParts) {
-  const { connection, calls, models, items, files, clock, log, snapshots, ledger, upstream } = parts;
+  const { carried, connection, calls, models, items, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
   const { batches } = upstream;
-  const carried = new CarriedCalls({ ...parts, give: givenBy(parts.controls) });
   const inMessages = new FilesInMessages(files);
   const tenant = (id: string) => snapshots.tenant(id);
   const written = { chain: ledger.chainId, shipped: () => ledger.shipped() };

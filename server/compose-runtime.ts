@@ -6,6 +6,7 @@ import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
 import { openReplays } from "./compose-replay.ts";
+import { openVideos } from "./compose-videos.ts";
 import { openSkills } from "./compose-skills.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
@@ -34,7 +35,8 @@ import type { Ledger, openLedger } from "./ledger/ledger.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
-import { governedBy } from "./road/govern.ts";
+import { CarriedCalls } from "./road/carried-calls.ts";
+import { givenBy, governedBy } from "./road/govern.ts";
 import { OpenCalls } from "./road/open-calls.ts";
 import { RefusedCredentials } from "./road/record/refused-credentials.ts";
 import { Strangers } from "./road/record/strangers.ts";
@@ -97,7 +99,7 @@ export interface RuntimeParts {
 
 /** All that calls need, running: what the runtime plane serves from, until `close`. */
 export async function openRuntime(config: Configuration, parts: RuntimeParts) {
-  const { connection, secrets, clock, log, metrics, upstream } = parts;
+  const { connection, secrets, clock, log, upstream } = parts;
   const { db } = connection;
   const ledger = await openWatchedLedger(config, parts);
   const admission = openAdmission(config, parts);
@@ -112,10 +114,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const embed = models.models.embed.bind(models.models);
-  const remembered = new RememberedPassages({
-    databaseUrl: connection.connectionConfig.connectionString ?? "",
-    mostBytes: config.knowledgeMemoryBytes,
-  });
+  const remembered = rememberedPassages(config, parts);
   const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
   const { controls, gates, cleared, actions, judge } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
@@ -146,14 +145,14 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const refused = new RefusedCredentials(limits.alerts, clock);
   const strangers = new Strangers({ ...{ tenants, refused, ledger, clock, log }, rowsPerMinute: config.strangerRowsPerMinute });
   const { upstreamTimeoutMs, maxBodyBytes } = config;
-  const unrecorded: RoadParts["unrecorded"] = (reason) => {
-    metrics.answeredWithoutRow(reason);
-    if (reason === "audit_unavailable") metrics.callUnrecorded();
-  };
+  const unrecorded = unrecordedIn(parts);
   const carrying = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
   const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
-  const batch = openBatches({ ...carrying, controls, ledger, upstream, connection, models: models.models, items, files: files.files });
+  const carried = new CarriedCalls({ ...carrying, give: givenBy(controls) });
+  const jobParts = { carried, connection, calls, snapshots, files: files.files, clock, log };
+  const batch = openBatches({ ...jobParts, ledger, upstream, models: models.models, items });
+  const videos = openVideos({ ...jobParts, budgets: limits.limits.jobs, providers: upstream.providers });
   const services: Services = {
     models: models.models,
     items,
@@ -162,7 +161,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
     ...files,
-    batches: batch.batches,
+    ...{ batches: batch.batches, videos: videos.videos },
     portal: portal.service(notices, tools.tools.appResource),
   };
   const replays = openReplays({
@@ -185,7 +184,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const workers = runJobs(
     [
       ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
-      ...[...knowledge.jobs, ...batch.jobs, ...replays.jobs, ...storedJobs(parts)],
+      ...[...knowledge.jobs, ...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts)],
     ],
     log,
   );
@@ -200,6 +199,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       replays.stop();
       await road.drain(graceMs);
       await batch.settled();
+      await videos.stop();
       await models.settled();
     },
     async close(): Promise<void> {
@@ -214,6 +214,18 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       skills.close();
       await ledger.close();
     },
+  };
+}
+
+function rememberedPassages(config: Configuration, { connection }: RuntimeParts): RememberedPassages {
+  const databaseUrl = connection.connectionConfig.connectionString ?? "";
+  return new RememberedPassages({ databaseUrl, mostBytes: config.knowledgeMemoryBytes });
+}
+
+function unrecordedIn({ metrics }: RuntimeParts): RoadParts["unrecorded"] {
+  return (reason) => {
+    metrics.answeredWithoutRow(reason);
+    if (reason === "audit_unavailable") metrics.callUnrecorded();
   };
 }
 

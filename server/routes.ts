@@ -44,8 +44,10 @@ import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import type { FileService } from "./services/files/caller.ts";
 import type { MediaSpool } from "./services/files/read-media.ts";
+import type { VideoService } from "./services/videos/video-service.ts";
 import type { BatchService } from "./services/batch/batch-service.ts";
 import { BATCH_SURFACES } from "./surfaces/batch/routes.ts";
+import { VIDEO_SURFACES } from "./surfaces/videos/routes.ts";
 import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
@@ -68,6 +70,7 @@ export interface Services extends IngestServices {
   readonly runs: RunAccess;
   readonly files: FileService;
   readonly batches: BatchService;
+  readonly videos: VideoService;
   readonly spool: MediaSpool;
   /** Where callers reach this plane, if that was said. */
   readonly publicUrl: string | null;
@@ -124,6 +127,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   },
   { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
   ...MEDIA_ROUTES,
+  ...VIDEO_SURFACES,
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
   { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },

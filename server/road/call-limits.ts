@@ -1,4 +1,4 @@
-import type { ModelEntry } from "../directory/snapshot.ts";
+import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
 import type { Refusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 
@@ -10,6 +10,17 @@ export interface NestedBounds {
   readonly waitMs: number | null;
   /** Whether the call it is made for waits for it. */
   readonly parentWaits: boolean;
+}
+
+/** What jobs hold of budgets that run on after the call that began them. */
+export interface JobBudgets {
+  /**
+   * Holds what a job may come to, micro-dollars, in the windows of `at` (milliseconds), in the place of what the call `from`
+   * holds. False: there was no room, and the job goes on without. Rejects when the counters cannot be reached.
+   */
+  hold(id: string, scope: GroupScope, model: ModelEntry, micros: number, at: number, from: Call | null): Promise<boolean>;
+  /** Puts what it cost in the place of that; does nothing where nothing is held. */
+  settle(id: string, micros: number): Promise<void>;
 }
 
 /** What the road asks of the limits beside the request control they are. */

@@ -31,7 +31,15 @@ export interface CarriedRequest {
   readonly noted: Readonly<Record<string, unknown>>;
 }
 
-type ToldEvent = Omit<CarriedRequest, "surface" | "body" | "holder" | "groupId">;
+interface ToldEvent extends Omit<CarriedRequest, "surface" | "body" | "holder" | "groupId"> {
+  /** What its row says besides, once nothing else can come to say it. */
+  readonly told?: Partial<AuditRow>;
+  /**
+   * Asked with the id of the row when its begin marker is written and before the row is: false, and it tells nothing. A row
+   * that was promised so is written by whoever recovers the journal, as interrupted, when this process dies.
+   */
+  readonly promised?: (rowId: string) => Promise<boolean>;
+}
 
 /** Of whom a row tells that no call of theirs made. */
 interface ToldOf {
@@ -79,6 +87,12 @@ interface CarriedParts extends AdmissionParts {
   readonly upstreamTimeoutMs: number;
   readonly unrecorded: (reason: Refusal["code"]) => void;
 }
+
+const NOT_KEPT: CallOutcome = {
+  status: 503,
+  errorType: "gateway_interrupted",
+  errorMessage: "another process had told it, or nobody could be asked",
+};
 
 /** Carries calls that no HTTP request brought down the same road: admitted, governed, sealed, each with its row. */
 export class CarriedCalls {
@@ -183,13 +197,9 @@ export class CarriedCalls {
     return carried(call, given, outcome.status, body, admitted);
   }
 
-  /** Seals a row that tells of something that no call did: the end of a job. `row`: its id and time. False where it could not be stored. */
-  async tell(
-    { audit, path, headers, ip, parentId, rootTaskId, noted }: ToldEvent,
-    who: ToldOf,
-    outcome: CallOutcome,
-    row: LeftCall,
-  ): Promise<boolean> {
+  /** Seals a row that tells of something that no call did: the end of a job. `row`: its id and time, where they are settled. False where it could not be stored. */
+  async tell(event: ToldEvent, who: ToldOf, outcome: CallOutcome, row?: LeftCall): Promise<boolean> {
+    const { audit, path, headers, ip, parentId, rootTaskId, noted, told = {}, promised } = event;
     const { calls, snapshots } = this.parts;
     const call = calls.start({ method: "POST", url: `http://gateway${path}`, headers }, ip, audit, row);
     const { tenantId, groupId, keyId, userId } = who;
@@ -204,8 +214,14 @@ export class CarriedCalls {
     call.row.parent_request_id = parentId;
     call.row.root_task_id = rootTaskId ?? call.id;
     call.row.custom_metadata = { ...noted };
-    closeRecord(call, outcome, { bytes: 0, hash: sha256Hex(""), preview: null, headers: {} });
-    return calls.seal(call);
+    let kept = true;
+    if (promised !== undefined) {
+      calls.begin(call);
+      kept = await promised(call.id).catch(() => false);
+    }
+    if (kept) Object.assign(call.row, told);
+    closeRecord(call, kept ? outcome : NOT_KEPT, { bytes: 0, hash: sha256Hex(""), preview: null, headers: {} });
+    return (await calls.seal(call)) && kept;
   }
 
   private async governed(call: Call, { surface, body }: CarriedRequest): Promise<Answer | Refusal | LeftLine> {

@@ -1,6 +1,6 @@
 import { type ModelReference, NO_TARGET, type Target } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
-import type { InboundRequest, MediaAsked, MemberNames, Pictures, Sound, TextSlot } from "../wire/inbound.ts";
+import type { Film, InboundRequest, MediaAsked, MemberNames, Pictures, Sound, TextSlot } from "../wire/inbound.ts";
 
 /**
  * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
@@ -24,6 +24,8 @@ export interface RequestView {
   readonly spokenCharacters?: number | undefined;
   /** Where sound comes along to be heard. */
   readonly sound?: Sound | undefined;
+  /** Where a video is asked for. */
+  readonly film?: Film | undefined;
   /** Where media are asked for, or brought along to be heard. */
   readonly media?: MediaAsked | undefined;
   /** How many texts the model reads each by itself, which may each be as long as its context window. */
@@ -128,6 +130,9 @@ export class InboundView implements RequestView {
   }
   get sound(): Sound | undefined {
     return this.inbound.sound;
+  }
+  get film(): Film | undefined {
+    return this.inbound.film;
   }
   get media(): MediaAsked | undefined {
     return this.inbound.media;

@@ -2,7 +2,13 @@
  * How the rows of calls are filed that the gateway makes itself on behalf of a caller's. What they use counts like
  * anything else; requests they are of nobody.
  */
-export const OWN_CALLS = ["semantic_policy_judge", "semantic_cache_embedding", "guardrail_model", "knowledge_embedding"] as const;
+export const OWN_CALLS = [
+  "semantic_policy_judge",
+  "semantic_cache_embedding",
+  "guardrail_model",
+  "knowledge_embedding",
+  "video_end",
+] as const;
 
 export type OwnCall = (typeof OWN_CALLS)[number];
 

@@ -21,7 +21,11 @@ const RESULT = `CASE
     ELSE 'errored' END`;
 
 /** Subtypes of `llm` that ask no model. */
-export const MODEL_LISTINGS = ["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"] as const;
+export const MODEL_LISTINGS = [
+  ...["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"],
+  // Questions about a job, and what it came to: the model was asked when the job was submitted.
+  ...["video_job", "video_list", "video_content", "video_cancel", "video_delete", "video_end"],
+] as const;
 const ASKS_MODEL = `a.proxy_type = 'batch' AND a.proxy_subtype LIKE 'batch\\_line\\_%' OR a.proxy_type = 'llm' AND coalesce(a.proxy_subtype, '') NOT IN (${MODEL_LISTINGS.map((name) => `'${name}'`).join(", ")})`;
 
 /** Handshakes, lists and streams of a tool server use none of its tools. */

@@ -50,6 +50,7 @@ import type {
   BatchRunnerTable,
   BatchSubmissionTable,
 } from "./tables/batch.ts";
+import type { VideoJobTable, VideoRunnerTable } from "./tables/videos.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
@@ -317,6 +318,8 @@ export interface Schema {
   batch_costs: BatchCostTable;
   batch_submissions: BatchSubmissionTable;
   batch_departures: BatchDepartureTable;
+  video_jobs: VideoJobTable;
+  video_runners: VideoRunnerTable;
   collector_keys: CollectorKeyTable;
   discovery_nonces: { key_id: string; nonce: string; seen_at: Date };
   discovery_events: { key_id: string; event_id: string; seen_at: Date };

@@ -36,6 +36,17 @@ export interface Pictures {
   readonly tokensEach: number;
   /** Those that came along to be changed, and what else is in the request, bytes. */
   readonly shown?: { readonly count: number; readonly textBytes: number };
+  /** What prices of pictures go by, as far as it was said. */
+  readonly asked?: { readonly quality: string | null; readonly size: string | null };
+}
+
+/** A video asked for. */
+export interface Film {
+  /** Null where its caller leaves it to the provider. */
+  readonly seconds: number | null;
+  readonly resolution: string | null;
+  /** What is in the request beside a file that came along, bytes; null where all of it is. */
+  readonly textBytes: number | null;
 }
 
 /** Sound that comes along to be heard. */
@@ -65,6 +76,8 @@ interface MediaChoice {
   readonly choose?: ((value: string) => void) | null;
   /** What is chosen first, if it may be. */
   readonly usual?: string;
+  /** Whether two values say the same in other words. */
+  readonly same?: (one: string, other: string) => boolean;
 }
 
 interface MediaMeasure {
@@ -101,6 +114,8 @@ export interface InboundRequest {
   readonly spokenCharacters?: number;
   /** Where sound comes along to be heard. */
   readonly sound?: Sound;
+  /** Where a video is asked for. */
+  readonly film?: Film;
   /** Where media are asked for, or brought along to be heard. */
   readonly media?: MediaAsked;
   /** How many texts the model reads each by itself: more than one where a request asks the same of several. */

@@ -13,6 +13,7 @@ export type ProviderOperation =
   | "transcriptions"
   | "translations"
   | "moderations"
+  | "videos"
   | "messages"
   | "count_tokens"
   | "gemini"
@@ -22,6 +23,8 @@ export type ProviderOperation =
   | "gemini_images"
   | "gemini_speech"
   | "imagen"
+  | "gemini_interactions"
+  | "veo"
   | "converse"
   | "bedrock_embed"
   | "bedrock_images";

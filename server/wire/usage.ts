@@ -19,10 +19,18 @@ export interface Usage {
   /** The parts of `inputUncached` and `output` that were pictures, where the provider tells them apart. */
   readonly imageInput?: number;
   readonly imageOutput?: number;
+  /** The part of `cacheRead` that was pictures. */
+  readonly imageCacheRead?: number;
+  /** The part of `output` that was video. */
+  readonly videoOutput?: number;
   /** Searches of the vendor's own web search, which have a fee beside the tokens. */
   readonly webSearches?: number;
-  /** Pictures that came: billed by the tokens told of them, else each by itself. */
+  /** Pictures that came: billed by the tokens told of them, else each by itself, as what was asked for is priced. */
   readonly images?: number;
+  readonly imagesAsked?: { readonly quality: string | null; readonly size: string | null };
+  /** Of video that came, billed by the tokens told of it, else by its length, as its resolution is priced. */
+  readonly videoSeconds?: number;
+  readonly videoResolution?: string | null;
   /** Characters that were spoken, by which speech is billed. */
   readonly spokenCharacters?: number;
   /** Of sound that was heard, by which hearing is billed where no tokens are told. */
@@ -104,9 +112,10 @@ export function plausibleUsage(told: Usage | null): Usage | null {
     audioOutput = 0,
     webSearches = 0,
     audioSeconds = 0,
+    videoSeconds = 0,
   } = told;
   const parts = [inputUncached, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, audioInput, audioOutput, webSearches];
-  if (!(audioSeconds >= 0 && audioSeconds <= MAX_SECONDS)) return null;
+  if (!(audioSeconds >= 0 && audioSeconds <= MAX_SECONDS && videoSeconds >= 0 && videoSeconds <= MAX_SECONDS)) return null;
   return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MAX_TOLD ? told : null;
 }
 

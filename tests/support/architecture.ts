@@ -40,6 +40,7 @@ const TOP = [
   "compose-portal.ts",
   "compose-replay.ts",
   "compose-skills.ts",
+  "compose-videos.ts",
   "compose-runtime.ts",
   "compose-workers.ts",
   "drivers.ts",

@@ -18,6 +18,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "agent_push_deliveries|^\\s*UPDATE agent_tasks t SET watched_until|^DELETE FROM agent_",
     "blobs_to_remove",
     "batch_jobs|batch_runners|batch_departures|batch_submissions",
+    "video_jobs|video_runners",
     "usage_import_",
     "^\\s*UPDATE knowledge_documents d",
     "^\\s*UPDATE knowledge_connectors",

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
 import type { World } from "./world.ts";
 
 const MIB = 1024 * 1024;
@@ -25,14 +26,14 @@ function memoryMib(world: World): number {
 
 /** The most processor time the gateway took while one other call waited, until `work` is over. */
 async function longestWait(world: World, work: Promise<unknown>): Promise<number> {
-  const caller = new Worker(new URL("waiting-caller.ts", import.meta.url));
+  const workerData = { url: `${world.gateway.runtimeUrl}/healthz`, pid: world.gateway.pid() };
+  const caller = new Worker(new URL("waiting-caller.ts", import.meta.url), { workerData });
   const longest = new Promise<number>((resolve, reject) => {
-    caller.onmessage = ({ data }) => resolve(data as number);
-    caller.onerror = ({ message }) => reject(new Error(message));
+    caller.once("message", resolve);
+    caller.once("error", reject);
   });
-  caller.postMessage({ url: `${world.gateway.runtimeUrl}/healthz`, pid: world.gateway.pid() });
   await work.catch(() => undefined);
-  caller.postMessage("over");
+  caller.postMessage("over", []);
   return longest.finally(() => caller.terminate());
 }
 

@@ -29,6 +29,7 @@ export const WHOLE_ROWS_GO = [
   "scim_users",
   "semantic_cache_entries",
   "sign_on_sessions",
+  "video_jobs",
 ];
 /** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */
 export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly stay: readonly string[] }> = {
@@ -222,6 +223,7 @@ export const ABOUT_NOBODY = [
   "batch_costs",
   "batch_runners",
   "batch_submissions",
+  "video_runners",
   "blobs_to_remove",
   "admin_backup_codes",
   "admin_log_checkpoints",

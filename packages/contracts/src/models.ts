@@ -66,6 +66,13 @@ const priceChanges = z
   .refine((changes) => differ(changes, (change) => Date.parse(change.effective_from)), "must have a different effective_from each");
 
 const token = z.string().trim().min(1).max(50);
+const setUnitPrice = z.number().min(0).max(1_000);
+const imagePrice = z
+  .strictObject({ quality: token.optional(), size: token.optional(), usd: setUnitPrice })
+  .meta({ id: "ImagePrice", description: "US dollars for one image of a quality and size; what is left out fits all." });
+const videoPrice = z
+  .strictObject({ resolution: token.optional(), usd_per_second: setUnitPrice })
+  .meta({ id: "VideoPrice", description: "US dollars for a second of video of a resolution; left out, it fits all." });
 const seconds = z.number().positive().max(86_400);
 const count = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
@@ -106,6 +113,14 @@ const written = {
   audio_input_cost_per_second: unitPrice.optional(),
   audio_output_cost_per_million_characters: unitPrice.optional(),
   video_cost_per_second: unitPrice.optional(),
+  image_input_cost_per_million_tokens: price
+    .optional()
+    .describe("of tokens the provider reports as pictures, as the three that follow; null: as other tokens"),
+  image_output_cost_per_million_tokens: price.optional(),
+  image_cache_read_cost_per_million_tokens: price.optional(),
+  video_output_cost_per_million_tokens: price.optional(),
+  image_prices: z.array(imagePrice).max(50).optional().describe("before image_cost: the first that fits what was asked for"),
+  video_prices: z.array(videoPrice).max(50).optional().describe("before video_cost_per_second: the first that fits"),
   supported_image_qualities: z.array(token).max(50).optional().describe("empty: no rule, as the other two lists"),
   supported_video_resolutions: z.array(token).max(50).optional(),
   supported_video_durations: z.array(seconds).max(50).optional().describe("seconds"),
@@ -201,6 +216,12 @@ export const model = z
     audio_input_cost_per_second: money,
     audio_output_cost_per_million_characters: money,
     video_cost_per_second: money,
+    image_input_cost_per_million_tokens: money,
+    image_output_cost_per_million_tokens: money,
+    image_cache_read_cost_per_million_tokens: money,
+    video_output_cost_per_million_tokens: money,
+    image_prices: z.array(imagePrice),
+    video_prices: z.array(videoPrice),
     supported_image_qualities: z.array(z.string()),
     supported_video_resolutions: z.array(z.string()),
     supported_video_durations: z.array(z.number()),

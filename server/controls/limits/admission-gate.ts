@@ -27,7 +27,12 @@ export interface AdmissionGateParts {
   readonly lend: (call: Call) => boolean | Promise<boolean>;
   readonly reservationOf: (call: Call) => Reservation | undefined;
   readonly counts: Pick<InputCounts, "boundOf">;
+  /** Whether jobs hold some of a window, by its key: they may go on for hours. */
+  readonly heldByJobs: (key: string) => boolean;
 }
+
+/** How long a call waits for what is in flight where jobs are in flight too. */
+const BEHIND_JOBS_MS = 1_000;
 
 /** Told what each window and each bucket came to. */
 type Held = (found: Admitted) => void;
@@ -68,7 +73,8 @@ export class AdmissionGate {
     behind: string | null,
   ): Promise<Refusal | null> {
     const { call, plan, ahead } = limited;
-    const until = performance.now() + (ahead?.ms ?? this.parts.waitMs);
+    const began = performance.now();
+    let until = began + (ahead?.ms ?? this.parts.waitMs);
     let lender = ahead?.lender ?? null;
     let ticket: ReturnType<AdmissionQueues["join"]> | null = null;
     let probed = behind !== null;
@@ -97,6 +103,7 @@ export class AdmissionGate {
           }
         } else {
           const key = outcome.kind === "held" ? outcome.key : (behind as string);
+          if (this.parts.heldByJobs(key)) until = Math.min(until, began + BEHIND_JOBS_MS);
           if (this.lines.full) return this.heldRefusal(limited, key);
           const joined = ticket === null || ticket.key !== key;
           if (joined) {

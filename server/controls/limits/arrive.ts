@@ -8,7 +8,7 @@ import type { RequestView } from "../../road/view.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import type { CallPlan } from "./plan.ts";
-import { dearest, demandOf, ofPictures, ofSound, ofSpeech, type WorstCase, withoutOutput, worstCaseOf } from "./worst-case.ts";
+import { dearest, demandOf, ofFilm, ofPictures, ofSound, ofSpeech, type WorstCase, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
 /** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
 export function arrive(
@@ -38,7 +38,12 @@ export function arrive(
   const writes = asksForWriting(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
-    bodyBytes: view.sound?.textBytes ?? view.pictures?.shown?.textBytes ?? (call.row.request_size_bytes as number | undefined) ?? 0,
+    bodyBytes:
+      view.sound?.textBytes ??
+      view.film?.textBytes ??
+      view.pictures?.shown?.textBytes ??
+      (call.row.request_size_bytes as number | undefined) ??
+      0,
     addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") + knowledgeBytes(call, view) : 0,
     outputCeiling: rules.maxOutputTokens,
   });
@@ -59,7 +64,8 @@ export function arrive(
   };
 }
 
-function ofMedia(model: ModelEntry, { pictures, sound, spokenCharacters = 0 }: RequestView, bounded: WorstCase): WorstCase {
+function ofMedia(model: ModelEntry, { film, pictures, sound, spokenCharacters = 0 }: RequestView, bounded: WorstCase): WorstCase {
+  if (film !== undefined) return ofFilm(model, bounded, film);
   if (pictures !== undefined) return ofPictures(model, bounded, pictures);
   if (sound?.seconds != null) return ofSound(bounded, sound.seconds);
   return spokenCharacters > 0 ? ofSpeech(model, bounded, spokenCharacters) : withoutOutput(bounded);

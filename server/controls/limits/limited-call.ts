@@ -42,6 +42,16 @@ export function servedByNoModel(call: Call, view: RequestView, plan: CallPlan, m
   };
 }
 
+/** A call of the gateway's own. */
+export function ofOwnCall(
+  call: Call,
+  model: ModelEntry,
+  plan: CallPlan,
+  { demand, outputTokens, ahead }: Pick<LimitedCall, "demand" | "outputTokens" | "ahead">,
+): LimitedCall {
+  return { id: call.id, call, view: null, model, plan, worst: null, counted: null, outputTokens, demand, ahead };
+}
+
 /** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
 export interface RoutedReservation {
   readonly arriving: LimitedCall;

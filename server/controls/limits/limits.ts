@@ -7,8 +7,9 @@ import type { RequestControl } from "../../road/control.ts";
 import { type Decision, decisionOf, PASS, refused } from "../../road/decision.ts";
 import type { RequestView } from "../../road/view.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
+import { JobHolds } from "./job-holds.ts";
 import { arrive } from "./arrive.ts";
-import { boundAnswer, type LimitedCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
+import { boundAnswer, type LimitedCall, ofOwnCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
 import { InputCounts } from "./input-counts.ts";
 import type { LimitsParts } from "./limits-parts.ts";
 import { type Actual, type Admitted, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
@@ -52,6 +53,7 @@ export class Limits implements RequestControl, CallLimits {
   private readonly alerts: ThresholdAlerts;
   readonly toolCallCaps: ToolCallCaps;
   readonly left: LeftCalls;
+  readonly jobs: JobHolds;
   private readonly runs: RunCeilings;
   private readonly parts: LimitsParts;
   private readonly settling = new Set<Promise<unknown>>();
@@ -72,7 +74,11 @@ export class Limits implements RequestControl, CallLimits {
       now: () => parts.clock.micros() / 1000,
       lend: (call) => this.lend(call),
       reservationOf: (call) => this.reservations.get(call),
+      heldByJobs: (key) => this.jobs.holdsOf(key),
     });
+    const reservationsOf = (call: Call) => [this.reservations.get(call), this.routed.get(call)?.reservation].filter((one) => one != null);
+    const released = this.gate.released.bind(this.gate);
+    this.jobs = new JobHolds({ ...parts, warming, planOf: this.planOf.bind(this), reservationsOf, released });
     this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
     const [settle, sealed] = [this.settleHeld.bind(this), this.sealed.bind(this)] as const;
     const { gate, reservations, arrivals, suspended } = this;
@@ -237,18 +243,8 @@ export class Limits implements RequestControl, CallLimits {
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
     const demand = demandOf(model, worst, worst.outputTokens);
-    const limited: LimitedCall = {
-      id: call.id,
-      call,
-      view: null,
-      model,
-      plan,
-      worst: null,
-      counted: null,
-      outputTokens: worst.outputTokens,
-      demand,
-      ahead: { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null },
-    };
+    const ahead = { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null };
+    const limited = ofOwnCall(call, model, plan, { demand, outputTokens: worst.outputTokens, ahead });
     return this.gate.pass(limited, () => {
       this.reservations.set(call, { id: call.id, plan, demand });
     });

@@ -1,8 +1,10 @@
-import type { DatedPrices, Prices } from "../../directory/models/prices.ts";
+import { type DatedPrices, imagePriceOf, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
 import type { RequestView } from "../../road/view.ts";
-import type { Pictures } from "../../wire/inbound.ts";
+import type { Film, Pictures } from "../../wire/inbound.ts";
+import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { Demand } from "./counters.ts";
 
 /**
@@ -23,6 +25,10 @@ export interface WorstCase {
   readonly searches: number;
   /** Pictures, which a price for each may be set for; none when left out. */
   readonly images?: number;
+  readonly imagesAsked?: Pictures["asked"];
+  /** Seconds of video, billed by themselves or by tokens; none when left out. */
+  readonly videoSeconds?: number;
+  readonly videoResolution?: string | null;
   /** Characters to be spoken, billed by themselves or by tokens; none when left out. */
   readonly spokenCharacters?: number;
   /** Seconds of sound to be heard, billed by themselves or by tokens; none when left out. */
@@ -55,7 +61,7 @@ export function withoutOutput(worst: WorstCase): WorstCase {
 const SHOWN_EACH = 10_000;
 
 /** A call that draws: nobody can ask a model for smaller pictures in tokens, so nothing is shortened either. */
-export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach, shown }: Pictures): WorstCase {
+export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach, shown, asked }: Pictures): WorstCase {
   const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
   const inputTokens = worst.inputTokens + (shown?.count ?? 0) * SHOWN_EACH * count;
   return {
@@ -64,8 +70,21 @@ export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { 
     inputBytes: inputTokens,
     outputTokens: each * count,
     images: count,
+    ...(asked && { imagesAsked: asked }),
     outputIsOurs: false,
     outputMustBeSet: false,
+  };
+}
+
+/** A call that films: billed by its length, or by tokens where the model's record prices those. */
+export function ofFilm(model: ModelEntry, worst: WorstCase, film: Film): WorstCase {
+  const videoSeconds = filmSeconds(model, film);
+  const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
+  return {
+    ...withoutOutput(worst),
+    videoSeconds,
+    videoResolution: film.resolution,
+    outputTokens: byTokens ? Math.ceil(videoSeconds * FILMED_A_SECOND) : 0,
   };
 }
 
@@ -129,6 +148,23 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
   return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, { ...worst, outputTokens }) ?? 0, toolCalls: 0 };
 }
 
+type Dear = Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "imagesAsked" | "spokenCharacters"> &
+  Pick<WorstCase, "audioSeconds" | "videoSeconds" | "videoResolution">;
+
+const most = (prices: readonly (number | null | undefined)[]): number | null =>
+  prices.reduce<number | null>((dear, price) => (price == null ? dear : Math.max(dear ?? 0, price)), null);
+
+/** What was left unsaid the provider may choose at any price. */
+function dearestPicture(of: Prices, asked: Pictures["asked"]): number | null {
+  if (asked !== undefined && asked.quality !== null && asked.size !== null) return imagePriceOf(of, asked.quality, asked.size);
+  return most([...(of.imagePrices ?? []).map(({ cost }) => cost), of.image]);
+}
+
+function dearestFilm(of: Prices, resolution: string | null): number | null {
+  if (resolution !== null) return videoPriceOf(of, (token) => isSameResolution(token, resolution));
+  return most([...(of.videoPrices ?? []).map(({ second_cost: cost }) => cost), of.videoSecond]);
+}
+
 /** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */
 export function dearest(
   model: Pick<ModelEntry, "priceSchedule">,
@@ -138,11 +174,14 @@ export function dearest(
     outputTokens,
     searches,
     images = 0,
+    imagesAsked,
+    videoSeconds = 0,
+    videoResolution = null,
     spokenCharacters = 0,
     audioSeconds = 0,
-  }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "spokenCharacters" | "audioSeconds">,
+  }: Dear,
 ): MicroUsd | null {
-  let most: MicroUsd | null = null;
+  let dear: MicroUsd | null = null;
   for (const of of inForce(model.priceSchedule, at)) {
     if (spokenCharacters > 0) {
       if (of.spokenCharacter == null) return null;
@@ -152,29 +191,35 @@ export function dearest(
       ];
       // Some vendors tell tokens of speech and bill those.
       const told = of.input !== null && of.output !== null ? costOf(byTokens) : 0;
-      most = Math.max(most ?? 0, told, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
+      dear = Math.max(dear ?? 0, told, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
       continue;
     }
     // Pictures and sound are billed by tokens or by themselves: one of the two prices is enough.
     const each = [
-      [images, of.image],
+      [images, dearestPicture(of, imagesAsked)],
+      [Math.ceil(videoSeconds), dearestFilm(of, videoResolution)],
       [audioSeconds, of.audioSecond],
     ].flatMap(([count, price]) => (!count || price == null ? [] : [costOf([{ tokens: count, pricePerMillion: price }])]));
-    for (const one of each) most = Math.max(most ?? 0, one);
+    for (const one of each) dear = Math.max(dear ?? 0, one);
     if (each.length > 0 && (of.input === null || of.output === null)) continue;
     if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0))
       return null;
     const cost = costOf([
       {
         tokens: inputTokens,
-        pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0, of.audioInput ?? 0),
+        pricePerMillion:
+          most([of.input, of.cacheRead, of.cacheWrite, of.cacheWriteHour, of.audioInput, of.imageInput, of.imageCacheRead]) ?? 0,
       },
-      { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
+      { tokens: outputTokens, pricePerMillion: dearestOutput(of) },
       { tokens: searches, pricePerMillion: of.webSearch ?? 0 },
     ]);
-    most = most === null ? cost : Math.max(most, cost);
+    dear = dear === null ? cost : Math.max(dear, cost);
   }
-  return most;
+  return dear;
+}
+
+function dearestOutput({ output, audioOutput, imageOutput, videoOutput }: Prices): number {
+  return most([output, audioOutput, imageOutput, videoOutput]) ?? 0;
 }
 
 /** The prices of a moment, those of all tiers. Of a routing group's stand-in, whose schedule has no dates, those of all members. */
@@ -187,7 +232,7 @@ function inForce(schedule: readonly DatedPrices[], at: number): Prices[] {
 export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
   let output = left - worst.inputTokens;
   if (measure === "micros") {
-    const price = Math.max(...inForce(model.priceSchedule, worst.at).map((of) => Math.max(of.output ?? 0, of.audioOutput ?? 0)));
+    const price = Math.max(...inForce(model.priceSchedule, worst.at).map(dearestOutput));
     const forInput = dearest(model, { ...worst, outputTokens: 0 }) ?? 0;
     // One micro-dollar less: a cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);

@@ -61,8 +61,8 @@ function chosen(call: Call, name: string, allowed: readonly string[], { choices 
   const choice = choices[name];
   // A translation is told no language, an edit has no style: there is nothing to choose.
   if (choice === undefined) return null;
-  const { field, value, choose, usual } = choice;
-  if (value !== null && allowed.includes(value)) return null;
+  const { field, value, choose, usual, same } = choice;
+  if (value !== null && allowed.some((one) => one === value || same?.(one, value) === true)) return null;
   if (value === null && choose === undefined) return null;
   const first = usual !== undefined && allowed.includes(usual) ? usual : allowed[0];
   if (value !== null || choose == null || first === undefined)

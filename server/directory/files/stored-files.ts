@@ -6,7 +6,7 @@ import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { BlobStore } from "../../store/blobs.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Trx } from "../../store/database.ts";
 import {
   countAccess,
   deleteFiles,
@@ -60,6 +60,9 @@ const ABANDONED_MS = 2 * 3_600_000;
 const DAY_MS = 86_400_000;
 /** Uploads of one tenant at a time. */
 const UPLOADS_AT_ONCE = 64;
+
+/** Nobody wants the record that was about to be written. */
+class NotWanted extends Error {}
 
 /** Files of callers: bytes in the store, records in the database, and who may reach them. */
 export class Files {
@@ -121,8 +124,17 @@ export class Files {
     return { id, mimeType, bytes: size, hash: hash.digest("hex") };
   }
 
-  /** Gives received bytes their record, or removes them and says why they may have none. */
-  async record(owner: FileOwner, tenant: TenantSnapshot, received: ReceivedFile, facts: FileFacts): Promise<FileRow | Refusal> {
+  /**
+   * Gives received bytes their record, or removes them and says why they may have none. `also` is done in the same
+   * transaction; where it says false nothing is kept, as for a file that is not there.
+   */
+  async record(
+    owner: FileOwner,
+    tenant: TenantSnapshot,
+    received: ReceivedFile,
+    facts: FileFacts,
+    also?: (trx: Trx, fileId: string) => Promise<boolean>,
+  ): Promise<FileRow | Refusal> {
     const kind = facts.kind ?? kindOfType(received.mimeType);
     const refusal = fitsKind(received.mimeType, kind)
       ? refusedSize(received.bytes, kind)
@@ -135,28 +147,28 @@ export class Files {
     }
     const now = this.parts.clock.now();
     try {
-      return await this.parts.db
-        .transaction()
-        .execute((trx) =>
-          recordFile(trx, {
-            id: received.id,
-            tenant_id: owner.tenantId,
-            resource_group_id: owner.groupId,
-            end_user_id: owner.userId,
-            kind,
-            purpose: facts.purpose ?? null,
-            mime_type: received.mimeType,
-            size_bytes: received.bytes,
-            content_hash: received.hash,
-            chat_id: facts.chatId ?? null,
-            model_id: facts.modelId ?? null,
-            display_name: facts.displayName ?? null,
-            created_at: new Date(now),
-            expires_at: expiry(now, tenant, facts),
-          }),
-        );
+      return await this.parts.db.transaction().execute(async (trx) => {
+        if (also !== undefined && !(await also(trx, received.id))) throw new NotWanted();
+        return recordFile(trx, {
+          id: received.id,
+          tenant_id: owner.tenantId,
+          resource_group_id: owner.groupId,
+          end_user_id: owner.userId,
+          kind,
+          purpose: facts.purpose ?? null,
+          mime_type: received.mimeType,
+          size_bytes: received.bytes,
+          content_hash: received.hash,
+          chat_id: facts.chatId ?? null,
+          model_id: facts.modelId ?? null,
+          display_name: facts.displayName ?? null,
+          created_at: new Date(now),
+          expires_at: expiry(now, tenant, facts),
+        });
+      });
     } catch (error) {
       await this.discard(received);
+      if (error instanceof NotWanted) return refuse("file_not_found");
       return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
     }
   }

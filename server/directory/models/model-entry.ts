@@ -36,6 +36,11 @@ export interface ModelEntry {
   readonly maxConcurrent: number | null;
   /** Empty or absent: no rule. */
   readonly supportedImageQualities?: readonly string[];
+  readonly supportedVideoResolutions?: readonly string[];
+  /** Seconds. */
+  readonly supportedVideoDurations?: readonly number[];
+  /** Null or absent: no rule. */
+  readonly maxVideoDurationSeconds?: number | null;
   /** Oldest first, never empty; the first holds from ever. */
   readonly priceSchedule: readonly DatedPrices[];
   /** What part of its prices holds for lines of its provider's batches; a half when left out. */
@@ -103,6 +108,9 @@ export function modelEntry(
     rateLimitTpm: row.rate_limit_tpm,
     maxConcurrent: row.max_concurrent_requests,
     supportedImageQualities: row.supported_image_qualities,
+    supportedVideoResolutions: row.supported_video_resolutions,
+    supportedVideoDurations: row.supported_video_durations,
+    maxVideoDurationSeconds: row.max_video_duration_seconds,
     priceSchedule: priceSchedule(row, providerFormat(provider.api_format)?.hourlyCacheWrites === true || CLAUDE.test(row.model_name)),
     ...(row.batch_price_factor === null ? {} : { batchPriceFactor: row.batch_price_factor }),
     isHealthy: row.is_healthy,

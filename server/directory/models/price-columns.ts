@@ -22,13 +22,22 @@ const MEDIA_PRICES = [
   ["audio_output_character_cost", "audio_output_cost_per_million_characters", 1_000_000],
   ["video_second_cost", "video_cost_per_second", 1],
   ["web_search_cost", "web_search_cost_per_thousand", 1_000],
+  ["image_input_cost", "image_input_cost_per_million_tokens", 1_000_000],
+  ["image_output_cost", "image_output_cost_per_million_tokens", 1_000_000],
+  ["image_cache_read_cost", "image_cache_read_cost_per_million_tokens", 1_000_000],
+  ["video_output_cost", "video_output_cost_per_million_tokens", 1_000_000],
 ] as const;
 
 /** Body members that say what a model's tokens cost: whoever sets one of them sets them all. */
 export const TOKEN_PRICE_MEMBERS = [...TOKEN_PRICES.map(([, member]) => member), "price_tiers", "price_changes"] as const;
 
 /** All body members that become price columns. */
-export const PRICE_MEMBERS: ReadonlySet<string> = new Set([...TOKEN_PRICE_MEMBERS, ...MEDIA_PRICES.map(([, member]) => member)]);
+export const PRICE_MEMBERS: ReadonlySet<string> = new Set([
+  ...TOKEN_PRICE_MEMBERS,
+  ...MEDIA_PRICES.map(([, member]) => member),
+  "image_prices",
+  "video_prices",
+]);
 
 /** The columns a body sets; a member it leaves out sets none. */
 export function priceColumns(body: ModelUpdate): ModelPatch {
@@ -42,6 +51,12 @@ export function priceColumns(body: ModelUpdate): ModelPatch {
     if (price !== undefined) patch[column] = price === null ? null : Math.round((price * 1e12) / units);
   }
   if (body.price_tiers !== undefined) patch.price_tiers = JSON.stringify(storedTiers(body.price_tiers));
+  if (body.image_prices !== undefined)
+    patch.image_prices = JSON.stringify(body.image_prices.map(({ usd, ...asked }) => ({ ...asked, cost: Math.round(usd * 1e12) })));
+  if (body.video_prices !== undefined)
+    patch.video_prices = JSON.stringify(
+      body.video_prices.map(({ usd_per_second: usd, ...asked }) => ({ ...asked, second_cost: Math.round(usd * 1e12) })),
+    );
   if (body.price_changes !== undefined) patch.price_changes = JSON.stringify(body.price_changes.map(storedChange));
   return patch;
 }
@@ -69,6 +84,12 @@ export function priceMembers(row: ModelRow) {
     audio_input_cost_per_second: unit(row.audio_input_second_cost, 1),
     audio_output_cost_per_million_characters: unit(row.audio_output_character_cost, 1_000_000),
     video_cost_per_second: unit(row.video_second_cost, 1),
+    image_input_cost_per_million_tokens: usd(row.image_input_cost),
+    image_output_cost_per_million_tokens: usd(row.image_output_cost),
+    image_cache_read_cost_per_million_tokens: usd(row.image_cache_read_cost),
+    video_output_cost_per_million_tokens: usd(row.video_output_cost),
+    image_prices: row.image_prices.map(({ cost, ...asked }) => ({ ...asked, usd: cost / 1e12 })),
+    video_prices: row.video_prices.map(({ second_cost: cost, ...asked }) => ({ ...asked, usd_per_second: cost / 1e12 })),
   };
 }
 

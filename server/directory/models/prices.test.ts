@@ -19,6 +19,8 @@ const BARE = {
   audio_input_second_cost: null,
   audio_output_character_cost: null,
   video_second_cost: null,
+  image_prices: [],
+  video_prices: [],
 } as unknown as ModelRow;
 
 /** The row as the table gives it back after these columns were written. */

@@ -1,5 +1,5 @@
 import type { MicroUsd } from "../../kernel/money.ts";
-import type { ColumnPrices, TierPrices } from "../../store/tables/models.ts";
+import type { ColumnPrices, StoredImagePrice, StoredVideoPrice, TierPrices } from "../../store/tables/models.ts";
 import type { ModelRow } from "../../store/models.ts";
 
 /** Micro-dollars per million tokens; null is unpriced. */
@@ -22,6 +22,16 @@ export interface Prices {
   readonly audioSecond?: MicroUsd | null;
   /** For a million characters that are spoken; null and absent are unpriced. */
   readonly spokenCharacter?: MicroUsd | null;
+  /** Of tokens reported as pictures or videos; null and absent: as other tokens. */
+  readonly imageInput?: MicroUsd | null;
+  readonly imageOutput?: MicroUsd | null;
+  readonly imageCacheRead?: MicroUsd | null;
+  readonly videoOutput?: MicroUsd | null;
+  /** For a million seconds of video; null and absent are unpriced. */
+  readonly videoSecond?: MicroUsd | null;
+  /** Before `image` and `videoSecond`: the first that fits what was asked for. */
+  readonly imagePrices?: readonly StoredImagePrice[];
+  readonly videoPrices?: readonly StoredVideoPrice[];
 }
 
 /** Prices of a whole call whose input is longer than `aboveInputTokens`. */
@@ -52,6 +62,13 @@ type PriceColumns = Pick<
   | "image_cost"
   | "audio_input_second_cost"
   | "audio_output_character_cost"
+  | "video_second_cost"
+  | "image_input_cost"
+  | "image_output_cost"
+  | "image_cache_read_cost"
+  | "video_output_cost"
+  | "image_prices"
+  | "video_prices"
 >;
 
 /** The plain price columns of a row. */
@@ -68,6 +85,13 @@ export function pricesOfColumns(row: PriceColumns): Prices {
     image: row.image_cost,
     audioSecond: row.audio_input_second_cost,
     spokenCharacter: row.audio_output_character_cost,
+    imageInput: row.image_input_cost,
+    imageOutput: row.image_output_cost,
+    imageCacheRead: row.image_cache_read_cost,
+    videoOutput: row.video_output_cost,
+    videoSecond: row.video_second_cost,
+    imagePrices: row.image_prices,
+    videoPrices: row.video_prices,
   };
 }
 
@@ -97,9 +121,8 @@ function hourPriced(prices: Prices): Prices {
 function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
-    // What is no token costs the same whatever the tokens come to cost.
-    const { webSearch = null, image = null, audioSecond = null, spokenCharacter = null } = plain;
-    const prices = changed({ ...UNPRICED, webSearch, image, audioSecond, spokenCharacter }, change);
+    // What is no token, and what tokens of one kind cost beside the others, stays whatever the tokens come to cost.
+    const prices = changed({ ...plain, ...UNPRICED, audioInput: null, audioOutput: null }, change);
     return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
   });
   return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort(
@@ -128,6 +151,7 @@ function tiersOver(base: Prices, tiers: readonly TierPrices[]): CompiledPriceTie
 
 function changed(base: Prices, columns: ColumnPrices): Prices {
   return {
+    ...base,
     input: columns.input_cost ?? base.input,
     output: columns.output_cost ?? base.output,
     cacheRead: columns.cache_read_cost ?? base.cacheRead,
@@ -135,9 +159,27 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
     cacheWriteHour: columns.cache_write_hour_cost ?? base.cacheWriteHour,
     audioInput: columns.audio_input_cost ?? base.audioInput ?? null,
     audioOutput: columns.audio_output_cost ?? base.audioOutput ?? null,
-    webSearch: base.webSearch ?? null,
-    image: base.image ?? null,
-    audioSecond: base.audioSecond ?? null,
-    spokenCharacter: base.spokenCharacter ?? null,
   };
+}
+
+/** For a million pictures that were asked for so; what was left unsaid the provider chose, perhaps the dearest. Null: unpriced. */
+export function imagePriceOf({ imagePrices = [], image = null }: Prices, quality: string | null, size: string | null): MicroUsd | null {
+  const fits = (asked: string | undefined, said: string | null, unsaid: boolean) =>
+    asked === undefined || asked === said || (unsaid && said === null);
+  const first = imagePrices.find((one) => fits(one.quality, quality, false) && fits(one.size, size, false));
+  const any = imagePrices.filter((one) => fits(one.quality, quality, true) && fits(one.size, size, true));
+  return first?.cost ?? image ?? dearestOf(any.map(({ cost }) => cost));
+}
+
+/** For a million seconds of video; `isResolution`: null where none was asked for. */
+export function videoPriceOf(
+  { videoPrices = [], videoSecond = null }: Prices,
+  isResolution: ((token: string) => boolean) | null,
+): MicroUsd | null {
+  const first = videoPrices.find(({ resolution }) => resolution === undefined || isResolution?.(resolution) === true);
+  return first?.second_cost ?? videoSecond ?? (isResolution === null ? dearestOf(videoPrices.map((one) => one.second_cost)) : null);
+}
+
+function dearestOf(prices: readonly MicroUsd[]): MicroUsd | null {
+  return prices.length === 0 ? null : Math.max(...prices);
 }

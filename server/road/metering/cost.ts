@@ -1,5 +1,6 @@
-import { type DatedPrices, HOUR_WRITE_RATIO, pricesAt, type Prices } from "../../directory/models/prices.ts";
+import { type DatedPrices, HOUR_WRITE_RATIO, imagePriceOf, pricesAt, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import { isSameResolution } from "../../wire/videos/resolution.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 
 export interface Cost {
@@ -27,29 +28,44 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
   const byTokens = inputTokens(usage) + usage.output > 0 && input !== null && output !== null;
   if ((usage.spokenCharacters ?? 0) > 0 && !byTokens) return costEach(prices.spokenCharacter, usage.spokenCharacters ?? 0);
-  if ((usage.images ?? 0) > 0 && !byTokens) return costEach(prices.image, usage.images ?? 0);
+  if ((usage.images ?? 0) > 0 && !byTokens) return costOfPictures(prices, usage);
+  if ((usage.videoSeconds ?? 0) > 0 && !byTokens) return costOfVideo(prices, usage);
   // Whoever hears bills each second that was begun.
   if ((usage.audioSeconds ?? 0) > 0 && !byTokens) return costEach(prices.audioSecond, Math.ceil(usage.audioSeconds ?? 0));
-  const { audioInput = 0, audioOutput = 0, webSearches = 0 } = usage;
+  const { audioInput = 0, audioOutput = 0, imageInput = 0, imageOutput = 0, imageCacheRead = 0, videoOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
   if (webSearches > 0 && prices.webSearch == null) return null;
   const plain = input ?? 0;
   const cached = [
-    { tokens: usage.cacheRead, pricePerMillion: prices.cacheRead ?? plain },
+    { tokens: usage.cacheRead - imageCacheRead, pricePerMillion: prices.cacheRead ?? plain },
+    { tokens: imageCacheRead, pricePerMillion: prices.imageCacheRead ?? prices.cacheRead ?? prices.imageInput ?? plain },
     { tokens: usage.cacheWrite, pricePerMillion: prices.cacheWrite ?? plain },
     { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * HOUR_WRITE_RATIO },
   ];
   const micros = costOf([
-    { tokens: usage.inputUncached - audioInput, pricePerMillion: plain },
+    { tokens: usage.inputUncached - audioInput - imageInput, pricePerMillion: plain },
+    { tokens: imageInput, pricePerMillion: prices.imageInput ?? plain },
     { tokens: audioInput, pricePerMillion: prices.audioInput ?? plain },
     ...cached,
-    { tokens: usage.output - audioOutput, pricePerMillion: output ?? 0 },
+    { tokens: usage.output - audioOutput - imageOutput - videoOutput, pricePerMillion: output ?? 0 },
+    { tokens: imageOutput, pricePerMillion: prices.imageOutput ?? output ?? 0 },
+    { tokens: videoOutput, pricePerMillion: prices.videoOutput ?? output ?? 0 },
     { tokens: audioOutput, pricePerMillion: prices.audioOutput ?? output ?? 0 },
     { tokens: webSearches, pricePerMillion: prices.webSearch ?? 0 },
   ]);
   const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
   if (cachedTokens === 0) return { micros, cacheSavings: null };
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
+}
+
+function costOfPictures(prices: Prices, { images = 0, imagesAsked }: Usage): Cost | null {
+  return costEach(imagePriceOf(prices, imagesAsked?.quality ?? null, imagesAsked?.size ?? null), images);
+}
+
+function costOfVideo(prices: Prices, { videoSeconds = 0, videoResolution = null }: Usage): Cost | null {
+  const price = videoPriceOf(prices, videoResolution === null ? null : (token) => isSameResolution(token, videoResolution));
+  // Seconds have fractions, which sums of tokens have not.
+  return price === null ? null : { micros: Math.round((videoSeconds * price) / 1_000_000), cacheSavings: null };
 }
 
 /** What is billed each by itself: characters, and pictures whose vendor told no tokens or whose tokens have no price. */

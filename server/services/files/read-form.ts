@@ -12,6 +12,8 @@ export interface FormBounds {
   readonly fieldBytes: number;
   /** Parts that are files, and how many of each may come. */
   readonly files: Readonly<Record<string, number>>;
+  /** Whether the form may come without any of them; it may not when left out. */
+  readonly noFile?: boolean;
 }
 
 export const ONE_FILE: FormBounds = { fields: 12, fieldBytes: 4_096, files: { file: 1 } };
@@ -134,7 +136,7 @@ class FormParts<T extends object> {
 
   async outcome(bytes: number, undo: (taken: T) => Promise<void>): Promise<ReadForm<T> | Refusal> {
     const required = Object.keys(this.bounds.files)[0] as string;
-    if (this.problem === null && this.taking.length === 0) this.problem = invalid(required, "is required");
+    if (this.problem === null && this.taking.length === 0 && this.bounds.noFile !== true) this.problem = invalid(required, "is required");
     if (this.problem !== null) this.incoming?.destroy(new Error("the upload was ended"));
     const taken = await Promise.all(this.taking.map((one) => one.catch(() => null)));
     const files = taken.filter((one): one is Awaited<T> => one !== null && !isRefusal(one));

@@ -12,6 +12,7 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import type { PicturesRequest } from "../../wire/images/images-request.ts";
 import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
+import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
@@ -30,6 +31,8 @@ import { moderationsModelRequest } from "./moderations.ts";
 import { tellDropped } from "./dropped-parameters.ts";
 import { speechModelRequest } from "./speech.ts";
 import { transcriptionModelRequest } from "./transcriptions.ts";
+import { type VideoSubmission, videosModelRequest } from "./videos.ts";
+import { linkedAbort } from "./linked-abort.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
@@ -43,6 +46,8 @@ export interface Dispatch {
   draw(call: Call, request: PicturesRequest): Promise<Answer | Refusal>;
   speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
   transcribe(call: Call, request: TranscriptionRequest): Promise<Answer | Refusal>;
+  /** Begins a job: what it comes to is for others to find out. */
+  film(call: Call, request: VideosRequest, submission: VideoSubmission): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
@@ -58,9 +63,9 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly random: () => number;
 }
 
-/** A wait for a member to be free again is worth it only while the caller's own client still waits. */
 /** Nearly every provider takes a half for what it answers in a batch. */
 const BATCH_PRICE_FACTOR = 0.5;
+/** A wait for a member to be free again is worth it only while the caller's own client still waits. */
 const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
@@ -77,6 +82,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
     draw: (call, request) => send(call, imagesModelRequest(request, parts.providers)),
     speak: (call, request) => send(call, speechModelRequest(request, parts.providers)),
     transcribe: (call, request) => send(call, transcriptionModelRequest(request, parts.providers)),
+    film: (call, request, submission) => send(call, videosModelRequest(request, submission, parts.providers)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
@@ -138,6 +144,8 @@ class Failover {
       }
       if ("answer" in result) return result.answer;
       last = result.failure;
+      const [told] = this.call.attempts.slice(-1);
+      if (told !== undefined && this.request.lastTry?.(told) === true) return last.answer;
       if (last.again === "nowhere" || isAbandoned(abortReason(this.call))) return last.answer;
       if (last.again === "elsewhere") this.spent.add(member.model);
       if (this.retriesLeft-- <= 0) return last.answer;
@@ -257,7 +265,7 @@ class Failover {
       {
         model,
         prepared,
-        abort: linked?.abort ?? call.abort,
+        abort: prepared.outlivesCaller === true ? new AbortController() : (linked?.abort ?? call.abort),
         timeoutMs: this.timeoutMs,
         holdHead: grouped,
         inputCharacters: request.inputCharacters,
@@ -367,23 +375,6 @@ class Failover {
       signal.addEventListener("abort", done);
     });
   }
-}
-
-/** An abort of its own, so that giving up on one member does not give up the call. */
-function linkedAbort(call: Call): { abort: AbortController; release: () => void } {
-  const abort = new AbortController();
-  const { signal } = call.abort;
-  const follow = () => abort.abort(signal.reason);
-  if (signal.aborted) follow();
-  else signal.addEventListener("abort", follow, { once: true });
-  return {
-    abort,
-    release() {
-      signal.removeEventListener("abort", follow);
-      // Whatever of the attempt is still under way (a body that hangs) has no reader any more.
-      if (!abort.signal.aborted) abort.abort("attempt_abandoned");
-    },
-  };
 }
 
 /** Some servers know no streams and answer whole: their callers, whose clients read events only, get one all the same. */

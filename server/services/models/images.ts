@@ -41,7 +41,7 @@ function passing(call: Call, request: PicturesRequest, model: ModelEntry, { trai
     ...(request instanceof ImageEditRequest && { form: request.form({ model: model.modelName }) }),
     whole(bytes) {
       const reply = readImagesReply(bytes);
-      return reply === null ? null : told(call, model, reply.body, reply.usage);
+      return reply === null ? null : told(call, model, reply.body, askedUsage(request, reply.usage));
     },
     refusal: () => null,
     dropped: [],
@@ -66,7 +66,7 @@ async function translating(
     ...WHOLE,
     operation: codec.operation,
     body: written.body,
-    whole: (bytes) => readTranslated(call, model, codec, bytes),
+    whole: (bytes) => readTranslated(call, model, codec, bytes, request),
     declined(bytes) {
       const read = readPictures(codec, bytes);
       if (read === null || read.pictures.length > 0) return null;
@@ -99,14 +99,25 @@ function readPictures(codec: PicturesCodec, bytes: Uint8Array): PicturesRead | n
   }
 }
 
-function readTranslated(call: Call, model: ModelEntry, codec: PicturesCodec, bytes: Uint8Array): WholeAnswerReading | null {
+function readTranslated(
+  call: Call,
+  model: ModelEntry,
+  codec: PicturesCodec,
+  bytes: Uint8Array,
+  request: PicturesRequest,
+): WholeAnswerReading | null {
   const read = readPictures(codec, bytes);
   if (read === null || read.pictures.length === 0) return null;
   const { pictures, usage } = read;
   const data = pictures.map((b64_json) => ({ b64_json }));
-  const counted: Usage = { ...(usage ?? onlyCounted(0)), images: pictures.length };
+  const counted = askedUsage(request, { ...(usage ?? onlyCounted(0)), images: pictures.length });
   const tokens = usage === null ? {} : { usage: usageToldOf(usage) };
   return told(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
+}
+
+/** What prices of pictures go by. */
+function askedUsage({ pictures: { asked } }: PicturesRequest, usage: Usage): Usage {
+  return asked === undefined ? usage : { ...usage, imagesAsked: asked };
 }
 
 function usageToldOf(usage: Usage): JsonObject {

@@ -4,7 +4,7 @@ import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
-import type { Call } from "../../road/call.ts";
+import type { Attempt, Call } from "../../road/call.ts";
 import type { SentSettings } from "../../wire/sent-settings.ts";
 
 /** A request to a provider, which can be encoded in whatever format the chosen model's provider speaks. */
@@ -13,6 +13,8 @@ export interface ModelRequest {
   prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
   /** Length of the input, for an estimate when the provider reports no usage. */
   readonly inputCharacters: number;
+  /** Asked of an attempt that failed: whether nobody may be asked again, because this one may have been taken on; never when left out. */
+  lastTry?(told: Attempt): boolean;
 }
 
 /** A request in a provider's format, and how its answer becomes the caller's. */
@@ -40,6 +42,8 @@ export interface PreparedRequest {
   declined?(bytes: Uint8Array): DeclinedReading | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */
   refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
+  /** True where ending the request would end nothing at the provider: then it goes on when its caller hangs up. */
+  readonly outlivesCaller?: boolean;
   /** Parameters of the caller's request that were not sent to the provider, by the caller's own names. */
   readonly dropped: readonly string[];
 }

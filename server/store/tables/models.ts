@@ -44,6 +44,19 @@ export interface ProviderTable {
   updated_at: Stamp;
 }
 
+/** What a picture costs that was asked for so; what is left out fits every one. */
+export interface StoredImagePrice {
+  readonly quality?: string;
+  readonly size?: string;
+  readonly cost: number;
+}
+
+/** What a second of video costs. */
+export interface StoredVideoPrice {
+  readonly resolution?: string;
+  readonly second_cost: number;
+}
+
 export interface ModelTable {
   id: string;
   tenant_id: string;
@@ -77,6 +90,14 @@ export interface ModelTable {
   video_second_cost: number | null;
   web_search_cost: number | null;
   batch_price_factor: number | null;
+  /** Of tokens that are pictures or videos, as the token prices; null: as other tokens. */
+  image_input_cost: number | null;
+  image_output_cost: number | null;
+  image_cache_read_cost: number | null;
+  video_output_cost: number | null;
+  /** Micro-dollars for a million; the first that fits. */
+  image_prices: JsonWithDefault<StoredImagePrice[]>;
+  video_prices: JsonWithDefault<StoredVideoPrice[]>;
   supported_image_qualities: WithDefault<string[]>;
   supported_video_resolutions: WithDefault<string[]>;
   supported_video_durations: WithDefault<number[]>;

@@ -4,6 +4,7 @@ import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
 import { BATCH_ROUTES } from "./batch-routes.ts";
+import { VIDEO_ROUTES } from "./video-routes.ts";
 import { FILE_ROUTES } from "./file-routes.ts";
 
 /** What the runtime plane's document says of the routes of protocols: by method and path as the route table has them. */
@@ -148,6 +149,7 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   ...AGENTS,
   ...FILE_ROUTES,
   ...BATCH_ROUTES,
+  ...VIDEO_ROUTES,
   "GET /v1/runs/:root_task_id": route("Runs", "A run the caller took part in", json(api.runOfCaller)),
   "POST /v1/runs/:root_task_id/end": route("Runs", "Ends a run", json(api.runOfCaller), api.runEndRequest),
   "POST /v1/discovery/events": {

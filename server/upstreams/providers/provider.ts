@@ -2,6 +2,7 @@ import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
+import type { ProviderAsk } from "../../wire/videos/video-codec.ts";
 import type { ProviderTraits } from "./traits.ts";
 
 /** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
@@ -40,10 +41,19 @@ export interface ProviderReply {
   readonly requestId: string | null;
 }
 
+/** A question about a job that the provider works on by itself, or for what that left. */
+export interface JobQuestion extends ProviderAsk {
+  readonly abort: AbortController;
+  /** Longest wait for the head of the answer, milliseconds. */
+  readonly timeoutMs: number;
+}
+
 /** One vendor format's way out. Never throws for what the network or the vendor did. */
 export interface Provider {
   readonly traits: ProviderTraits;
   /** Address an operation goes to, without credentials: the audit row's target_url. */
   url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
+  /** Of providers with jobs. A whole address that is not the provider's own is asked without its credential. */
+  ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;
 }

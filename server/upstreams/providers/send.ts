@@ -1,7 +1,7 @@
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import type { ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
+import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
 import { blanked } from "../blanked.ts";
 import { secretsOf } from "../request-secrets.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
@@ -48,6 +48,32 @@ export async function send(
   try {
     const response = blanked(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
+  } catch (error) {
+    return outboundRefusal(error);
+  }
+}
+
+/**
+ * Asks about a job. The credential goes to the host of `base` and to no other: what a provider gives as an address may lead
+ * anywhere.
+ */
+export async function ask(
+  outbound: Outbound,
+  { url, base, headers }: { readonly url: string; readonly base: string; readonly headers: Readonly<Record<string, string>> },
+  target: ProviderTarget,
+  { method, body, abort, timeoutMs }: JobQuestion,
+): Promise<ProviderReply | Refusal> {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return refuse("upstream_invalid_response", undefined, { reason: "no address" });
+  const own = new URL(url).origin === new URL(base).origin;
+  const all: Record<string, string> = {};
+  if (own) for (const name in target.headers) all[name.toLowerCase()] = target.headers[name] as string;
+  Object.assign(all, { accept: "*/*", "accept-encoding": "identity", "user-agent": "gatehouse" });
+  if (body !== undefined) all["content-type"] = "application/json";
+  if (own) Object.assign(all, headers);
+  try {
+    const sent = { method, headers: all, ...(body !== undefined && { body }), abort, timeoutMs };
+    const answered = await outbound.fetch(url, sent);
+    return { response: own ? blanked(answered, secretsOf(all)) : answered, requestId: null };
   } catch (error) {
     return outboundRefusal(error);
   }

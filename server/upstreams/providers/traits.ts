@@ -2,6 +2,7 @@ import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/
 import type { EmbeddingsCodec } from "../../wire/embeddings/embeddings-codec.ts";
 import type { PicturesCodec } from "../../wire/images/pictures-codec.ts";
 import type { SpeechCodec } from "../../wire/speech/speech-codec.ts";
+import type { VideoCodec } from "../../wire/videos/video-codec.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 
 /** What of a model says how its provider is spoken to. */
@@ -28,6 +29,8 @@ export interface ProviderTraits {
   pictures?(model: ServedModel): PicturesCodec | null;
   /** How a model speaks that does not take OpenAI's requests for speech; null for one that speaks not at all. */
   speech?(model: ServedModel): SpeechCodec | null;
+  /** How a model films; null or left out for one that films not at all. */
+  videos?(model: ServedModel): VideoCodec | null;
   /** Whether the provider counts a model's tokens itself, in the format of the operation's callers. */
   counts(model: ServedModel, operation: ProviderOperation): boolean;
   /** Whether an answer of this type, in lower case, to a request for a stream is one. */

@@ -35,7 +35,12 @@ export abstract class PicturesRequest extends PromptedRequest {
   get pictures(): Pictures {
     const size = sizeOf(this.document.value.size);
     const pixels = size === null ? LARGEST : size.width * size.height;
-    return { count: Number(this.document.value.n ?? 1), tokensEach: Math.ceil(pixels / PIXELS_PER_TOKEN) };
+    const said = typeof this.document.value.size === "string" && size !== null ? this.document.value.size : null;
+    return {
+      count: Number(this.document.value.n ?? 1),
+      tokensEach: Math.ceil(pixels / PIXELS_PER_TOKEN),
+      asked: { quality: this.quality, size: said },
+    };
   }
 
   get media(): MediaAsked {

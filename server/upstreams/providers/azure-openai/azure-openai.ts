@@ -2,7 +2,7 @@ import type { Outbound } from "../../../runtime/outbound.ts";
 import { OPENAI_PATHS } from "../openai/openai.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import { ask, operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { azureOpenaiTraits } from "./traits.ts";
 
 /** The last version of the API that was dated; the form without a date needs none. */
@@ -13,6 +13,17 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
   return {
     traits: azureOpenaiTraits,
     url,
+    ask: (target, asked) =>
+      ask(
+        outbound,
+        {
+          url: asked.path.startsWith("/") ? addressOf(target, asked.path) : asked.path,
+          base: target.baseUrl,
+          headers: target.apiKey === null ? {} : { "api-key": target.apiKey },
+        },
+        target,
+        asked,
+      ),
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "api-key": target.apiKey });
@@ -30,9 +41,12 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
   };
 }
 
-/** A base_url that names a deployment is of the dated form: `…/openai/deployments/{name}`, with `?api-version=` or without. */
 function url(target: ProviderTarget, operation: ProviderOperation): string {
-  const path = OPENAI_PATHS[operation] ?? "";
+  return addressOf(target, OPENAI_PATHS[operation] ?? "");
+}
+
+/** A base_url that names a deployment is of the dated form: `…/openai/deployments/{name}`, with `?api-version=` or without. */
+function addressOf(target: ProviderTarget, path: string): string {
   const [address = "", query] = target.baseUrl.split("?", 2);
   const base = withoutSlash(address);
   if (base.includes("/deployments/")) return `${base}${path}?${query ?? `api-version=${LAST_DATED_VERSION}`}`;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../wire/document.ts";
 import { sendEach } from "../send-each.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { geminiTraits } from "./traits.ts";
 
 /** Google's Gemini API, with its own key. */
@@ -12,9 +12,20 @@ export function geminiProvider(outbound: Outbound): Provider {
   return {
     traits: geminiTraits,
     url,
+    ask: (target, asked) =>
+      ask(
+        outbound,
+        {
+          url: asked.path.startsWith("/") ? `${geminiBase(target)}${asked.path}` : asked.path,
+          base: target.baseUrl,
+          headers: target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey },
+        },
+        target,
+        asked,
+      ),
     async send(target, request) {
       const { operation, stream } = request;
-      if (geminiMethod(operation, stream) === null) return operationNotServed(target, operation);
+      if (operation !== "gemini_interactions" && geminiMethod(operation, stream) === null) return operationNotServed(target, operation);
       // Never in the query, where addresses are logged.
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey });
       const address = { url: url(target, operation, stream), headers, requestIdHeaders: ["x-request-id", "x-goog-request-id"] };
@@ -67,5 +78,6 @@ export function geminiModelAddress(target: ProviderTarget): string {
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
+  if (operation === "gemini_interactions") return `${geminiBase(target)}/interactions`;
   return `${geminiModelAddress(target)}${geminiMethod(operation, stream) ?? ""}`;
 }

@@ -2,6 +2,7 @@ import { geminiCodec } from "../../../wire/gemini/gemini-codec.ts";
 import { geminiEmbeddings } from "../../../wire/gemini/embeddings.ts";
 import { geminiPictures } from "../../../wire/gemini/pictures.ts";
 import { geminiSpeech } from "../../../wire/gemini/speech.ts";
+import { interactionsVideos } from "../../../wire/videos/interactions-videos.ts";
 import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const geminiTraits = {
@@ -11,6 +12,7 @@ export const geminiTraits = {
   embeddings: geminiEmbeddings,
   pictures: () => geminiPictures,
   speech: () => geminiSpeech,
+  videos: () => interactionsVideos,
   counts: (_model, operation) => operation === "gemini_count",
   // One JSON array in pieces says of itself only that it is JSON.
   isStream: (operation, contentType) => operation === "gemini_array" || isEventStreamType(operation, contentType),

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import { ask, operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { openaiTraits } from "./traits.ts";
 
 /** Paths of OpenAI's API under its version segment. */
@@ -16,6 +16,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   transcriptions: "/audio/transcriptions",
   translations: "/audio/translations",
   moderations: "/moderations",
+  videos: "/videos",
 };
 
 /** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */
@@ -24,6 +25,17 @@ export function openaiProvider(outbound: Outbound): Provider {
   return {
     traits: openaiTraits,
     url,
+    ask: (target, asked) =>
+      ask(
+        outbound,
+        {
+          url: asked.path.startsWith("/") ? `${withoutSlash(target.baseUrl)}${asked.path}` : asked.path,
+          base: target.baseUrl,
+          headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
+        },
+        target,
+        asked,
+      ),
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` });

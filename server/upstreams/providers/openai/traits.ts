@@ -3,6 +3,7 @@ import { completionsCodec } from "../../../wire/completions/completions-codec.ts
 import { chatCodec } from "../../../wire/openai/chat-codec.ts";
 import { responsesCodec } from "../../../wire/responses/responses-codec.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
+import { openaiVideos } from "../../../wire/videos/openai-videos.ts";
 import { isEventStreamType, type ProviderTraits, type ServedModel } from "../traits.ts";
 
 /** Models whose servers take the ceiling on output by OpenAI's newer name, and some of them by no other. */
@@ -23,6 +24,7 @@ export const openaiTraits = {
     "translations",
     "moderations",
   ] as const) as ReadonlySet<ProviderOperation>,
+  videos: () => openaiVideos,
   counts: () => false,
   isStream: (operation, type) => (operation === "speech" ? isSound(type) : isEventStreamType(operation, type)),
   local: false,

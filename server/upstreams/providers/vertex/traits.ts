@@ -1,6 +1,7 @@
 import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
 import { imagenPictures } from "../../../wire/gemini/pictures.ts";
 import { geminiTraits } from "../gemini/traits.ts";
+import { veoVideos } from "../../../wire/videos/veo-videos.ts";
 import type { ProviderTraits, ServedModel } from "../traits.ts";
 
 export const vertexTraits = {
@@ -8,6 +9,7 @@ export const vertexTraits = {
   codecFor: (model) => (isClaude(model) ? messagesCodec : geminiTraits.codecFor()),
   pictures: (model: ServedModel) => (isClaude(model) ? null : isImagen(model) ? imagenPictures : geminiTraits.pictures()),
   speech: (model: ServedModel) => (isClaude(model) || isImagen(model) ? null : geminiTraits.speech()),
+  videos: ({ modelName }: ServedModel) => (/(^|\/)veo-/.test(modelName) ? veoVideos : null),
   // Google's own count on Vertex takes another body than that of the Gemini API.
   counts: (model, operation) => operation === "count_tokens" && isClaude(model),
 } satisfies ProviderTraits;

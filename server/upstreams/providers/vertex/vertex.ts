@@ -5,7 +5,7 @@ import { geminiMethod, sendPictures } from "../gemini/gemini.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
-import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { AccessTokens } from "./access-tokens.ts";
 import { batchReply, predictBodies } from "./embeddings.ts";
 import { readServiceAccount } from "./service-account.ts";
@@ -18,9 +18,14 @@ const CLAUDE_VERSION = "vertex-2023-10-16";
 export function vertexProvider(outbound: Outbound, clock: { now(): number }): Provider {
   const tokens = new AccessTokens(outbound, clock);
 
+  function tokenOf(target: ProviderTarget): Promise<string | Refusal> | string | null {
+    const account = target.apiKey === null ? null : readServiceAccount(target.apiKey);
+    return account === null ? target.apiKey : tokens.of(account);
+  }
+
   async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
     const account = target.apiKey === null ? null : readServiceAccount(target.apiKey);
-    const token = account === null ? target.apiKey : await tokens.of(account);
+    const token = await tokenOf(target);
     if (token !== null && typeof token !== "string") return token;
     const headers = outboundHeaders(target, request, token === null ? {} : { authorization: `Bearer ${token}` });
     delete headers["anthropic-version"];
@@ -41,6 +46,17 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
   return {
     traits: vertexTraits,
     url,
+    async ask(target, asked) {
+      const token = await tokenOf(target);
+      if (token !== null && typeof token !== "string") return token;
+      const address = asked.path.startsWith(":") ? `${addressOf(target, "veo")}${asked.path}` : asked.path;
+      return ask(
+        outbound,
+        { url: address, base: placeOf(target).origin, headers: token === null ? {} : { authorization: `Bearer ${token}` } },
+        target,
+        asked,
+      );
+    },
     async send(target, request) {
       if (methodOf(request.operation, request.stream) === null) return operationNotServed(target, request.operation);
       if (placeOf(target).project === null) {
@@ -58,10 +74,13 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
+  return `${addressOf(target, operation)}${methodOf(operation, stream) ?? ""}`;
+}
+
+function addressOf(target: ProviderTarget, operation: ProviderOperation): string {
   const { origin, project, location } = placeOf(target);
   return (
-    `${origin}/v1/projects/${pathSegment(project ?? "-")}/locations/${pathSegment(location)}/publishers/` +
-    `${modelPath(target, operation)}${methodOf(operation, stream) ?? ""}`
+    `${origin}/v1/projects/${pathSegment(project ?? "-")}/locations/${pathSegment(location)}/publishers/` + modelPath(target, operation)
   );
 }
 
@@ -103,6 +122,7 @@ function modelPath({ modelName }: ProviderTarget, operation: ProviderOperation):
 function methodOf(operation: ProviderOperation, stream: boolean): string | null {
   if (operation === "messages") return stream ? ":streamRawPredict" : ":rawPredict";
   if (operation === "count_tokens") return ":rawPredict";
+  if (operation === "veo") return ":predictLongRunning";
   return operation === "gemini_embed" || operation === "imagen" ? ":predict" : geminiMethod(operation, stream);
 }
 

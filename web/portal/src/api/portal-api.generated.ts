@@ -15,6 +15,11 @@ type Schema_SpeechRequest = { "model": string; "input": string; "voice": (string
 type Schema_Transcript = { "text": string; };
 type Schema_ModerationsRequest = { "model": string; "input": (string | readonly (string)[] | readonly ({ "type": string; })[]); };
 type Schema_ModerationsAnswer = { "id"?: string; "model"?: string; "results": readonly ({ "flagged": boolean; })[]; };
+type Schema_VideoRequest = { "model"?: string; "model_id"?: string; "prompt": string; "resolution"?: string; "duration_seconds"?: number; "aspect_ratio"?: string; "negative_prompt"?: string; "input_reference"?: ({ "file_id": string; } | { "image_url": string; }); "chat_id"?: string; "display_name"?: string; };
+type Schema_VideoJob = { "job_id": string; "status": "queued" | "in_progress" | "succeeded" | "failed" | "cancelled" | "expired"; "output_file_id": (string | null); "cost_usd": (number | null); "gw_model_id": string; "created_at": string; "updated_at": string; "error": ({ "code": string; "message": string; } | null); "model": string; "progress": number; "resolution": (string | null); "duration_seconds": (number | null); "chat_id": (string | null); };
+type Schema_OpenAiVideo = { "id": string; "object": "video"; "status": "queued" | "in_progress" | "completed" | "failed"; "model": string; "progress": number; "created_at": number; "completed_at": (number | null); "expires_at": (number | null); "seconds": (string | null); "size": (string | null); "error": ({ "code": string; "message": string; } | null); };
+type Schema_OpenAiVideoPage = { "object": "list"; "data": readonly (Schema_OpenAiVideo)[]; "first_id": (string | null); "last_id": (string | null); "has_more": boolean; };
+type Schema_OpenAiVideoDeleted = { "id": string; "object": "video.deleted"; "deleted": boolean; };
 type Schema_ModelList = { "object": "list"; "data": readonly (Schema_ListedModel)[]; };
 type Schema_ListedModel = { "id": string; "object": "model"; "created": number; "owned_by": string; "gw_model_id": string; "mode": string; "modes": readonly (string)[]; "context_window": (number | null); "max_output_tokens": (number | null); };
 type Schema_MessagesRequest = { "model": string; "max_tokens": number; "messages": readonly ({ "role": "user" | "assistant" | "system"; "content": (string | readonly ({ "type": string; "text"?: string; })[]); })[]; "system"?: (string | readonly ({ "type": string; "text"?: string; })[]); "stream"?: boolean; "temperature"?: number; "tools"?: readonly ({ "name"?: string; })[]; "tool_choice"?: { [name: string]: unknown }; "stop_sequences"?: readonly (string)[]; };
@@ -134,6 +139,11 @@ export interface PortalApiSchemas {
   "Transcript": Schema_Transcript;
   "ModerationsRequest": Schema_ModerationsRequest;
   "ModerationsAnswer": Schema_ModerationsAnswer;
+  "VideoRequest": Schema_VideoRequest;
+  "VideoJob": Schema_VideoJob;
+  "OpenAiVideo": Schema_OpenAiVideo;
+  "OpenAiVideoPage": Schema_OpenAiVideoPage;
+  "OpenAiVideoDeleted": Schema_OpenAiVideoDeleted;
   "ModelList": Schema_ModelList;
   "ListedModel": Schema_ListedModel;
   "MessagesRequest": Schema_MessagesRequest;

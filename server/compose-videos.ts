@@ -1,0 +1,51 @@
+import type { Files } from "./directory/files/stored-files.ts";
+import type { Snapshots } from "./directory/snapshots.ts";
+import { VideoStore } from "./directory/videos/video-store.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Job } from "./kernel/job.ts";
+import type { Log } from "./kernel/log.ts";
+import type { JobBudgets } from "./road/call-limits.ts";
+import type { CarriedCalls } from "./road/carried-calls.ts";
+import type { OpenCalls } from "./road/open-calls.ts";
+import type { ProvidersOfVideos } from "./services/videos/look-at-provider.ts";
+import { VideoRunner } from "./services/videos/video-runner.ts";
+import { VideoService } from "./services/videos/video-service.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+
+const LOOKED_MS = 500;
+const SWEPT_MS = 600_000;
+
+interface VideoParts {
+  readonly carried: CarriedCalls;
+  readonly connection: Pick<DatabaseConnection, "db">;
+  readonly calls: OpenCalls;
+  readonly budgets: JobBudgets;
+  readonly providers: ProvidersOfVideos;
+  readonly files: Files;
+  readonly snapshots: Snapshots;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Jobs of videos: what callers reach of them, and what goes on with them in this process. */
+export function openVideos(parts: VideoParts) {
+  const { carried, connection, calls, budgets, providers, files, snapshots, clock, log } = parts;
+  const store = new VideoStore(connection.db);
+  const tenant = (id: string) => snapshots.tenant(id);
+  const now = () => clock.now();
+  const runner = new VideoRunner({
+    ...{ store, files, calls: carried, budgets, providers, tenant, now, log },
+    scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
+    random: Math.random,
+  });
+  const jobs: Job[] = [
+    { name: "run_videos", everyMs: LOOKED_MS, run: () => runner.look() },
+    { name: "forget_videos", everyMs: SWEPT_MS, run: () => store.sweep() },
+  ];
+  return {
+    videos: new VideoService({ store, runner, providers, tenant, begin: (call) => calls.begin(call), now }),
+    jobs,
+    /** Leaves what is under way to others; the calls that submit jobs are to have ended. */
+    stop: () => runner.stop(),
+  };
+}

@@ -1,0 +1,83 @@
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import type { Call } from "../../road/call.ts";
+import type { JobBudgets } from "../../road/call-limits.ts";
+import { type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
+import { heldOf } from "./reckoning.ts";
+import { type CallPlan, nestedPlan } from "./plan.ts";
+import type { Warming } from "./warming.ts";
+
+interface JobHoldParts {
+  readonly counters: Counters;
+  readonly warming: Warming;
+  readonly planOf: (scope: GroupScope, model: ModelEntry, at: number, make: typeof nestedPlan) => CallPlan;
+  /** What calls hold. */
+  readonly reservationsOf: (call: Call) => readonly Reservation[];
+  readonly released: (reservation: Reservation) => void;
+}
+
+/** Windows that nobody counted yet are brought up once; a second time something is wrong with the counters. */
+const TRIES = 3;
+
+/**
+ * What jobs hold of budgets from the call that began them until it is known what they cost. A hold is never a reason to
+ * refuse anything: its job is under way.
+ */
+export class JobHolds implements JobBudgets {
+  private readonly parts: JobHoldParts;
+  private readonly held = new Map<string, Reservation>();
+  /** How many of them hold some of a window, by its key. */
+  private readonly windows = new Map<string, number>();
+
+  constructor(parts: JobHoldParts) {
+    this.parts = parts;
+  }
+
+  async hold(id: string, scope: GroupScope, model: ModelEntry, micros: number, at: number, from: Call | null): Promise<boolean> {
+    const { counters, warming, planOf } = this.parts;
+    const plan = planOf(scope, model, at, nestedPlan);
+    const demand = { tokens: 0, micros, toolCalls: 0 };
+    if (!plan.windows.some((window) => heldOf(window, demand) > 0) && plan.buckets.length === 0) return true;
+    // What the call holds passes to its job, with nothing between the two that could take it.
+    if (from !== null)
+      for (const reservation of this.parts.reservationsOf(from)) {
+        const parted = counters.part(reservation, NOTHING_USED);
+        if (parted instanceof Promise) await parted;
+      }
+    for (let tries = 0; tries < TRIES; tries++) {
+      const found = counters.admit(id, plan, demand, false);
+      const admission = found instanceof Promise ? await found : found;
+      if (admission.kind === "admitted") {
+        this.held.set(id, { id, plan, demand });
+        this.count({ id, plan, demand }, 1);
+        return true;
+      }
+      if (admission.kind !== "cold") return false;
+      await warming.warm(scope.tenant, plan, admission.windows, at);
+    }
+    return false;
+  }
+
+  holdsOf(key: string): boolean {
+    return this.windows.has(key);
+  }
+
+  private count({ plan, demand }: Reservation, change: 1 | -1): void {
+    for (const window of plan.windows) {
+      if (heldOf(window, demand) === 0) continue;
+      const left = (this.windows.get(window.key) ?? 0) + change;
+      if (left <= 0) this.windows.delete(window.key);
+      else this.windows.set(window.key, left);
+    }
+  }
+
+  async settle(id: string, micros: number): Promise<void> {
+    const reservation = this.held.get(id);
+    if (reservation === undefined) return;
+    this.held.delete(id);
+    this.count(reservation, -1);
+    const settled = this.parts.counters.settle(reservation, { requests: 1, input: 0, output: 0, micros });
+    if (settled instanceof Promise) await settled;
+    this.parts.counters.sealed(reservation);
+    this.parts.released(reservation);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Database, Trx } from "../../store/database.ts";
+import type { FileOwner } from "../../store/files.ts";
+import * as jobs from "../../store/video-jobs.ts";
+
+export type VideoJob = jobs.VideoJobRow;
+export type NewVideoJob = Parameters<typeof jobs.createVideoJob>[1];
+export type { FileOwner as VideoOwner };
+export type EndOfVideo = jobs.VideoEnd;
+
+/** Where jobs of videos are kept. */
+export class VideoStore {
+  private readonly db: Database;
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  readonly create = (job: NewVideoJob) => jobs.createVideoJob(this.db, job);
+  readonly find = (owner: FileOwner, id: string) => jobs.findVideoJob(this.db, owner, id);
+  readonly list = (...by: [FileOwner, Parameters<typeof jobs.listVideoJobs>[2]]) => jobs.listVideoJobs(this.db, ...by);
+  readonly countOpen = (tenantId: string) => jobs.countOpenVideoJobs(this.db, tenantId);
+  readonly hide = (owner: FileOwner, id: string) => jobs.hideVideoJob(this.db, owner, id);
+  readonly drop = (runner: string, id: string) => jobs.dropVideoJob(this.db, runner, id);
+  readonly noteAccepted = (...by: [id: string, upstreamId: string, afterMs: number]) => jobs.noteVideoAccepted(this.db, ...by);
+  readonly note = (runner: string, id: string, found: Parameters<typeof jobs.noteVideoLook>[3]) =>
+    jobs.noteVideoLook(this.db, runner, id, found);
+  readonly end = (runner: string, id: string, end: EndOfVideo) => jobs.endVideoJob(this.db, runner, id, end);
+  /** The same within what stores the video: the one is there with the other, or neither is. */
+  readonly succeed = (runner: string, id: string, end: Omit<EndOfVideo, "outputFileId">) => (trx: Trx, fileId: string) =>
+    jobs.endVideoJob(trx, runner, id, { ...end, outputFileId: fileId });
+  readonly cancel = (owner: FileOwner, id: string, used: Parameters<typeof jobs.cancelVideoJob>[3]) =>
+    jobs.cancelVideoJob(this.db, owner, id, used);
+  readonly adopt = (runner: string, most: number) => jobs.adoptVideoJobs(this.db, runner, most);
+  readonly due = (runner: string, most: number, but: readonly string[]) => jobs.dueVideoJobs(this.db, runner, most, but);
+  readonly leave = (runner: string) => jobs.leaveVideoJobs(this.db, runner);
+  readonly keepAlive = (runner: string, seconds: number) => jobs.keepVideoRunnerAlive(this.db, runner, seconds);
+  readonly claimSettlement = (...by: [runner: string, id: string, rowId: string]) => jobs.claimVideoSettlement(this.db, ...by);
+  readonly noteSettled = (runner: string, id: string) => jobs.noteVideoSettled(this.db, runner, id);
+  readonly forgetSettlement = (runner: string, id: string) => jobs.forgetVideoSettlement(this.db, runner, id);
+  readonly fateOfSettlement = (tenantId: string, rowId: string) => jobs.fateOfSettlement(this.db, tenantId, rowId);
+  readonly sweep = () => jobs.sweepVideoJobs(this.db);
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { typeOfBytes } from "../../kernel/file-kinds.ts";
+import type { MediaFile } from "../../kernel/media-file.ts";
+import type { Call } from "../../road/call.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import { callerOf, type FileService } from "./caller.ts";
+
+const refused = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
+
+/** What a picture that is sent along may measure: as much as goes into one request to any provider served here. */
+const MOST_BYTES = 20 * 1024 * 1024;
+
+/** A picture of the caller's that is in the store, to be sent along. */
+export async function storedPicture(call: Call, files: FileService, id: string, field: string): Promise<MediaFile | Refusal> {
+  const file = await files.find(callerOf(call).owner, id);
+  if (isRefusal(file)) return { ...file, fields: [{ field, message: "names no file of the caller's" }] };
+  if (file.kind !== "image") return refused(field, `names a file of the kind ${file.kind}, and an image is wanted`);
+  if (file.size_bytes > MOST_BYTES) return refused(field, "names a file that is larger than 20 MiB");
+  const bytes = await files.open(file, 0, file.size_bytes);
+  if (isRefusal(bytes)) return bytes;
+  const whole = await readUpTo(bytes, MOST_BYTES);
+  return whole === null
+    ? refused(field, "names a file that is larger than 20 MiB")
+    : mediaOf(file.display_name ?? file.id, file.mime_type, whole);
+}
+
+/** A picture that stands in a request as a data URL. */
+export async function dataPicture(url: string, field: string): Promise<MediaFile | Refusal> {
+  const [, base64] = /^data:[a-z/+.-]{1,60};base64,([A-Za-z0-9+/=]*)$/i.exec(url) ?? [];
+  if (base64 === undefined) return refused(field, "must be a data URL: pictures are fetched from no address");
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.byteLength > MOST_BYTES) return refused(field, "is larger than 20 MiB");
+  const mimeType = await typeOfBytes(bytes.subarray(0, 4_100), false);
+  return mimeType.startsWith("image/") ? mediaOf("picture", mimeType, bytes) : refused(field, `is no picture: its bytes are ${mimeType}`);
+}
+
+function mediaOf(name: string, mimeType: string, bytes: Uint8Array): MediaFile {
+  return {
+    ...{ name, mimeType, bytes: bytes.byteLength, hash: createHash("sha256").update(bytes).digest("hex"), seconds: null },
+    open: () =>
+      new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(bytes);
+          controller.close();
+        },
+      }),
+  };
+}

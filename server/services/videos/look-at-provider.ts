@@ -1,0 +1,119 @@
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
+import type { VideoJob } from "../../directory/videos/video-store.ts";
+import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { readAnswerBody } from "../../road/answers/read-answer.ts";
+import type { Provider } from "../../upstreams/providers/provider.ts";
+import type { JsonValue } from "../../wire/document.ts";
+import type { ProviderAsk, VideoCodec, VideoLook, VideoOutput } from "../../wire/videos/video-codec.ts";
+
+export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;
+
+const ASKED_MS = 30_000;
+/** Longest silence while a video is read. */
+const SILENT_MS = 60_000;
+
+/** How a job's provider is spoken to, as its model stands now. */
+export interface JobProvider {
+  readonly model: ModelEntry;
+  readonly codec: VideoCodec;
+  readonly ask: (question: ProviderAsk, abort: AbortController, timeoutMs: number) => Promise<Response | Refusal>;
+  /** Address a question goes to, for the record. */
+  readonly address: string;
+}
+
+/** Null where the model is not there any more, or films no more. */
+export function providerOfJob(providers: ProvidersOfVideos, tenant: TenantSnapshot | null, job: VideoJob): JobProvider | null {
+  const model = tenant?.models.get(job.model_id);
+  if (model === undefined) return null;
+  const provider = providers[model.provider.apiFormat];
+  const codec = provider?.traits.videos?.(model) ?? null;
+  if (provider?.ask === undefined || codec === null) return null;
+  const { ask } = provider;
+  const target = { ...model.provider, modelName: model.modelName };
+  return {
+    model,
+    codec,
+    address: provider.url(target, codec.operation, false),
+    async ask(question, abort, timeoutMs) {
+      const reply = await ask(target, { ...question, abort, timeoutMs });
+      return isRefusal(reply) ? reply : reply.response;
+    },
+  };
+}
+
+/** `gone`: the provider knows no such job. `unclear`: it did not say where the job stands. */
+export type JobReading = { readonly kind: "look"; readonly look: VideoLook } | { readonly kind: "gone" | "unclear"; readonly why: string };
+
+export async function readJob({ ask, codec }: JobProvider, upstreamId: string): Promise<JobReading> {
+  const answered = await askWhole(ask, codec.ask(upstreamId));
+  if (isRefusal(answered)) return { kind: "unclear", why: answered.reason ?? answered.message };
+  const { status, json } = answered;
+  if (status === 404 || status === 410) return { kind: "gone", why: `the provider answered ${status}` };
+  if (status < 200 || status >= 300) return { kind: "unclear", why: `the provider answered ${status}` };
+  const look = codec.read(json, upstreamId);
+  return look === null ? { kind: "unclear", why: "the provider's answer says nothing of the job" } : { kind: "look", look };
+}
+
+export async function askWhole(
+  ask: JobProvider["ask"],
+  question: ProviderAsk,
+): Promise<{ readonly status: number; readonly json: JsonValue } | Refusal> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), ASKED_MS * 2);
+  try {
+    const response = await ask(question, abort, ASKED_MS);
+    if (isRefusal(response)) return response;
+    const bytes = await readAnswerBody(response);
+    return { status: response.status, json: parsed(bytes) };
+  } catch (error) {
+    return refuse("upstream_interrupted", undefined, { reason: String((error as Error)?.message ?? error) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parsed(bytes: Uint8Array): JsonValue {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;
+  } catch {
+    return null;
+  }
+}
+
+const PIECE = 1024 * 1024;
+
+/** The bytes of a video as they come; throws when they break off, are silent for long, or are fewer than were announced. */
+export async function* videoBytes({ ask }: JobProvider, output: VideoOutput): AsyncGenerator<Uint8Array> {
+  if (output.kind === "bytes") {
+    const bytes = Buffer.from(output.base64, "base64");
+    for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE);
+    return;
+  }
+  const abort = new AbortController();
+  const response = await ask(output.ask, abort, ASKED_MS);
+  if (isRefusal(response)) throw new Error(response.reason ?? response.message);
+  if (response.status !== 200 || response.body === null) {
+    abort.abort("not_wanted");
+    throw new Error(`the provider answered ${response.status} when it was asked for the video`);
+  }
+  const announced = response.headers.get("content-length");
+  const reader = response.body.getReader();
+  let got = 0;
+  let whole = false;
+  try {
+    for (;;) {
+      const timer = setTimeout(() => abort.abort("upstream_timeout"), SILENT_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+      if (done) break;
+      got += value.byteLength;
+      yield value;
+    }
+    whole = announced === null || Number(announced) === got;
+  } finally {
+    if (!whole) abort.abort("not_wanted");
+    await reader.cancel().catch(() => undefined);
+  }
+  if (!whole) throw new Error(`the video broke off after ${got} of ${announced} bytes`);
+  if (got === 0) throw new Error("the video is empty");
+}

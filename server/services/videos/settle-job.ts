@@ -1,0 +1,81 @@
+import type { VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import type { CarriedCalls } from "../../road/carried-calls.ts";
+import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+
+interface SettleParts {
+  readonly store: VideoStore;
+  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly now: () => number;
+}
+
+/** How long a row is waited for that a process was about to write when it died: as long as it may take to come back with its journal. */
+const WAITED_FOR_MS = 24 * 3_600_000;
+const LOOKED_AGAIN_MS = 2_000;
+
+/**
+ * Writes the one row that tells what a job came to; true once it is known to be there. The row is named in the job's record
+ * after its begin marker is written and before it is: so it is told once, whoever dies when. What a dead process had named
+ * turns up in the ledger, told or interrupted, and only an interrupted one is written anew.
+ */
+export async function settleJob({ store, calls, now }: SettleParts, runner: string, job: VideoJob): Promise<boolean> {
+  if (job.upstream_id === null) {
+    // Its call tells of it: no provider said that it took anything on.
+    await store.noteSettled(runner, job.id);
+    return true;
+  }
+  if (job.settlement_id !== null) {
+    const fate = await store.fateOfSettlement(job.tenant_id, job.settlement_id);
+    if (fate === "told") {
+      await store.noteSettled(runner, job.id);
+      return true;
+    }
+    const waited = now() - (job.settling_since?.getTime() ?? now());
+    if (fate === "interrupted" || waited > WAITED_FOR_MS) await store.forgetSettlement(runner, job.id);
+    else await store.note(runner, job.id, { failures: 0, afterMs: LOOKED_AGAIN_MS });
+    return false;
+  }
+  let named = false;
+  const told = await calls.tell(
+    {
+      audit: { proxyType: "llm", proxySubtype: "video_end" },
+      path: `/v1/proxy/llm/video/jobs/${job.id}`,
+      headers: new Headers(job.correlation_id === null ? {} : { "x-correlation-id": job.correlation_id }),
+      ip: job.client_ip,
+      parentId: job.request_id,
+      rootTaskId: job.root_task_id,
+      noted: { video_end: { job_id: job.id, status: job.status, output_file_id: job.output_file_id, resolution: job.resolution } },
+      told: rowOfJob(job),
+      promised: async (rowId) => (named = await store.claimSettlement(runner, job.id, rowId)),
+    },
+    { tenantId: job.tenant_id, groupId: job.resource_group_id, keyId: job.api_key_id, userId: job.end_user_id },
+    { status: 200, errorType: job.error?.code ?? null, errorMessage: job.error?.message ?? null },
+  );
+  if (!told) {
+    if (named) await store.forgetSettlement(runner, job.id);
+    return false;
+  }
+  await store.noteSettled(runner, job.id);
+  return true;
+}
+
+function rowOfJob(job: VideoJob) {
+  const usage = job.usage as Usage | null;
+  const { cost_micro_usd: micros } = job;
+  return {
+    llm_model_requested: job.model,
+    llm_model_used: job.model,
+    llm_provider: job.provider_key,
+    llm_streaming: false,
+    upstream_request_id: job.upstream_id?.slice(0, 200) ?? null,
+    ...(micros !== null && { llm_estimated_cost_usd: usdFromMicros(micros) }),
+    ...(usage !== null && {
+      llm_prompt_tokens: inputTokens(usage),
+      llm_completion_tokens: usage.output,
+      llm_total_tokens: inputTokens(usage) + usage.output,
+      ...(usage.cacheRead > 0 && { prompt_cache_read_tokens: usage.cacheRead }),
+      ...(cacheWriteTokens(usage) > 0 && { prompt_cache_write_tokens: cacheWriteTokens(usage) }),
+      ...(usage.videoSeconds !== undefined && { media_video_seconds_output: usage.videoSeconds }),
+    }),
+  };
+}

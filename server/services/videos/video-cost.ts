@@ -1,0 +1,42 @@
+import { type DatedPrices, type Prices, pricesAt } from "../../directory/models/prices.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { VideoJob } from "../../directory/videos/video-store.ts";
+import { costAt, costOfUsage } from "../../road/metering/cost.ts";
+import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
+import type { Film } from "../../wire/inbound.ts";
+import { plausibleUsage, type Usage } from "../../wire/usage.ts";
+import type { VideoLook } from "../../wire/videos/video-codec.ts";
+
+const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** The prices a job is billed at, as they are kept with it. */
+export type JobPrices = Pick<DatedPrices, "prices" | "tiers">;
+
+export function jobPrices({ priceSchedule }: ModelEntry, at: number): JobPrices {
+  const { prices, tiers } = pricesAt(priceSchedule, at);
+  return { prices, tiers };
+}
+
+/** What a job may come to cost at most, micro-dollars; 0 where nothing of it has a price. */
+export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film: Film): number {
+  const videoSeconds = Math.ceil(filmSeconds(model, film));
+  const tokens = videoSeconds * FILMED_A_SECOND;
+  const costs = [prices, ...tiers.map((tier) => tier.prices)].flatMap((of: Prices) => [
+    costOfUsage(of, { ...NOTHING, videoSeconds, videoResolution: film.resolution })?.micros ?? 0,
+    of.input === null || of.output === null ? 0 : (costOfUsage(of, { ...NOTHING, output: tokens, videoOutput: tokens })?.micros ?? 0),
+  ]);
+  return Math.max(0, ...costs);
+}
+
+/** What a job used that left a video: tokens where they are told, and how long it is. */
+export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoLook, "usage" | "seconds">): Usage {
+  const used = { ...(usage ?? NOTHING), videoSeconds: seconds ?? job.seconds ?? 0, videoResolution: job.resolution };
+  return plausibleUsage(used) ?? { ...NOTHING, videoSeconds: job.seconds ?? 0, videoResolution: job.resolution, estimated: true };
+}
+
+/** Micro-dollars; null where something that was used has no price. */
+export function costOfJob(job: VideoJob, usage: Usage | null): number | null {
+  if (usage === null) return 0;
+  const dated: DatedPrices = { from: Number.NEGATIVE_INFINITY, ...(job.prices as JobPrices) };
+  return costAt([dated], usage, 0)?.micros ?? null;
+}

@@ -1,0 +1,238 @@
+import type { Files } from "../../directory/files/stored-files.ts";
+import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import type { EndOfVideo, VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
+import { isRefusal } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { JobBudgets } from "../../road/call-limits.ts";
+import type { CarriedCalls } from "../../road/carried-calls.ts";
+import type { Usage } from "../../wire/usage.ts";
+import type { VideoLook } from "../../wire/videos/video-codec.ts";
+import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./look-at-provider.ts";
+import { settleJob } from "./settle-job.ts";
+import { costOfJob, usageOfVideo } from "./video-cost.ts";
+
+/** Jobs of this process that are looked at at once, and that are taken on at once where others died. */
+const AT_ONCE = 24;
+const ADOPTED_AT_ONCE = 200;
+/** A process that said nothing for so long is dead. */
+const ALIVE_SECONDS = 10;
+const RENEWED_MS = 2_000;
+/** How long jobs wait between two looks: longer each time. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 20_000;
+const LONGEST_AFTER_FAILURE_MS = 60_000;
+/** Answers in a row that say there is no such job before it is believed. */
+const GONE_AFTER = 5;
+/** Tries to fetch a video before it is given up. */
+const FETCHED_AT_MOST = 40;
+
+export interface VideoRunnerParts {
+  readonly store: VideoStore;
+  readonly files: Pick<Files, "receive" | "record">;
+  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly budgets: JobBudgets;
+  readonly providers: ProvidersOfVideos;
+  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+  readonly scope: (
+    tenantId: string,
+    groupId: string,
+  ) => Parameters<JobBudgets["hold"]>[1] | null | Promise<Parameters<JobBudgets["hold"]>[1] | null>;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/**
+ * Goes on with jobs of videos in this process, beside as many other processes as there are: each job is one process's, and
+ * another one's when that is dead. Whatever it finds is written only while the job is still its own.
+ */
+export class VideoRunner {
+  readonly id = uuid();
+  /** Jobs that a call of this process is giving to a provider just now. */
+  readonly submitting = new Set<string>();
+  private readonly parts: VideoRunnerParts;
+  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly held = new Set<string>();
+  private renewedAt = Number.NEGATIVE_INFINITY;
+  private looking = false;
+  private stopped = false;
+
+  constructor(parts: VideoRunnerParts) {
+    this.parts = parts;
+  }
+
+  /** Looks at what there is to do; to be called again and again. */
+  async look(): Promise<void> {
+    if (this.stopped || this.looking) return;
+    this.looking = true;
+    const { store } = this.parts;
+    try {
+      if (this.held.size > 0 || this.submitting.size > 0) await this.stayAlive();
+      const adopted = await store.adopt(this.id, ADOPTED_AT_ONCE);
+      if (adopted.length > 0) await this.stayAlive();
+      for (const job of adopted) await this.hold(job);
+      const room = AT_ONCE - this.underWay.size;
+      if (room <= 0) return;
+      for (const job of await store.due(this.id, room, [...this.underWay.keys(), ...this.submitting])) this.begin(job);
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  wake(): void {
+    void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_videos", error }));
+  }
+
+  /** Others take this process for alive from now on, for a while. */
+  async stayAlive(): Promise<void> {
+    const now = performance.now();
+    if (now - this.renewedAt < RENEWED_MS) return;
+    await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
+    this.renewedAt = now;
+  }
+
+  /** Holds what a job may cost, in the place of what the call `from` holds for it. */
+  async hold(job: VideoJob, from: Parameters<JobBudgets["hold"]>[5] = null): Promise<void> {
+    this.held.add(job.id);
+    if (job.ended_at !== null) return;
+    const { scope: scopeOf, budgets, log } = this.parts;
+    try {
+      const scope = await scopeOf(job.tenant_id, job.resource_group_id);
+      const model = scope?.tenant.models.get(job.model_id);
+      if (scope == null || model === undefined) return;
+      await budgets.hold(this.holdOf(job), scope, model, job.held_micro_usd, job.created_at.getTime(), from);
+    } catch (error) {
+      log.warn("video_budget_not_held", { job_id: job.id, error: error as Error });
+    }
+  }
+
+  /** Begins no more; what is under way is left to whoever comes next. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.race([Promise.all(this.underWay.values()), new Promise((resolve) => setTimeout(resolve, 5_000))]);
+    await this.parts.store.leave(this.id).catch(() => undefined);
+  }
+
+  /** What counters know the hold by: the call's own row says that it used nothing, which is true of a hold that outlived its process. */
+  private holdOf({ request_id: requestId }: VideoJob): string {
+    return `${requestId}/video/${this.id}`;
+  }
+
+  private begin(job: VideoJob): void {
+    const run = this.step(job).catch(async (error: Error) => {
+      this.parts.log.warn("video_job_failed", { job_id: job.id, error });
+      await this.later(job).catch(() => undefined);
+    });
+    this.underWay.set(
+      job.id,
+      run.finally(() => this.underWay.delete(job.id)),
+    );
+  }
+
+  private async step(job: VideoJob): Promise<void> {
+    if (job.ended_at !== null) return this.settle(job);
+    if (job.upstream_id === null) {
+      const error = { code: "submit_unknown", message: "Nobody heard whether the provider took the job on: it is not asked again." };
+      return this.end(job, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
+    }
+    const tenant = await this.parts.tenant(job.tenant_id);
+    const provider = providerOfJob(this.parts.providers, tenant, job);
+    const over = job.expires_at.getTime() <= this.parts.now();
+    if (provider === null) {
+      if (over) return this.expire(job, null);
+      return this.later(job);
+    }
+    const reading = await readJob(provider, job.upstream_id);
+    if (reading.kind === "look") return this.follow(job, provider, reading.look, over);
+    if (reading.kind === "gone" && job.failures + 1 >= GONE_AFTER) {
+      const error = { code: "upstream_job_lost", message: "The provider knows the job no more." };
+      return this.end(job, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
+    }
+    return over ? this.expire(job, provider) : this.later(job);
+  }
+
+  private async follow(job: VideoJob, provider: JobProvider, look: VideoLook, over: boolean): Promise<void> {
+    const { state, progress } = look;
+    if (state === "completed") return this.fetch(job, provider, look);
+    if (state === "failed" || state === "cancelled") return this.end(job, this.endOf(job, state, look.error, look.usage));
+    if (over) return this.expire(job, provider);
+    await this.parts.store.note(this.id, job.id, {
+      status: state,
+      ...(progress !== null && { progress }),
+      failures: 0,
+      afterMs: this.spread(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(job.looks, 30))),
+    });
+  }
+
+  /** Brings the video into the store, which is what ends the job: what was stored for nobody goes. */
+  private async fetch(job: VideoJob, provider: JobProvider, look: VideoLook): Promise<void> {
+    const { files, store, tenant: tenantOf } = this.parts;
+    const tenant = await tenantOf(job.tenant_id);
+    if (tenant === null || look.output === null) return this.later(job);
+    const used = usageOfVideo(job, look);
+    const received = await files.receive(job.tenant_id, videoBytes(provider, look.output), () => "video");
+    if (isRefusal(received)) {
+      if (received.code !== "file_too_large" && job.failures + 1 < FETCHED_AT_MOST) return this.later(job);
+      const error = { code: received.code, message: received.message };
+      return this.end(job, this.endOf(job, "failed", error, used));
+    }
+    const end = { status: "succeeded", error: null, costMicros: costOfJob(job, used), usage: JSON.stringify(used) } as const;
+    const owner = { tenantId: job.tenant_id, groupId: job.resource_group_id, userId: job.end_user_id };
+    const facts = { kind: "video", chatId: job.chat_id, displayName: job.display_name, modelId: job.model_id } as const;
+    const file = await files.record(owner, tenant, received, facts, store.succeed(this.id, job.id, end));
+    if (!isRefusal(file)) return this.settle({ ...job, ...ended(end, file.id), ended_at: new Date(this.parts.now()) });
+    // Another process was quicker, or the job is gone with whoever it was made for.
+    if (file.code === "file_not_found") return;
+    if (file.code !== "invalid_body") return this.later(job);
+    const error = { code: "upstream_invalid_response", message: "What the provider gave is no video." };
+    return this.end(job, this.endOf(job, "failed", error, used));
+  }
+
+  private endOf(job: VideoJob, status: "failed" | "cancelled", error: EndOfVideo["error"], usage: Usage | null): EndOfVideo {
+    return {
+      ...{ status, error, outputFileId: null, costMicros: costOfJob(job, usage) },
+      usage: usage === null ? null : JSON.stringify(usage),
+    };
+  }
+
+  private async expire(job: VideoJob, provider: JobProvider | null): Promise<void> {
+    const cancel = job.upstream_id === null ? null : (provider?.codec.cancel(job.upstream_id) ?? null);
+    if (provider !== null && cancel !== null) await askWhole(provider.ask, cancel);
+    const error = { code: "video_expired", message: "The provider did not come to an end in time." };
+    await this.end(job, { status: "expired", error, outputFileId: null, costMicros: null, usage: null });
+  }
+
+  private async end(job: VideoJob, end: EndOfVideo): Promise<void> {
+    if (!(await this.parts.store.end(this.id, job.id, end))) return;
+    await this.settle({ ...job, ...ended(end, end.outputFileId), ended_at: new Date(this.parts.now()) });
+  }
+
+  private async settle(job: VideoJob): Promise<void> {
+    const { budgets, log } = this.parts;
+    const settled = await settleJob(this.parts, this.id, job);
+    if (!settled) return;
+    this.held.delete(job.id);
+    await budgets
+      .settle(this.holdOf(job), job.cost_micro_usd ?? 0)
+      .catch((error: Error) => log.warn("video_budget_not_settled", { job_id: job.id, error }));
+  }
+
+  /** Looks again later, the later the more often nothing was heard. */
+  private async later(job: VideoJob): Promise<void> {
+    const failures = job.failures + 1;
+    const afterMs = this.spread(Math.min(LONGEST_AFTER_FAILURE_MS, 500 * 2 ** Math.min(failures, 8)));
+    await this.parts.store.note(this.id, job.id, { failures, afterMs });
+  }
+
+  private spread(ms: number): number {
+    return Math.round(ms * (0.8 + 0.4 * this.parts.random()));
+  }
+}
+
+function ended(end: Omit<EndOfVideo, "outputFileId">, fileId: string | null) {
+  return {
+    ...{ status: end.status, error: end.error, output_file_id: fileId, cost_micro_usd: end.costMicros },
+    usage: end.usage === null ? null : (JSON.parse(end.usage) as object),
+  };
+}

@@ -1,0 +1,192 @@
+import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { VideoJob, VideoOwner, VideoStore } from "../../directory/videos/video-store.ts";
+import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Answer, WholeAnswer } from "../../road/answer.ts";
+import { arrivalOf, type Call } from "../../road/call.ts";
+import type { VideosRequest } from "../../wire/videos/videos-request.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import { filmSeconds } from "../../road/metering/film.ts";
+import { askWhole, type ProvidersOfVideos, providerOfJob } from "./look-at-provider.ts";
+import { costOfJob, jobPrices, mostOfJob } from "./video-cost.ts";
+import type { VideoRunner } from "./video-runner.ts";
+
+/** What surfaces work with. */
+export type CallerVideo = VideoJob;
+
+/** Jobs of one tenant that have not ended. */
+const MOST_OPEN = 1_000;
+/** A provider that has come to no end after so long never will. */
+const LONGEST_JOB_MS = 24 * 3_600_000;
+const FIRST_LOOK_MS = 1_000;
+/** How long a call that gives a job to a provider is waited for before its job is taken for lost. */
+const SUBMITTED_WITHIN_MS = 15 * 60_000;
+const WRITTEN_WITHIN_MS = 60_000;
+const WRITTEN_AGAIN_MS = 500;
+
+/** Told of a job on its way to a provider. */
+export interface VideoOnItsWay {
+  leaving(model: ModelEntry, usualSeconds: number | null): Promise<Refusal | null>;
+  unsure(): void;
+}
+
+interface VideoServiceParts {
+  readonly store: VideoStore;
+  readonly runner: VideoRunner;
+  readonly providers: ProvidersOfVideos;
+  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+  /** The begin marker of a call that leaves for an upstream. */
+  readonly begin: (call: Call) => void;
+  readonly now: () => number;
+}
+
+/** Jobs of videos as their callers reach them. */
+export class VideoService {
+  readonly store: VideoStore;
+  private readonly parts: VideoServiceParts;
+
+  constructor(parts: VideoServiceParts) {
+    this.parts = parts;
+    this.store = parts.store;
+  }
+
+  /**
+   * Has a job begun by `film`, which asks one provider after the other, and keeps it. Its record is there before a provider
+   * is asked, and goes where none took it on; where nobody can tell, it stays as one that failed, and is never asked for again.
+   */
+  async submit(
+    call: Call,
+    owner: VideoOwner,
+    request: VideosRequest,
+    film: (onItsWay: VideoOnItsWay) => Promise<Answer | Refusal>,
+  ): Promise<VideoJob | Refusal | WholeAnswer> {
+    const { store, runner } = this.parts;
+    if ((await store.countOpen(owner.tenantId)) >= MOST_OPEN)
+      return refuse("too_many_videos", undefined, { headers: { "retry-after": "60" } });
+    const id = `video_${call.id}`;
+    let written = false;
+    let unsure = false;
+    const onItsWay: VideoOnItsWay = {
+      leaving: async (model, usualSeconds) => {
+        try {
+          await runner.stayAlive();
+          if (written) await store.drop(runner.id, id);
+          await store.create(this.record(call, owner, id, request, model, usualSeconds));
+          written = true;
+          return null;
+        } catch (error) {
+          return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+        }
+      },
+      unsure: () => {
+        unsure = true;
+      },
+    };
+    runner.submitting.add(id);
+    try {
+      const answer = await film(onItsWay);
+      if (isRefusal(answer) || answer.kind !== "whole" || answer.failure !== null) {
+        if (written) await (unsure ? this.lost(id) : store.drop(runner.id, id)).catch(() => undefined);
+        return isRefusal(answer) || answer.kind === "whole" ? answer : refuse("upstream_invalid_response");
+      }
+      return await this.begun(call, owner, id, String(replyObject(answer.body)?.id ?? ""));
+    } finally {
+      runner.submitting.delete(id);
+    }
+  }
+
+  private async lost(id: string): Promise<void> {
+    const { store, runner } = this.parts;
+    const error = { code: "submit_unknown", message: "Nobody heard whether the provider took the job on: it is not asked again." };
+    await store.end(runner.id, id, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
+  }
+
+  /** A provider has it: what it calls the job must not be lost, or nobody finds it again. */
+  private async begun(call: Call, owner: VideoOwner, id: string, upstreamId: string): Promise<VideoJob | Refusal> {
+    const { store, runner, now } = this.parts;
+    for (const until = now() + WRITTEN_WITHIN_MS; ;) {
+      try {
+        await store.noteAccepted(id, upstreamId, FIRST_LOOK_MS);
+        break;
+      } catch (error) {
+        if (now() > until) return refuse("directory_unavailable", undefined, { reason: reasonOf(error) });
+        await new Promise((resolve) => setTimeout(resolve, WRITTEN_AGAIN_MS));
+      }
+    }
+    const job = await this.find(owner, id);
+    if (!isRefusal(job)) await runner.hold(job, call);
+    return job;
+  }
+
+  async find(owner: VideoOwner, id: string): Promise<VideoJob | Refusal> {
+    return (await this.store.find(owner, id)) ?? refuse("video_not_found");
+  }
+
+  /** Cancels a job at its provider; 409 where that cannot be. Whoever cancels twice is told the same. */
+  async cancel(call: Call, owner: VideoOwner, id: string): Promise<VideoJob | Refusal> {
+    const { providers, store, tenant, begin, runner } = this.parts;
+    const job = await this.find(owner, id);
+    if (isRefusal(job) || job.status === "cancelled") return job;
+    if (job.ended_at !== null) return refuse("video_ended");
+    const provider = job.upstream_id === null ? null : providerOfJob(providers, await tenant(job.tenant_id), job);
+    const question = provider?.codec.cancel(job.upstream_id as string) ?? null;
+    if (provider === null || question === null) return refuse("video_not_cancellable");
+    call.row.target_url = provider.address;
+    call.row.llm_provider = job.provider_key;
+    try {
+      begin(call);
+    } catch (error) {
+      return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
+    }
+    const answered = await askWhole(provider.ask, question);
+    if (isRefusal(answered)) return answered;
+    const { status, json } = answered;
+    if ((status < 200 || status >= 300) && status !== 404)
+      return refuse("video_not_cancellable", undefined, { reason: `the provider answered ${status}` });
+    const usage = provider.codec.read(json, job.upstream_id as string)?.usage ?? null;
+    const used = { costMicros: costOfJob(job, usage), usage: usage === null ? null : JSON.stringify(usage) };
+    const cancelled = await store.cancel(owner, id, used);
+    runner.wake();
+    return cancelled ?? refuse("video_ended");
+  }
+
+  private record(
+    call: Call,
+    owner: VideoOwner,
+    id: string,
+    request: VideosRequest,
+    model: ModelEntry,
+    usualSeconds: number | null,
+  ): Parameters<VideoStore["create"]>[0] {
+    const { runner } = this.parts;
+    const at = arrivalOf(call);
+    const prices = jobPrices(model, at);
+    const now = this.parts.now();
+    return {
+      id,
+      tenant_id: owner.tenantId,
+      resource_group_id: owner.groupId,
+      end_user_id: owner.userId,
+      api_key_id: call.row.api_key_id ?? null,
+      status: "queued",
+      model_id: model.id,
+      model: model.name,
+      provider_key: model.provider.providerKey,
+      resolution: request.resolution,
+      // What it is billed by where its provider tells no length: never nothing.
+      seconds: request.seconds ?? usualSeconds ?? filmSeconds(model, request.film),
+      chat_id: request.chatId,
+      display_name: request.displayName,
+      prices: JSON.stringify(prices),
+      held_micro_usd: mostOfJob(model, prices, request.film),
+      owner: runner.id,
+      look_at: new Date(now + SUBMITTED_WITHIN_MS),
+      request_id: call.id,
+      root_task_id: call.row.root_task_id ?? null,
+      correlation_id: call.row.correlation_id ?? null,
+      client_ip: call.ip,
+      created_at: new Date(at),
+      updated_at: new Date(now),
+      expires_at: new Date(now + LONGEST_JOB_MS),
+    };
+  }
+}

@@ -1,0 +1,77 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { MediaFile } from "../../kernel/media-file.ts";
+import type { Call } from "../../road/call.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
+import type { FileService } from "../../services/files/caller.ts";
+import type { FormBounds } from "../../services/files/read-form.ts";
+import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
+import { dataPicture, storedPicture } from "../../services/files/stored-media.ts";
+import { isObject, JsonDocument, type JsonValue } from "../../wire/document.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import { readVideosRequest, spelledOut, type VideosRequest } from "../../wire/videos/videos-request.ts";
+
+const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { input_reference: 1 }, noFile: true };
+/** Of a request in JSON, a picture in base64 included. */
+const MOST_JSON = 32 * 1024 * 1024;
+
+export interface VideoReading {
+  readonly spool: MediaSpool;
+  readonly files: FileService;
+}
+
+/** A request for a video, as JSON or as the form that OpenAI's clients send. */
+export async function readVideo(call: Call, parts: VideoReading): Promise<VideosRequest | Refusal> {
+  const type = call.headers.get("content-type") ?? "application/json";
+  const read = /^multipart\/form-data\s*;/i.test(type) ? await fromForm(call, parts) : await fromJson(call, parts);
+  if (isRefusal(read)) return read;
+  if (read.reference !== null) call.requestContent = read.outbound({ model: read.model ?? "" });
+  return read;
+}
+
+async function fromForm(call: Call, { spool, files }: VideoReading): Promise<VideosRequest | Refusal> {
+  const form = await readMediaForm(call, spool, BOUNDS, "image");
+  if (isRefusal(form)) return form;
+  const fields = new Map(form.fields);
+  const named = ["file_id", "image_url"].map((name) => {
+    const value = fields.get(`input_reference[${name}]`);
+    fields.delete(`input_reference[${name}]`);
+    return value;
+  });
+  const sent = form.files[0]?.file ?? null;
+  const reference = sent ?? (await referenceOf(call, files, { file_id: named[0] ?? null, image_url: named[1] ?? null }));
+  if (reference !== null && isRefusal(reference)) return reference;
+  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(spelledOut(fields))));
+  if (!(document instanceof JsonDocument)) return invalidRequest([document]);
+  const request = readVideosRequest(document, reference, form.bytes);
+  if ("fields" in request) return invalidRequest(request.fields);
+  call.requestContent = request.outbound({ model: request.model ?? "" });
+  return request;
+}
+
+async function fromJson(call: Call, { files }: VideoReading): Promise<VideosRequest | Refusal> {
+  const body = call.arriving === undefined ? new Uint8Array(0) : await readUpTo(call.arriving, MOST_JSON);
+  if (body === null) return refuse("body_too_large", undefined, { headers: { connection: "close" } });
+  call.requestContent = body;
+  call.row.request_size_bytes = body.byteLength;
+  const document = JsonDocument.read(body);
+  if (!(document instanceof JsonDocument)) return invalidRequest([document]);
+  const reference = await referenceOf(call, files, document.value.input_reference ?? null);
+  if (reference !== null && isRefusal(reference)) return reference;
+  const request = readVideosRequest(document, reference, null);
+  return "fields" in request ? invalidRequest(request.fields) : request;
+}
+
+/** The picture that a request names; null where it names none. */
+async function referenceOf(call: Call, files: FileService, named: JsonValue): Promise<MediaFile | Refusal | null> {
+  if (named === null) return null;
+  const [id, url] = isObject(named) ? [named.file_id ?? null, named.image_url ?? null] : [null, null];
+  if (id === null && url === null)
+    return isObject(named) &&
+      Object.keys(named).every((name) => name === "file_id" || name === "image_url") &&
+      Object.keys(named).length > 0
+      ? null
+      : invalidRequest([{ field: "input_reference", message: "must be {file_id} or {image_url}" }]);
+  if (typeof id === "string" && url === null) return storedPicture(call, files, id, "input_reference.file_id");
+  if (typeof url === "string" && id === null) return dataPicture(url, "input_reference.image_url");
+  return invalidRequest([{ field: "input_reference", message: "must be {file_id} or {image_url}, one of the two and a text" }]);
+}

@@ -1,0 +1,58 @@
+import { isObject } from "../document.ts";
+import { filledOf, numberOf, objectOf, stringOf } from "../openai/loose-fields.ts";
+import { videoFrameOf, type FrameSize } from "./resolution.ts";
+import { failedLook, RUNNING, type VideoAsked, type VideoCodec, type VideoLook } from "./video-codec.ts";
+
+const segment = (id: string) => encodeURIComponent(id);
+
+/** POST /videos and the jobs it begins, as OpenAI had them and compatible servers have. */
+export const openaiVideos: VideoCodec = {
+  operation: "videos",
+  usualSeconds: 4,
+  form: true,
+  write: (asked, modelName) => {
+    const fields = openaiVideoFields(asked);
+    return "unsupported" in fields ? fields : { body: JSON.stringify({ model: modelName, ...fields.fields }), dropped: [] };
+  },
+  accepted: (answer) => (isObject(answer) ? filledOf(answer.id) : null),
+  ask: (id) => ({ method: "GET", path: `/videos/${segment(id)}` }),
+  cancel: (id) => ({ method: "DELETE", path: `/videos/${segment(id)}` }),
+  read(answer, id) {
+    if (!isObject(answer)) return null;
+    const status = stringOf(answer.status);
+    if (status === null) return null;
+    const progress = numberOf(answer.progress);
+    const look: VideoLook = { ...RUNNING, progress: progress === null ? null : Math.max(0, Math.min(100, Math.round(progress))) };
+    if (status === "queued") return { ...look, state: "queued" };
+    if (status === "completed")
+      return {
+        ...look,
+        state: "completed",
+        seconds: secondsOf(answer.seconds),
+        output: { kind: "ask", ask: { method: "GET", path: `/videos/${segment(id)}/content` } },
+      };
+    if (status === "cancelled" || status === "canceled") return { ...look, state: "cancelled" };
+    if (status !== "failed") return look;
+    const error = objectOf(answer.error);
+    return failedLook(filledOf(error?.code) ?? "upstream_failed", filledOf(error?.message) ?? "The provider made no video.");
+  },
+};
+
+/** It is a text in this format. */
+function secondsOf(value: unknown): number | null {
+  const seconds = typeof value === "string" && /^\d{1,5}(\.\d+)?$/.test(value) ? Number(value) : numberOf(value);
+  return seconds === null || seconds <= 0 ? null : seconds;
+}
+
+const writtenSize = ({ width, height }: FrameSize) => `${width}x${height}`;
+
+/** Members in OpenAI's own words; a resolution that has no size in them is told by its name. */
+export function openaiVideoFields(
+  asked: Pick<VideoAsked, "prompt" | "seconds" | "resolution" | "aspect">,
+): { readonly fields: Record<string, string> } | { readonly unsupported: { readonly field: string; readonly message: string } } {
+  const { prompt, seconds, resolution, aspect } = asked;
+  const frame = resolution === null ? null : videoFrameOf(resolution, aspect);
+  if (resolution !== null && frame === null)
+    return { unsupported: { field: "resolution", message: "must be a size (1280x720) or lines (720p) for this model's provider" } };
+  return { fields: { prompt, ...(seconds !== null && { seconds: String(seconds) }), ...(frame !== null && { size: writtenSize(frame) }) } };
+}

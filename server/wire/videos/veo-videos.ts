@@ -1,0 +1,49 @@
+import { isObject, type JsonObject } from "../document.ts";
+import { filledOf, looseListOf, objectOf, objectsOf, wholeOf } from "../openai/loose-fields.ts";
+import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
+import { failedLook, RUNNING, type VideoCodec } from "./video-codec.ts";
+
+/** Veo on Vertex: an operation that is asked about until it is done, and gives the video itself. */
+export const veoVideos: VideoCodec = {
+  operation: "veo",
+  usualSeconds: 8,
+  form: false,
+  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others }) {
+    const size = resolution === null ? null : frameSizeOf(resolution);
+    const lines = resolution === null ? null : linesOf(resolution);
+    if (resolution !== null && lines === null)
+      return { unsupported: { field: "resolution", message: "must be lines (720p), 4k or a size for this model's provider" } };
+    if (seconds !== null && !Number.isInteger(seconds))
+      return { unsupported: { field: "duration_seconds", message: "must be whole seconds for this model's provider" } };
+    const ratio = aspect ?? (size === null ? null : aspectOf(size));
+    const instance: JsonObject = {
+      prompt,
+      ...(reference !== null && { image: { bytesBase64Encoded: reference.base64, mimeType: reference.mimeType } }),
+    };
+    const parameters: JsonObject = {
+      sampleCount: 1,
+      ...(seconds !== null && { durationSeconds: seconds }),
+      ...(lines !== null && { resolution: lines === 2160 ? "4k" : `${lines}p` }),
+      ...(ratio !== null && { aspectRatio: ratio }),
+      ...(negativePrompt !== null && { negativePrompt }),
+      ...(seed !== null && { seed }),
+    };
+    return { body: JSON.stringify({ instances: [instance], parameters }), dropped: others };
+  },
+  accepted: (answer) => (isObject(answer) ? filledOf(answer.name) : null),
+  ask: (id) => ({ method: "POST", path: ":fetchPredictOperation", body: JSON.stringify({ operationName: id }) }),
+  cancel: () => null,
+  read(answer) {
+    if (!isObject(answer) || filledOf(answer.name) === null) return null;
+    if (answer.done !== true) return RUNNING;
+    const error = objectOf(answer.error);
+    if (error !== null) return failedLook(`upstream_${wholeOf(error.code) ?? "failed"}`, filledOf(error.message) ?? "The provider failed.");
+    const response = objectOf(answer.response) ?? {};
+    for (const [video] of objectsOf(response.videos)) {
+      const base64 = filledOf(video.bytesBase64Encoded);
+      if (base64 !== null) return { ...RUNNING, state: "completed", output: { kind: "bytes", base64 } };
+    }
+    const reasons = looseListOf(response.raiMediaFilteredReasons).filter((reason) => typeof reason === "string");
+    return failedLook("content_filtered", reasons.length === 0 ? "The provider made no video." : reasons.join(" "));
+  },
+};

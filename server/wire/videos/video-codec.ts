@@ -1,0 +1,77 @@
+import type { JsonValue } from "../document.ts";
+import type { ProviderOperation } from "../operation.ts";
+import type { Usage } from "../usage.ts";
+
+/** What was asked for, in no vendor's form. */
+export interface VideoAsked {
+  readonly prompt: string;
+  /** Null where the model may choose, as the three that follow. */
+  readonly seconds: number | null;
+  /** A name (`720p`) or a size (`1280x720`). */
+  readonly resolution: string | null;
+  /** `16:9` or the like. */
+  readonly aspect: string | null;
+  readonly negativePrompt: string | null;
+  readonly seed: number | null;
+  /** The picture it begins with. */
+  readonly reference: { readonly mimeType: string; readonly base64: string } | null;
+  /** Names of what else the request says. */
+  readonly others: readonly string[];
+}
+
+interface VideoProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Asks a provider about a job of its own. */
+export interface ProviderAsk {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Below the provider's base, as its driver puts it together; or a whole address that the provider gave. */
+  readonly path: string;
+  /** JSON; none when left out. */
+  readonly body?: string;
+}
+
+/** Where a video that is ready can be had. */
+export type VideoOutput = { readonly kind: "ask"; readonly ask: ProviderAsk } | { readonly kind: "bytes"; readonly base64: string };
+
+/** Where a job stands, as its provider says. What a vendor says that nobody knows is no end. */
+export interface VideoLook {
+  readonly state: "queued" | "in_progress" | "completed" | "failed" | "cancelled";
+  /** Of a hundred; null where the provider does not tell. */
+  readonly progress: number | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly output: VideoOutput | null;
+  /** Null where it tells of no tokens. */
+  readonly usage: Usage | null;
+  /** How long the video is; null where the provider does not tell. */
+  readonly seconds: number | null;
+}
+
+/** Videos in a provider's own format. Pure, no I/O, never throws. */
+export interface VideoCodec {
+  readonly operation: ProviderOperation;
+  /** How long a video is that nobody said a length of, seconds; null where the provider documents none. */
+  readonly usualSeconds: number | null;
+  /** Whether a job is kept that the caller's own form can be sent for. */
+  readonly form: boolean;
+  /** `dropped`: members of the request that the provider does not know. `id`: the gateway's name of the model at the provider. */
+  write(
+    asked: VideoAsked,
+    modelName: string,
+  ): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: VideoProblem };
+  /** The provider's id of a job it took on; null when the answer is none. */
+  accepted(answer: JsonValue): string | null;
+  ask(id: string): ProviderAsk;
+  /** Null when the answer is none. */
+  read(answer: JsonValue, id: string): VideoLook | null;
+  /** Null where the provider cannot. */
+  cancel(id: string): ProviderAsk | null;
+}
+
+export const RUNNING: VideoLook = { state: "in_progress", progress: null, error: null, output: null, usage: null, seconds: null };
+
+export function failedLook(code: string, message: string): VideoLook {
+  return { ...RUNNING, state: "failed", error: { code: code.slice(0, 100), message: message.slice(0, 1_000) } };
+}

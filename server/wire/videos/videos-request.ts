@@ -1,0 +1,173 @@
+import type { MediaFile } from "../../kernel/media-file.ts";
+import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { FieldProblem, JsonDocument, JsonObject } from "../document.ts";
+import { formBody } from "../form-body.ts";
+import type { Film, MediaAsked, OutboundChanges, TextSlot } from "../inbound.ts";
+import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
+import { openaiVideoFields } from "./openai-videos.ts";
+import type { VideoAsked } from "./video-codec.ts";
+
+/** Members that only the gateway reads. */
+const OURS = ["chat_id", "display_name"];
+/** What a request says in words of the gateway's interface or of OpenAI's, and a provider's form says in its own. */
+const TRANSLATED = ["model", "model_id", "prompt", "resolution", "size", "duration_seconds", "seconds", "aspect_ratio"];
+const NAMED = new Set([...OURS, ...TRANSLATED, "negative_prompt", "seed", "input_reference", "n"]);
+const LONGEST_SECONDS = 86_400;
+
+/** A request for a video, in the words of the gateway's interface or of OpenAI's. */
+export class VideosRequest extends PromptedRequest {
+  readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "prompt" };
+  /** The picture it is to begin with. */
+  readonly reference: MediaFile | null;
+  private readonly formBytes: number | null;
+
+  constructor(document: JsonDocument, reference: MediaFile | null, formBytes: number | null) {
+    super(document);
+    this.reference = reference;
+    this.formBytes = formBytes;
+  }
+
+  private said(name: string): string | null {
+    const value = this.document.value[name];
+    return typeof value === "string" && value !== "" ? value : null;
+  }
+
+  get resolution(): string | null {
+    return this.said("resolution") ?? this.said("size");
+  }
+
+  get seconds(): number | null {
+    const { duration_seconds: ours, seconds: theirs } = this.document.value;
+    const said = ours ?? theirs ?? null;
+    return said === null ? null : Number(said);
+  }
+
+  get chatId(): string | null {
+    return this.said("chat_id");
+  }
+
+  get displayName(): string | null {
+    return this.said("display_name");
+  }
+
+  get film(): Film {
+    const textBytes = this.formBytes === null ? null : Math.max(0, this.formBytes - (this.reference?.bytes ?? 0));
+    return { seconds: this.seconds, resolution: this.resolution, textBytes };
+  }
+
+  get media(): MediaAsked {
+    const resolution = this.document.has("size") ? "size" : "resolution";
+    const seconds = this.document.has("seconds") ? "seconds" : "duration_seconds";
+    return {
+      choices: {
+        resolution: {
+          ...{ field: resolution, value: this.resolution, same: isSameResolution },
+          choose: (value) => this.document.set("resolution", value),
+        },
+      },
+      measures: {
+        n: { field: "n", value: 1 },
+        duration_seconds: { field: seconds, value: this.seconds },
+        input_characters: { field: "prompt", value: this.writtenCharacters },
+      },
+      brings: { image_input: { field: "input_reference", there: this.reference !== null } },
+    };
+  }
+
+  /** The prompt, and what else vendors let be said: what is to be left out of a video, for one. */
+  texts(): readonly TextSlot[] {
+    return Object.entries(this.document.value).flatMap(([name, text]): TextSlot[] =>
+      typeof text !== "string" || (NAMED.has(name) && name !== "prompt" && name !== "negative_prompt")
+        ? []
+        : [{ role: "user", kind: "text", text, replace: (value) => this.document.set(name, value) }],
+    );
+  }
+
+  /** In no vendor's form, for a translation. */
+  asked(reference: VideoAsked["reference"]): VideoAsked {
+    const { value } = this.document;
+    const frame = this.resolution === null ? null : frameSizeOf(this.resolution);
+    return {
+      prompt: value.prompt as string,
+      seconds: this.seconds,
+      resolution: this.resolution,
+      aspect: this.said("aspect_ratio") ?? (frame === null ? null : aspectOf(frame)),
+      negativePrompt: this.said("negative_prompt"),
+      seed: typeof value.seed === "number" ? value.seed : null,
+      reference,
+      others: Object.keys(value).filter((name) => !NAMED.has(name) && (value[name] ?? null) !== null),
+    };
+  }
+
+  /** What OpenAI's form says, for the record: the picture in it by its hash. */
+  override outbound({ model }: Pick<OutboundChanges, "model">): string {
+    const { reference } = this;
+    const shown = reference && { mime_type: reference.mimeType, size_bytes: reference.bytes, sha256: reference.hash };
+    return JSON.stringify({ ...this.sent(model), ...(shown && { input_reference: shown }) });
+  }
+
+  form({ model }: Pick<OutboundChanges, "model">): OutboundBytes {
+    const fields = Object.entries(this.sent(model)).map(
+      ([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)] as const,
+    );
+    return formBody(fields, this.reference === null ? [] : [{ field: "input_reference", file: this.reference }]);
+  }
+
+  private sent(model: string): JsonObject {
+    const { value } = this.document;
+    const others = Object.entries(value).filter(
+      ([name, one]) => ![...OURS, ...TRANSLATED, "input_reference"].includes(name) && one !== null,
+    );
+    const own = openaiVideoFields(this.asked(null));
+    return { model, ...("fields" in own ? own.fields : { prompt: value.prompt as string }), ...Object.fromEntries(others) };
+  }
+}
+
+/** Each problem names its field. `formBytes`: null where the request was JSON. */
+export function readVideosRequest(
+  document: JsonDocument,
+  reference: MediaFile | null,
+  formBytes: number | null,
+): VideosRequest | { readonly fields: readonly FieldProblem[] } {
+  const fields = [...modelProblems(document), ...videoProblems(document.value)];
+  return fields.length > 0 ? { fields } : new VideosRequest(document, reference, formBytes);
+}
+
+/** What a form can only spell. */
+export function spelledOut(form: ReadonlyMap<string, string>): JsonObject {
+  const value: JsonObject = Object.fromEntries(form);
+  for (const name of ["n", "seed"]) if (/^\d{1,15}$/.test(form.get(name) ?? "")) value[name] = Number(form.get(name));
+  return value;
+}
+
+function videoProblems(value: JsonObject): FieldProblem[] {
+  const fields: FieldProblem[] = [];
+  const said = (one: unknown) => one !== undefined && one !== null;
+  const check = (field: string, good: boolean, message: string) => {
+    if (!good) fields.push({ field, message });
+  };
+  const { prompt, resolution, size, duration_seconds: ours, seconds: theirs, n, seed } = value;
+  check("prompt", typeof prompt === "string" && prompt.trim() !== "", "must be a text that is not empty");
+  for (const [field, one] of [
+    ["resolution", resolution],
+    ["size", size],
+    ["aspect_ratio", value.aspect_ratio],
+    ["negative_prompt", value.negative_prompt],
+  ] as const)
+    check(field, !said(one) || (typeof one === "string" && one !== ""), "must be a text");
+  check("size", !(said(size) && said(resolution)), "says again what `resolution` says");
+  const long = (one: unknown) => typeof one === "number" && one > 0 && one <= LONGEST_SECONDS;
+  const spelled = typeof theirs === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(theirs) ? Number(theirs) : theirs;
+  const spelledOurs = typeof ours === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(ours) ? Number(ours) : ours;
+  check("duration_seconds", !said(ours) || long(spelledOurs), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
+  check("seconds", !said(theirs) || long(spelled), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
+  check("seconds", !(said(ours) && said(theirs)), "says again what `duration_seconds` says");
+  check("n", !said(n) || n === 1, "must be 1: a job makes one video");
+  check("seed", !said(seed) || Number.isSafeInteger(seed), "must be a whole number");
+  for (const name of OURS) {
+    const one = value[name];
+    check(name, !said(one) || (typeof one === "string" && one.length <= 255), "must be a text of at most 255 characters");
+  }
+  return fields;
+}
