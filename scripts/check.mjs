@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
+import { TIMEOUT_MS } from "./test-timeout.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const local = (name) => join(ROOT, "node_modules", ".bin", name);
@@ -13,7 +14,11 @@ const CHECKS = [
   { name: "format", command: local("oxfmt"), args: ["--check"] },
   { name: "lint", command: local("oxlint"), args: ["--deny-warnings"] },
   { name: "unused", command: local("knip"), args: ["--no-progress", "--cache"] },
-  { name: "architecture", command: findBun(), args: [...BUN_FLAGS, "test", "--only-failures", "./server/architecture.test.ts"] },
+  {
+    name: "architecture",
+    command: findBun(),
+    args: [...BUN_FLAGS, "test", `--timeout=${TIMEOUT_MS}`, "--only-failures", "./server/architecture.test.ts"],
+  },
 ];
 
 function run({ name, command, args }) {

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
 import { readJunit } from "./junit.mjs";
+import { TIMEOUT_MS } from "./test-timeout.mjs";
 
 /**
  * Each suite is a process of its own, and those of one round run side by side: unit tests need one processor and wait for
@@ -23,8 +24,6 @@ const ROUNDS = [
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const BUN = findBun();
-/** Finds what hangs. What is merely slow on a loaded machine must pass. */
-const TIMEOUT_MS = 120_000;
 const inCi = process.env.CI === "true";
 
 const flagsAt = process.argv.findIndex((argument, at) => at > 1 && argument.startsWith("-"));
