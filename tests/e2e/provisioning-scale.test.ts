@@ -14,9 +14,9 @@ import { startWorld, type World } from "../support/world.ts";
  */
 const PEOPLE = 50_000;
 const GROUPS = 2_000;
-const SENT_PEOPLE = Number(process.env["SCIM_PEOPLE"] ?? 300);
-const SENT_GROUPS = Number(process.env["SCIM_GROUPS"] ?? 12);
-const WARM_UP = 200;
+const SENT_PEOPLE = Number(process.env["SCIM_PEOPLE"] ?? 120);
+const SENT_GROUPS = Number(process.env["SCIM_GROUPS"] ?? 5);
+const WARM_UP = 120;
 const MEMBERS = 25;
 /** What the whole sync may take. */
 const WITHIN_MS = 300_000;
