@@ -46,8 +46,9 @@ export async function appendAdminLog(db: Database | Trx, entries: readonly Admin
     });
     return { ...place, entry_hash: hash };
   });
-  await db.insertInto("admin_log").values(chained).execute();
+  const written = db.insertInto("admin_log").values(chained);
   await db
+    .with("written", () => written)
     .updateTable("admin_log_head")
     .set({ seq, hash, updated_at: sql`now()` })
     .execute();

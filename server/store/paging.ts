@@ -14,3 +14,8 @@ export interface Paged<T> {
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
+
+/** How many there are over all pages, where a page that is not full tells it; undefined: they have to be counted. */
+export function knownTotal({ limit, offset }: Page, found: number): number | undefined {
+  return found < limit && (found > 0 || offset === 0) ? offset + found : undefined;
+}

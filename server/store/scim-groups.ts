@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { knownTotal, type Page, type Paged } from "./paging.ts";
 import { conditionSql, type ScimColumns, type ScimCondition } from "./scim-conditions.ts";
 import type { ScimGroupTable } from "./tables/provisioning.ts";
 
@@ -32,16 +32,17 @@ export async function scimGroupPage(
   page: Page,
 ): Promise<Paged<ScimGroupRow>> {
   const where = sql`s.tenant_id = ${tenantId} AND s.source = ${source} AND ${condition === undefined ? sql<boolean>`true` : conditionSql(condition, COLUMNS)}`;
-  const [items, total] = await Promise.all([
-    page.limit === 0
-      ? []
-      : sql<ScimGroupRow>`SELECT s.* FROM scim_groups s WHERE ${where} ORDER BY s.created_at, s.end_user_group_id LIMIT ${page.limit} OFFSET ${page.offset}`
-          .execute(db)
-          .then(({ rows }) => rows),
-    sql<{ total: number }>`SELECT count(*)::int AS total FROM scim_groups s WHERE ${where}`
-      .execute(db)
-      .then(({ rows }) => rows[0]?.total ?? 0),
-  ]);
+  const read = async () =>
+    (
+      await sql<ScimGroupRow>`SELECT s.* FROM scim_groups s WHERE ${where} ORDER BY s.created_at, s.end_user_group_id LIMIT ${page.limit} OFFSET ${page.offset}`.execute(
+        db,
+      )
+    ).rows;
+  const items = page.limit === 0 ? [] : await read();
+  const total =
+    knownTotal(page, items.length) ??
+    (await sql<{ total: number }>`SELECT count(*)::int AS total FROM scim_groups s WHERE ${where}`.execute(db)).rows[0]?.total ??
+    0;
   return { items, total };
 }
 

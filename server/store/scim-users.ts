@@ -1,7 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { knownTotal, type Page, type Paged } from "./paging.ts";
 import { conditionSql, type ScimColumns, type ScimCondition } from "./scim-conditions.ts";
+import { nameIs } from "./usernames.ts";
 import type { ScimUserTable } from "./tables/provisioning.ts";
 
 /** A person of a directory, with what the gateway itself holds of them. */
@@ -35,16 +36,21 @@ export async function scimUserPage(
   page: Page,
 ): Promise<Paged<ScimUserRow>> {
   const where = sql`s.tenant_id = ${tenantId} AND u.tenant_id = ${tenantId} AND s.source = ${source} AND s.deleted_at IS NULL AND ${condition === undefined ? sql<boolean>`true` : conditionSql(condition, COLUMNS)}`;
-  const [items, total] = await Promise.all([
-    page.limit === 0
-      ? []
-      : sql<ScimUserRow>`SELECT ${ROW} WHERE ${where} ORDER BY s.created_at, s.end_user_id LIMIT ${page.limit} OFFSET ${page.offset}`
-          .execute(db)
-          .then(({ rows }) => rows),
-    sql<{ total: number }>`SELECT count(*)::int AS total FROM scim_users s JOIN end_users u ON u.id = s.end_user_id WHERE ${where}`
-      .execute(db)
-      .then(({ rows }) => rows[0]?.total ?? 0),
-  ]);
+  const read = async () =>
+    (
+      await sql<ScimUserRow>`SELECT ${ROW} WHERE ${where} ORDER BY s.created_at, s.end_user_id LIMIT ${page.limit} OFFSET ${page.offset}`.execute(
+        db,
+      )
+    ).rows;
+  const items = page.limit === 0 ? [] : await read();
+  const total =
+    knownTotal(page, items.length) ??
+    (
+      await sql<{
+        total: number;
+      }>`SELECT count(*)::int AS total FROM scim_users s JOIN end_users u ON u.id = s.end_user_id WHERE ${where}`.execute(db)
+    ).rows[0]?.total ??
+    0;
   return { items, total };
 }
 
@@ -72,6 +78,22 @@ export async function scimUserByExternalId(
   const { rows } = await sql<ScimUserRow>`
     SELECT ${ROW} WHERE s.tenant_id = ${tenantId} AND s.source = ${source} AND s.external_id = ${externalId}`.execute(db);
   return rows[0];
+}
+
+/** Whether neither the name nor the directory's id is anybody's, deleted people included: most of a first sync. */
+export async function isNewPerson(
+  trx: Trx,
+  tenantId: string,
+  source: string,
+  username: string,
+  externalId: string | null,
+): Promise<boolean> {
+  const { rows } = await sql<{ known: boolean }>`
+    SELECT EXISTS (SELECT FROM end_users WHERE tenant_id = ${tenantId} AND ${nameIs(username)})
+        OR EXISTS (SELECT FROM scim_users WHERE tenant_id = ${tenantId} AND source = ${source} AND external_id = ${externalId}::text) AS known`.execute(
+    trx,
+  );
+  return rows[0]?.known === false;
 }
 
 /** What any directory holds of an end user; undefined: they are the gateway's own. */

@@ -9,6 +9,7 @@ import {
   endAdminSessionsOf,
   expireApprovalsOf,
   insertScimUser,
+  isNewPerson,
   scimMemberships,
   scimUserByExternalId,
   scimUserById,
@@ -55,6 +56,9 @@ export interface ScimRequest {
   /** Whether the record is still the one the request was made for. */
   readonly expects: (version: number) => boolean;
 }
+
+/** What the table gives to whoever is new. */
+const FIRST_VERSION = 1;
 
 const stored = (row: ScimUserRow, memberships: readonly ScimMembership[]): StoredPerson => ({
   id: row.end_user_id,
@@ -105,6 +109,7 @@ const taken = (what: string, existingId?: string) =>
 
 /** The person who is to become this one: there before, deleted by this directory or known here without it. */
 async function formerSelf(write: Write, caller: ScimCaller, person: ScimPerson): Promise<EndUserRow | undefined> {
+  if (await isNewPerson(write.trx, caller.tenantId, caller.source, person.userName, person.externalId)) return undefined;
   const known = await endUserByUsername(write.trx, caller.tenantId, person.userName);
   const owned = known === undefined ? undefined : await scimUserOf(write.trx, caller.tenantId, known.id, "lock");
   const named =
@@ -157,7 +162,12 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
   else await updateScimUser(write.trx, id, { ...values, deleted_at: null, created_at: write.now });
   const outcome = former === undefined ? "created" : owned === undefined ? "adopted" : "restored";
   await told(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
-  return getScimUser({ db: write.trx }, caller, id);
+  if (former !== undefined) return getScimUser({ db: write.trx }, caller, id);
+  // Whoever is new is as they were just written, and in no group.
+  return {
+    ...{ id, version: FIRST_VERSION, active: person.active, attributes: JSON.parse(JSON.stringify(person.attributes)) },
+    ...{ createdAt: write.now, updatedAt: write.now, groups: [] },
+  };
 }
 
 /**
