@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.end();
 });
 
-async function skillOf(name: string, scripts: readonly (readonly [string, string])[]): Promise<void> {
+async function skillOf(name: string, scripts: readonly (readonly [string, string])[], seconds: number): Promise<void> {
   const files = [
     { path: "SKILL.md", content: `---\nname: ${name}\ndescription: Tries.\n---\n` },
     ...scripts.map(([path, content]) => ({ path: `scripts/${path}`, content })),
@@ -37,7 +37,7 @@ async function skillOf(name: string, scripts: readonly (readonly [string, string
   await admin.post(`/v1/admin/agent-skills/${skill.id}/versions/1/publish`, {});
   await admin.post(`/v1/admin/resource-groups/${team.groupId}/agent-skills`, { skill_ids: [skill.id] });
   await admin.request("PATCH", `/v1/admin/resource-groups/${team.groupId}/agent-skills/${skill.id}/limits`, {
-    limits: { execution: { timeout_seconds: 5 } },
+    limits: { execution: { timeout_seconds: seconds } },
   });
 }
 
@@ -75,6 +75,7 @@ test("no attempt to get out succeeds, the gateway stays up, and each attempt has
   await skillOf(
     "hostile",
     attempts.map(([name, script], index) => [`${index}-${name}`, script]),
+    5,
   );
   const before = mounts();
   const answers: Awaited<ReturnType<typeof run>>[] = [];
@@ -89,16 +90,19 @@ test("no attempt to get out succeeds, the gateway stays up, and each attempt has
   const ids = new Set(answers.map(({ headers }) => headers.get("x-request-id")));
   expect(ids.size).toBe(attempts.length);
   expect((await fetch(`${world.gateway.runtimeUrl}/readyz`)).status).toBe(200);
-  const told = await Promise.all([...ids].map((id) => rowOf(admin, { id })));
+  const told: Awaited<ReturnType<typeof rowOf>>[] = [];
+  for (let from = 0; from < ids.size; from += 8)
+    told.push(...(await Promise.all([...ids].slice(from, from + 8).map((id) => rowOf(admin, { id })))));
   expect(told.filter(({ proxy_subtype }) => proxy_subtype !== "skill_run")).toEqual([]);
   expect([confined(), mounts()]).toEqual([[], before]);
 });
 
 test("runs go on side by side, and nothing is left of them", async () => {
-  await skillOf("quick", [
+  const scripts = [
     ["say.sh", 'echo "said $1"'],
     ["nap.sh", "sleep 0.5; echo rested"],
-  ]);
+  ] as const;
+  await skillOf("quick", scripts, 60);
   const together = await Promise.all(
     Array.from({ length: 50 }, (_, index) => run("quick", index % 2 === 0 ? "say.sh" : "nap.sh", [String(index)])),
   );

@@ -10,7 +10,7 @@ export async function leaveTask(db: Database, userId: string): Promise<void> {
   await sql`INSERT INTO agent_tasks (tenant_id, agent_id, id, context_id, owner_kind, owner_id, resource_group_id, state, status_at, task, root_task_id, depth, protocol_version) VALUES ('default', 'agent', 't', 'c', 'user', ${userId}, gen_random_uuid(), 'TASK_STATE_COMPLETED', now(), '"marys task"', 'r', 1, '1.0')`.execute(
     db,
   );
-  await sql`INSERT INTO agent_task_states (tenant_id, agent_id, task_id, state, at) VALUES ('default', 'agent', 't', 'TASK_STATE_WORKING', now())`.execute(
+  await sql`INSERT INTO agent_task_states (tenant_id, agent_id, task_id, state, at) VALUES ('default', 'agent', 't', 'marys state', now())`.execute(
     db,
   );
   await sql`INSERT INTO agent_push_configs (tenant_id, agent_id, task_id, id, url, protocol_version) VALUES ('default', 'agent', 't', 'p', 'https://marys receiver', '1.0')`.execute(

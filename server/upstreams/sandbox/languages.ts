@@ -41,7 +41,8 @@ export function interpreters(): ReadonlyMap<Language, Interpreter> {
   found.set("javascript", {
     command: ["/opt/bun", "--smol", "--no-install", "--no-env-file", "--config=/dev/null"],
     bind: [process.execPath, "/opt/bun"],
-    addressSpaceKb: GIGABYTE_KB,
+    // It has more threads where there are more processors, and each takes addresses.
+    addressSpaceKb: 2 * GIGABYTE_KB,
   });
   return found;
 }
