@@ -107,12 +107,15 @@ test(
       results.map((line) => JSON.parse(line)).map(({ custom_id: name, response }) => [name, response.body.choices[0].message.content]),
     ).toEqual(requests.map(({ custom_id: name }) => [name, name.toUpperCase()]));
     // One row each, and their sum is what the job cost.
-    const { rows } = await sql<{ rows: number; lines: number; cost: number; ends: number }>`
+    const told = () =>
+      sql<{ rows: number; lines: number; cost: number; ends: number }>`
     SELECT count(*) FILTER (WHERE proxy_subtype = 'batch_line_chat_completions')::int AS rows, count(DISTINCT custom_metadata->'batch'->>'line')::int AS lines,
       coalesce(sum(llm_estimated_cost_usd), 0)::float8 AS cost, count(*) FILTER (WHERE proxy_subtype = 'batch_end')::int AS ends
       FROM audit_rows WHERE custom_metadata->'batch'->>'job_id' = ${id} OR custom_metadata->'batch_end'->>'job_id' = ${id}`.execute(
-      database.db,
-    );
+        database.db,
+      );
+    // The row of the end is in the database a moment after the job says so.
+    const { rows } = await until(told, (found) => (found.rows[0]?.ends ?? 0) > 0);
     expect(rows[0]).toMatchObject({ rows: LINES, lines: LINES, ends: 1 });
     expect(rows[0]?.cost).toBeCloseTo(LINES * 30 * 0.001 * 0.5, 4);
     expect(job.cost_usd).toBeCloseTo(rows[0]?.cost as number, 4);
