@@ -118,7 +118,7 @@ test(
     const { rows } = await until(told, (found) => (found.rows[0]?.ends ?? 0) > 0);
     expect(rows[0]).toMatchObject({ rows: LINES, lines: LINES, ends: 1 });
     expect(rows[0]?.cost).toBeCloseTo(LINES * 30 * 0.001 * 0.5, 4);
-    expect(job.cost_usd).toBeCloseTo(rows[0]?.cost as number, 4);
+    expect(JSON.parse(await api("GET", `/${id}`)).cost_usd).toBeCloseTo(rows[0]?.cost as number, 4);
   },
   LONG_TEST_MS,
 );
