@@ -53,7 +53,7 @@ afterAll(async () => {
   await removeDirectory(gateway.dataDir);
 });
 
-const rssMiB = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) / 1024;
+const rssMiB = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid()}/status`, "utf8"))?.[1]) / 1024;
 const keyOf = (tenant: string) => served[tenant]?.apiKey as string;
 async function api(tenant: string, method: string, path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/batch/jobs${path}`, {
@@ -109,6 +109,9 @@ test(
     }, 200);
     const short = secondsOf(await ended("other", await submit("other", SHORT)));
     beside.push(await p99(CALLS));
+    console.log(
+      `short alone ${alone} s, beside ${short} s; p99 without ${quiet} ms, with ${beside} ms; memory ${idle} to ${most} MiB so far`,
+    );
     const job = await ended("default", long);
     clearInterval(watch);
     quiet.push(await p99(CALLS));

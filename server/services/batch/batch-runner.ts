@@ -130,11 +130,20 @@ export class BatchRunner {
       }, LOOKED_MS);
   }
 
-  /** A tenant alone has half of all places, so that another one that comes finds some free. */
+  /**
+   * A tenant alone has half of all places, so that another one that comes finds some free. Of several, the one that was served
+   * least of late has that half, as if it were alone, and the others share few: what they have under way takes the time of the
+   * same processors.
+   */
   private mayRun({ id, tenant_id: tenantId, status, paused }: JobToRun): boolean {
     if (status !== "in_progress" || paused || this.empty.has(id)) return false;
-    const tenants = new Set(this.active.filter((job) => job.status === "in_progress").map((job) => job.tenant_id)).size;
-    return (this.underWay.get(tenantId) ?? 0) < Math.max(2, Math.floor(AT_ONCE / Math.max(2, tenants)));
+    const tenants = new Set(
+      this.active.filter((job) => job.status === "in_progress" && !job.paused && !this.empty.has(job.id)).map((job) => job.tenant_id),
+    );
+    const half = AT_ONCE / 2;
+    const others = Math.max(2, Math.floor(AT_ONCE / 8 / Math.max(1, tenants.size - 1)));
+    const places = tenants.size < 2 || this.turns.leastServed(tenants) === tenantId ? half : others;
+    return (this.underWay.get(tenantId) ?? 0) < places;
   }
 
   private async begin(job: JobToRun, most: number): Promise<number> {

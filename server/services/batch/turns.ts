@@ -31,6 +31,13 @@ export class Turns {
     return best;
   }
 
+  /** Of tenants, the one for whom the fewest lines were begun of late. */
+  leastServed(tenantIds: Iterable<string>): string | null {
+    let least: string | null = null;
+    for (const id of tenantIds) if (least === null || this.begunFor(`tenant ${id}`) < this.begunFor(`tenant ${least}`)) least = id;
+    return least;
+  }
+
   began(job: { readonly id: string; readonly tenant_id: string }, lines: number): void {
     for (const key of [`tenant ${job.tenant_id}`, job.id]) this.shares.set(key, { begun: this.begunFor(key) + lines, at: this.now() });
   }

@@ -158,13 +158,13 @@ function Details({ id }: { readonly id: string }): ReactNode {
       />
       {job.errors_by_kind.length > 0 && (
         <section className="grid gap-1">
-          <h3 className="text-sm font-medium">Failures by kind</h3>
+          <h2 className="text-sm font-medium">Failures by kind</h2>
           <Facts items={job.errors_by_kind.map(({ code, count }) => [code, formatNumber(count)] as const)} />
         </section>
       )}
       {job.provider_batches.length > 0 && (
         <section className="grid gap-1">
-          <h3 className="text-sm font-medium">Batches at the provider</h3>
+          <h2 className="text-sm font-medium">Batches at the provider</h2>
           <Facts
             items={job.provider_batches.map(
               ({ id: ours, provider_batch: theirs, lines, state }) => [theirs ?? ours, `${formatNumber(lines)} lines, ${state}`] as const,
