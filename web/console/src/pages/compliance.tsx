@@ -134,13 +134,14 @@ export function CompliancePage(): ReactNode {
         </div>
         <Panel title="Report of the last 30 days" actions={<PrintButton label="Print the report" />}>
           <div className="grid gap-4">
-            <SelectField
-              className="print:hidden"
-              label="Framework"
-              value={framework}
-              onChange={({ currentTarget: { value } }) => setFramework(value as Framework)}
-              choices={FRAMEWORKS.map((value) => ({ value, label: TITLES[value] }))}
-            />
+            <div data-print="hide">
+              <SelectField
+                label="Framework"
+                value={framework}
+                onChange={({ currentTarget: { value } }) => setFramework(value as Framework)}
+                choices={FRAMEWORKS.map((value) => ({ value, label: TITLES[value] }))}
+              />
+            </div>
             {report.isPending && <Skeleton label="Loading" />}
             {report.isError && <ErrorState error={report.error} title="The report could not be made" requestLabel="Request" />}
             {report.isSuccess && (
