@@ -203,6 +203,7 @@ for (const [width, theme] of [
       "/discovery",
       "/residency",
       "/usage-import",
+      "/provisioning-log",
       `/manage/resource-groups/${groups[0].id}`,
     ]);
   });

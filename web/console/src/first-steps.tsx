@@ -1,4 +1,5 @@
-import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
+import { codeSamples } from "@gatehouse/web-kit/code-samples.ts";
+import { CodeSamplesView } from "@gatehouse/web-kit/code-samples-view.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -67,9 +68,13 @@ export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
   if (answers.some(({ isPending }) => isPending)) return null;
   const isDone = STEPS.map((step, at) => answers[at]?.data !== undefined && step.isDone(answers[at].data));
   if (calls > 0 && isDone.every(Boolean)) return null;
-  const line =
-    `curl ${location.protocol}//${location.hostname}:${RUNTIME_PORT}/v1/proxy/llm/chat/completions -H "Authorization: Bearer $GATEHOUSE_KEY" ` +
-    `-H "Content-Type: application/json" -d '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}'`;
+  const samples = codeSamples({
+    method: "POST",
+    url: `${location.protocol}//${location.hostname}:${RUNTIME_PORT}/v1/proxy/llm/chat/completions`,
+    credential: "GATEHOUSE_KEY",
+    headers: [],
+    body: { kind: "json", text: '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}' },
+  });
   return (
     <Panel title="First steps">
       <ol className="grid gap-3">
@@ -84,12 +89,12 @@ export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
             </Link>
           </Step>
         ))}
-        <Step done={calls > 0} hint="With the key in GATEHOUSE_KEY and the address that the start printed:">
+        <Step
+          done={calls > 0}
+          hint="With the key in GATEHOUSE_KEY. The start prints the address as that of the runtime plane, should it be another than this."
+          more={<CodeSamplesView samples={samples} label="Languages" />}
+        >
           Send a call
-          <span className="mt-1 flex items-start gap-2">
-            <code className="min-w-0 rounded bg-sunken px-3 py-2 text-xs break-all">{line}</code>
-            <CopyButton text={line} label="Copy the call" doneLabel="Copied" />
-          </span>
         </Step>
         <Step done={calls > 0} hint="Every call leaves one, within a second.">
           <Link to="/audit" className="text-accent underline">
@@ -104,14 +109,25 @@ export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
   );
 }
 
-function Step({ done, hint, children }: { readonly done: boolean; readonly hint: string; readonly children: ReactNode }): ReactNode {
+function Step({
+  done,
+  hint,
+  more,
+  children,
+}: {
+  readonly done: boolean;
+  readonly hint: string;
+  readonly more?: ReactNode;
+  readonly children: ReactNode;
+}): ReactNode {
   const Icon = done ? CircleCheck : Circle;
   return (
     <li className="flex items-start gap-3">
       <Icon aria-label={done ? "Done" : "To do"} size={20} className={done ? "mt-0.5 shrink-0 text-good" : "mt-0.5 shrink-0 text-muted"} />
-      <div className="grid min-w-0 gap-0.5">
+      <div className="grid min-w-0 grow grid-cols-1 gap-0.5">
         <span>{children}</span>
         <span className="text-sm text-muted">{hint}</span>
+        {more !== undefined && <div className="mt-1">{more}</div>}
       </div>
     </li>
   );

@@ -39,6 +39,8 @@ interface DataTableProps<Row> {
 }
 
 const NEAR_END = 20;
+/** Pixels that a table has beside its rows: its head, its frame, and a bar to scroll sideways with. */
+const AROUND_ROWS = 56;
 
 function HeaderCell<Row>({ column, sort, onSort }: { column: Column<Row> } & Pick<DataTableProps<Row>, "sort" | "onSort">): ReactNode {
   const sorted = sort?.id === column.id ? sort : null;
@@ -101,7 +103,10 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   };
 
   return (
-    <div className={clsx("flex flex-col overflow-hidden rounded-xl border border-line bg-surface", className ?? "h-[min(65dvh,48rem)]")}>
+    <div
+      className={clsx("flex flex-col overflow-hidden rounded-xl border border-line bg-surface", className)}
+      style={className === undefined ? { height: `min(65dvh, 48rem, ${rows.length * rowHeight + AROUND_ROWS}px)` } : undefined}
+    >
       <div
         ref={scroller}
         role="table"

@@ -29,7 +29,7 @@ export function RowFilters({
   return (
     <form
       role="search"
-      className="grid gap-3 sm:grid-cols-2 lg:grid-cols-[2fr_1fr_1fr_1fr_1fr_max-content] lg:items-end"
+      className="grid gap-3 sm:grid-cols-2 sm:items-end lg:grid-cols-3"
       onSubmit={(event) => {
         event.preventDefault();
         onChange({ ...choices, ...withText });

@@ -15,7 +15,7 @@ const read = (page: number) => adminApi.call("GET /v1/admin/admin-log", { query:
 type Entry = Awaited<ReturnType<typeof read>>["entries"][number];
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: "at", header: "When", width: "12rem", cell: (entry) => formatDate(entry.at) },
+  { id: "at", header: "When", width: "13rem", cell: (entry) => formatDate(entry.at) },
   { id: "actor", header: "Who", width: "minmax(8rem, 1fr)", cell: (entry) => entry.actor_username ?? "the gateway" },
   { id: "action", header: "Did", width: "minmax(7rem, 1fr)", cell: (entry) => entry.action },
   { id: "kind", header: "To", width: "minmax(8rem, 1fr)", cell: (entry) => entry.resource },

@@ -17,11 +17,11 @@ import { PRODUCT } from "../product.ts";
 const PAGE_SIZE = 200;
 
 const COLUMNS: readonly Column<ListedRow>[] = [
-  { id: "time", header: "When", width: "12rem", cell: (row) => formatDate(row.timestamp ?? "") },
+  { id: "time", header: "When", width: "13rem", cell: (row) => formatDate(row.timestamp ?? "") },
   {
     id: "outcome",
     header: "Outcome",
-    width: "minmax(11rem, 1fr)",
+    width: "minmax(10rem, 1fr)",
     cell: (row) =>
       row.success === true ? (
         <Badge tone="good">{row.http_status_code ?? "served"}</Badge>
@@ -29,17 +29,17 @@ const COLUMNS: readonly Column<ListedRow>[] = [
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "kind", header: "Kind", width: "minmax(9rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "kind", header: "Kind", width: "minmax(8rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
     header: "What was called",
-    width: "minmax(8rem, 2fr)",
+    width: "minmax(7rem, 2fr)",
     cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
   },
   {
     id: "who",
     header: "Who",
-    width: "minmax(7rem, 1fr)",
+    width: "minmax(6rem, 1fr)",
     cell: (row) => row.gateway_user_username ?? row.subject_id ?? row.api_key_id ?? "nobody known",
   },
   {

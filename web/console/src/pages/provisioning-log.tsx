@@ -35,7 +35,7 @@ const TONES: Partial<Record<Entry["outcome"], "good" | "warn" | "bad">> = {
 };
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: "at", header: "When", width: "12rem", cell: ({ at }) => formatDate(at) },
+  { id: "at", header: "When", width: "13rem", cell: ({ at }) => formatDate(at) },
   { id: "directory", header: "Directory", width: "minmax(7rem, 1fr)", cell: ({ directory }) => directory },
   { id: "outcome", header: "Outcome", width: "8rem", cell: ({ outcome }) => <Badge tone={TONES[outcome] ?? "neutral"}>{outcome}</Badge> },
   { id: "type", header: "What", width: "5rem", cell: (entry) => entry.resource_type },

@@ -6,9 +6,9 @@ export interface DifferencePart {
 /** Beyond this many pieces a side is told whole: comparing each with each would take too long. */
 const MOST_PIECES = 2_000;
 
-/** What became of a text, piece by piece: words with the space behind them, or lines. */
+/** What became of a text, piece by piece: words and the space between them, or lines. */
 export function textDifference(before: string, after: string, by: "words" | "lines"): readonly DifferencePart[] {
-  const pieces = (text: string): readonly string[] => text.match(by === "words" ? /\S+\s*|\s+/g : /[^\n]*\n|[^\n]+/g) ?? [];
+  const pieces = (text: string): readonly string[] => text.match(by === "words" ? /\S+|\s+/g : /[^\n]*\n|[^\n]+/g) ?? [];
   const [old, now] = [pieces(before), pieces(after)];
   if (old.length > MOST_PIECES || now.length > MOST_PIECES) return merged([part("gone", before), part("new", after)]);
   const lengths = commonLengths(old, now);
