@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
-import type { KnowledgeChunkTable, KnowledgeDocumentTable } from "./tables/knowledge.ts";
+import type { KnowledgeChunkTable, KnowledgeDocumentTable, KnowledgeVectorTable } from "./tables/knowledge.ts";
 
 export type KnowledgeDocumentRow = Omit<Selectable<KnowledgeDocumentTable>, "content">;
 
@@ -136,7 +136,9 @@ export async function postponeDocument(db: Database, taken: Taken, reason: strin
 export async function failDocument(db: Database, taken: Taken, reason: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const failed = await settled(trx, taken, { status: "failed", reason, chunk_count: 0 });
-    if (failed) await trx.deleteFrom("knowledge_chunks").where("document_id", "=", taken.id).execute();
+    if (!failed) return;
+    await trx.deleteFrom("knowledge_chunks").where("document_id", "=", taken.id).execute();
+    await forgetVectors(trx, taken.id);
   });
 }
 
@@ -147,27 +149,42 @@ export async function renewLease(db: Database, taken: Taken, leaseMs: number): P
   return numAffectedRows === 1n;
 }
 
-export type NewChunk = Omit<Insertable<KnowledgeChunkTable>, "lexemes" | "principals"> & {
+/** Its vector is the one that was stored for its digest, where there is one. */
+export type NewChunk = Omit<Insertable<KnowledgeChunkTable>, "lexemes" | "principals" | "embedding_model_id" | "vector" | "signs"> & {
   /** What it is found by: its place in the document and what it says. */
   readonly indexed: string;
 };
 
 const CHUNKS_AT_ONCE = 200;
 
+type Embedded = Taken & Pick<DocumentToIndex, "embedding_model_id">;
+
 /** Puts passages in the place of those there were, at once; nothing where the document changed or went meanwhile. */
-export async function replaceChunks(db: Database, taken: Taken, chunks: readonly NewChunk[]): Promise<void> {
+export async function replaceChunks(db: Database, taken: Embedded, chunks: readonly NewChunk[]): Promise<void> {
+  const { embedding_model_id: modelId } = taken;
+  const stored = <T>(column: "embedding_model_id" | "vector" | "signs", digest: string) => sql<T | null>`(SELECT v.${sql.ref(column)}
+    FROM knowledge_vectors v WHERE v.document_id = ${taken.id} AND v.embedding_model_id = ${modelId} AND v.digest = ${digest})`;
   await db.transaction().execute(async (trx) => {
     if (!(await settled(trx, taken, { status: "ready", reason: null, chunk_count: chunks.length }))) return;
+    // Those of passages that stay as they are.
+    await sql`INSERT INTO knowledge_vectors (document_id, embedding_model_id, digest, tenant_id, vector, signs)
+      SELECT DISTINCT ON (c.digest) c.document_id, c.embedding_model_id, c.digest, c.tenant_id, c.vector, c.signs FROM knowledge_chunks c
+       WHERE c.document_id = ${taken.id} AND c.embedding_model_id = ${modelId} AND c.vector IS NOT NULL AND c.signs IS NOT NULL
+      ON CONFLICT DO NOTHING`.execute(trx);
     await trx.deleteFrom("knowledge_chunks").where("document_id", "=", taken.id).execute();
     for (let from = 0; from < chunks.length; from += CHUNKS_AT_ONCE) {
       const values = chunks.slice(from, from + CHUNKS_AT_ONCE).map(({ indexed, ...chunk }) => ({
         ...chunk,
+        embedding_model_id: stored<string>("embedding_model_id", chunk.digest),
+        vector: stored<Uint8Array>("vector", chunk.digest),
+        signs: stored<string>("signs", chunk.digest),
         lexemes: sql<string>`to_tsvector('english', ${indexed})`,
         // As they are now that the document is locked, which may be others than when it was taken up.
         principals: sql<string[] | null>`(SELECT d.principals FROM knowledge_documents d WHERE d.id = ${taken.id})`,
       }));
       await trx.insertInto("knowledge_chunks").values(values).execute();
     }
+    await forgetVectors(trx, taken.id);
   });
 }
 
@@ -186,13 +203,23 @@ async function settled(
   return numUpdatedRows === 1n;
 }
 
-/** Vectors of a document's passages by the digest of what they were made of. */
-export async function vectorsByDigest(db: Database, documentId: string, modelId: string): Promise<Map<string, Uint8Array>> {
-  const rows = await db
-    .selectFrom("knowledge_chunks")
-    .select(["digest", "vector"])
-    .where("document_id", "=", documentId)
-    .where("embedding_model_id", "=", modelId)
+async function forgetVectors(trx: Trx, documentId: string): Promise<void> {
+  await trx.deleteFrom("knowledge_vectors").where("document_id", "=", documentId).execute();
+}
+
+/** Keeps vectors of a document that is being read until its passages are there. */
+export async function storeVectors(db: Database, vectors: readonly Insertable<KnowledgeVectorTable>[]): Promise<void> {
+  await db
+    .insertInto("knowledge_vectors")
+    .values(vectors)
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
-  return new Map(rows.flatMap(({ digest, vector }) => (vector === null ? [] : [[digest, vector] as const])));
+}
+
+/** Digests that the document's passages, or those on the way, have vectors of a model for. */
+export async function embeddedDigests(db: Database, documentId: string, modelId: string): Promise<Set<string>> {
+  const { rows } = await sql<{ digest: string }>`
+    SELECT digest FROM knowledge_chunks WHERE document_id = ${documentId} AND embedding_model_id = ${modelId} AND vector IS NOT NULL
+    UNION SELECT digest FROM knowledge_vectors WHERE document_id = ${documentId} AND embedding_model_id = ${modelId}`.execute(db);
+  return new Set(rows.map(({ digest }) => digest));
 }

@@ -83,6 +83,7 @@ import type {
   KnowledgeConnectorTable,
   KnowledgeDocumentTable,
   KnowledgeIdentityTable,
+  KnowledgeVectorTable,
 } from "./tables/knowledge.ts";
 import type { WebSearchAddressTable, WebSearchProviderTable } from "./tables/web-search.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
@@ -308,6 +309,7 @@ export interface Schema {
   knowledge_base_groups: { knowledge_base_id: string; group_id: string; tenant_id: string };
   knowledge_documents: KnowledgeDocumentTable;
   knowledge_chunks: KnowledgeChunkTable;
+  knowledge_vectors: KnowledgeVectorTable;
   kb_identities: KnowledgeIdentityTable;
   knowledge_connectors: KnowledgeConnectorTable;
   files: FileTable;

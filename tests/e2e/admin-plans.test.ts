@@ -308,8 +308,9 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
   "/v1/admin/kb-connectors": () => ({
     name: "wanted",
     knowledge_base_id: made.knowledge,
-    connector_type: "directory",
-    location: "handbook",
+    connector_type: "git",
+    location: "https://git.example/handbook.git",
+    credential: "reader:wanted",
     mapping_file: "readers.json",
     every_minutes: 30,
     enabled: false,
@@ -382,7 +383,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 };
 
 /** What no read shows: what is secret, and what is done once. */
-const UNREAD = ["password", "api_key", "client_secret", "credentials", "send_welcome_email", "initial_member_ids"];
+const UNREAD = ["password", "api_key", "client_secret", "credential", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) =>
     method === "POST" &&

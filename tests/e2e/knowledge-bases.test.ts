@@ -148,6 +148,25 @@ describe("a document", () => {
     expect(await settledDocument(admin, id, body.id)).toMatchObject({ status: "ready", reason: null });
   });
 
+  test("is embedded once, however often its model fails on the way", async () => {
+    const { id } = await embedding("halfway");
+    const text = Array.from({ length: 150 }, (_, i) => `## Part ${i}\n\nWhat part ${i} says about number ${i * 7}.`).join("\n\n");
+    const before = embedder.asked.length;
+    embedder.failsAfter = 2;
+    const { body } = await upload(id, "parts.md", text);
+    await documentWhen(admin, id, body.id, ({ reason }) => reason !== null);
+    embedder.fails = null;
+    expect(await settledDocument(admin, id, body.id)).toMatchObject({ status: "ready", chunk_count: 150 });
+    const asked = embedder.asked.slice(before);
+    // What failed is asked for again, and nothing of what was answered.
+    const failed = asked[2] ?? [];
+    const answered = asked.filter((_, i) => i !== 2).flat();
+    expect([answered.length, new Set(answered).size]).toEqual([150, 150]);
+    expect(answered).toEqual(expect.arrayContaining([...failed]));
+    const { passages } = await search(id, "What does part 140 say?");
+    expect(passages[0]).toMatchObject({ heading: "Part 140", similarity: expect.any(Number) });
+  });
+
   test("waits for a group that pays", async () => {
     const { id } = await embedding("unpaid", { group_ids: [] });
     const { body } = await upload(id, "unpaid.txt", "Nobody pays.");

@@ -277,6 +277,7 @@ export const ABOUT_NOBODY = [
   "knowledge_chunks",
   "knowledge_connectors",
   "knowledge_documents",
+  "knowledge_vectors",
   "mcp_server_snapshots",
   "mcp_servers",
   "model_usage_daily",

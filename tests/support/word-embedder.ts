@@ -8,6 +8,8 @@ export interface WordEmbedder {
   readonly asked: string[][];
   /** Answered in the place of vectors while it is set. */
   fails: number | null;
+  /** How many more requests are answered before it fails; null: it goes on. */
+  failsAfter: number | null;
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export async function startWordEmbedder(): Promise<WordEmbedder> {
       const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { input: string | string[] };
       const texts = typeof input === "string" ? [input] : input;
       asked.push(texts);
+      if (embedder.failsAfter !== null && embedder.failsAfter-- === 0) [embedder.fails, embedder.failsAfter] = [503, null];
       const { fails } = embedder;
       response.writeHead(fails ?? 200, { "content-type": "application/json" });
       const tokens = texts.join(" ").length;
@@ -53,6 +56,7 @@ export async function startWordEmbedder(): Promise<WordEmbedder> {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     asked,
     fails: null,
+    failsAfter: null,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -82,11 +82,14 @@ export const kbConnectors = records<
     };
   },
   async toPatch(write, _tenantId, row, body) {
-    const { credential, ...columns } = body;
+    const { credential: written, ...columns } = body;
+    const stored = write.directory.secrets.openOrNull(row.credential_sealed, sealContext("knowledge_connectors", row.id));
+    // The same again changes nothing.
+    const credential = written === stored && (stored !== null || row.credential_sealed === null) ? undefined : written;
     const location = body.location ?? row.location;
-    checkLocation(row.connector_type, location, credential != null);
+    checkLocation(row.connector_type, location, written != null);
     // Shown to another host it would be given away.
-    if (location !== row.location && row.credential_sealed !== null && credential === undefined)
+    if (location !== row.location && row.credential_sealed !== null && written === undefined)
       throw invalidField("credential", "must be given again, or null, with another location");
     const before: Readonly<Record<string, unknown>> = row;
     const changes = credential !== undefined || Object.entries(columns).some(([member, value]) => before[member] !== value);

@@ -1,14 +1,17 @@
 import type { Database } from "../../store/database.ts";
 import {
   type DocumentToIndex,
+  embeddedDigests,
   failDocument,
   type NewChunk,
   postponeDocument,
   renewLease,
   replaceChunks,
   takeUpDocument,
-  vectorsByDigest,
+  storeVectors,
 } from "../../store/knowledge-documents.ts";
+
+import { signsOf, toBytes } from "./vectors.ts";
 
 export type { DocumentToIndex, NewChunk } from "../../store/knowledge-documents.ts";
 
@@ -45,8 +48,19 @@ export class WaitingDocuments {
     return replaceChunks(this.db, document, chunks);
   }
 
-  /** Of its passages so far, by the digest of what they were made of. */
-  vectors(document: DocumentToIndex, modelId: string): Promise<Map<string, Uint8Array>> {
-    return vectorsByDigest(this.db, document.id, modelId);
+  /** Digests of what need not be embedded any more. */
+  embedded(document: DocumentToIndex, modelId: string): Promise<Set<string>> {
+    return embeddedDigests(this.db, document.id, modelId);
+  }
+
+  /** Keeps vectors until the document is read to its end, by whomever. */
+  keep(document: DocumentToIndex, modelId: string, vectors: readonly (readonly [digest: string, vector: Float32Array])[]): Promise<void> {
+    return storeVectors(
+      this.db,
+      vectors.map(([digest, vector]) => ({
+        ...{ document_id: document.id, tenant_id: document.tenant_id, embedding_model_id: modelId, digest },
+        ...{ vector: toBytes(vector), signs: signsOf(vector) },
+      })),
+    );
   }
 }

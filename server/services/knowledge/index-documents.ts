@@ -3,7 +3,6 @@ import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { fromBytes, signsOf, toBytes } from "../../directory/knowledge/vectors.ts";
 import { type DocumentToIndex, type NewChunk, WaitingDocuments } from "../../directory/knowledge/waiting-documents.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ReadDocument } from "./document-reader.ts";
@@ -80,39 +79,32 @@ async function chunksOf(parts: IndexingParts, waiting: WaitingDocuments, documen
   const { embedding_model_id: modelId } = document;
   const indexed = passages.map((passage) => indexedText(document.name, passage));
   const digests = indexed.map((text) => sha256Hex(text));
-  const vectors = modelId === null ? new Map<string, Uint8Array>() : await vectorsOf(parts, waiting, document, modelId, indexed, digests);
-  return passages.map((passage, ordinal) => {
-    const digest = digests[ordinal] as string;
-    const vector = vectors.get(digest) ?? null;
-    return {
-      document_id: document.id,
-      ordinal,
-      knowledge_base_id: document.knowledge_base_id,
-      tenant_id: document.tenant_id,
-      heading: passage.heading,
-      body: passage.text,
-      tokens: passage.tokens,
-      digest,
-      embedding_model_id: vector === null ? null : modelId,
-      vector,
-      signs: vector === null ? null : signsOf(fromBytes(vector)),
-      indexed: indexed[ordinal] as string,
-    };
-  });
+  if (modelId !== null)
+    await embedMissing(parts, waiting, document, modelId, new Map(digests.map((digest, i) => [digest, indexed[i] ?? ""])));
+  return passages.map((passage, ordinal) => ({
+    document_id: document.id,
+    ordinal,
+    knowledge_base_id: document.knowledge_base_id,
+    tenant_id: document.tenant_id,
+    heading: passage.heading,
+    body: passage.text,
+    tokens: passage.tokens,
+    digest: digests[ordinal] as string,
+    indexed: indexed[ordinal] as string,
+  }));
 }
 
 /** A passage alone does not say what it is about: the document's name and its headings stand before it. */
 const indexedText = (name: string, { heading, text }: SplitPassage) => [name, heading, text].filter((part) => part !== "").join("\n");
 
-/** By digest; only passages that have none yet are embedded. */
-async function vectorsOf(
+/** Texts by their digests, of which those are embedded that were not before. Each batch is kept at once: it was paid for. */
+async function embedMissing(
   { snapshots, embed, clock }: IndexingParts,
   waiting: WaitingDocuments,
   document: DocumentToIndex,
   modelId: string,
-  texts: readonly string[],
-  digests: readonly string[],
-): Promise<Map<string, Uint8Array>> {
+  texts: ReadonlyMap<string, string>,
+): Promise<void> {
   const { group_id: groupId } = document;
   if (groupId === null)
     throw new Postponed("No resource group pays for embedding it: set indexing_group_id, or grant the knowledge base to a group.", false);
@@ -120,9 +112,8 @@ async function vectorsOf(
   const model = scope?.tenant.models.get(modelId);
   if (scope === null || model === undefined) throw new Postponed("The embedding model is not there.", true);
   if (!model.enabled) throw new Postponed("The embedding model is switched off.", false);
-  const vectors = await waiting.vectors(document, modelId);
-  const missing = new Map(digests.flatMap((digest, i) => (vectors.has(digest) ? [] : [[digest, texts[i] as string] as const])));
-  const wanted = [...missing];
+  const embedded = await waiting.embedded(document, modelId);
+  const wanted = [...texts].filter(([digest]) => !embedded.has(digest));
   const parent = ownCall(scope, document.id, clock);
   for (let from = 0; from < wanted.length; from += TEXTS_AT_ONCE) {
     if (!(await waiting.hold(document))) throw new Postponed("It changed meanwhile.", false);
@@ -134,7 +125,10 @@ async function vectorsOf(
       { timeoutMs: TIMEOUT_MS, ofCaller: false },
     );
     if (isRefusal(found)) throw new Postponed(`It could not be embedded: ${found.message}`, true);
-    for (const [i, [digest]] of batch.entries()) vectors.set(digest, toBytes(found[i] as Float32Array));
+    await waiting.keep(
+      document,
+      modelId,
+      batch.map(([digest], i) => [digest, found[i] as Float32Array]),
+    );
   }
-  return vectors;
 }

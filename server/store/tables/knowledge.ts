@@ -54,6 +54,15 @@ export interface KnowledgeChunkTable {
   principals: WithDefault<string[] | null>;
 }
 
+export interface KnowledgeVectorTable {
+  document_id: string;
+  embedding_model_id: string;
+  digest: string;
+  tenant_id: string;
+  vector: Uint8Array;
+  signs: string;
+}
+
 export interface KnowledgeIdentityTable {
   id: string;
   tenant_id: string;
