@@ -40,6 +40,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     display_name: "Shown",
     enabled: false,
     data_retention: { store_bodies: "full", body_days: 1, log_days: 2, run_days: 3, file_days: 4 },
+    media_limits: { image_mb: 5, audio_mb: null, group_storage_mb: 100 },
     default_judge_model_id: null,
     allowed_regions: ["eu", "ca"],
     run_idle_minutes: 7,
