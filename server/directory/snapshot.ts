@@ -25,12 +25,16 @@ export type { ModelEntry } from "./models/model-entry.ts";
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
  * configuration changes.
  */
+type MediaLimits = NonNullable<TenantPolicyRows["tenant"]["media_limits"]>;
+
 export interface TenantSnapshot {
   readonly id: string;
   readonly enabled: boolean;
   readonly storeBodies: "full" | "redacted" | "none";
   /** Days until a stored file goes; null keeps it. */
   readonly fileDays: number | null;
+  /** How large files may be, MiB; none where left out. */
+  readonly mediaLimits?: MediaLimits | undefined;
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly modelsByName: ReadonlyMap<string, ModelEntry>;
   /** By the provider's own name, which several models may share. */
@@ -121,6 +125,7 @@ export function compileTenant(
     enabled: rows.tenant.enabled,
     storeBodies: rows.tenant.data_retention.store_bodies,
     fileDays: rows.tenant.data_retention.file_days,
+    mediaLimits: rows.tenant.media_limits,
     models,
     modelsByName,
     modelsByModelName,

@@ -29,6 +29,11 @@ export const ERRORS = {
     retry: true,
   },
   file_too_large: { status: 413, message: "The file is larger than files of its kind may be.", retry: false },
+  file_storage_full: {
+    status: 413,
+    message: "The files of this resource group are as large together as they may be. Delete some, or wait until they expire.",
+    retry: false,
+  },
   file_not_found: { status: 404, message: "There is no such file.", retry: false },
   range_not_satisfiable: { status: 416, message: "The file has no bytes in that range.", retry: false },
   speech_declined: { status: 400, message: "The model's provider said nothing.", retry: false },

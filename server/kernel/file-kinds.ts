@@ -15,7 +15,12 @@ const CAPS: Readonly<Record<FileKind, number>> = {
   other: MOST_BYTES,
 };
 
-export const capOf = (kind: FileKind | null): number => (kind === null ? MOST_BYTES : CAPS[kind]);
+/** `lowered`: what a tenant allows of each kind, MiB. */
+export function capOf(kind: FileKind | null, lowered: Readonly<Record<string, number | null | undefined>> = {}): number {
+  if (kind === null) return MOST_BYTES;
+  const own = lowered[`${kind}_mb`] ?? null;
+  return own === null ? CAPS[kind] : Math.min(CAPS[kind], own * MB);
+}
 
 export function isFileKind(text: string): text is FileKind {
   return FILE_KINDS.some((kind) => kind === text);

@@ -74,6 +74,18 @@ export async function recordFile(trx: Trx, file: Insertable<FileTable>): Promise
   return trx.insertInto("files").values(file).returningAll().executeTakeFirstOrThrow();
 }
 
+/** Bytes of all files of a group that are there; whoever asks in a transaction is alone with the group until its end. */
+export async function storedBytesOfGroup(trx: Trx, groupId: string, now: Date): Promise<number> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`files of ${groupId}`}, 0))`.execute(trx);
+  const { total } = await trx
+    .selectFrom("files")
+    .where("resource_group_id", "=", groupId)
+    .where(alive(now))
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>("size_bytes"), sql<number>`0`).as("total"))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+}
+
 /** Ids of those that were there and are deleted now. */
 export async function deleteFiles(
   db: Database,

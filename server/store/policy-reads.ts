@@ -5,7 +5,7 @@ import { type AgentSigningKeyRow, signingKeys } from "./agents.ts";
 import { type AutonomyRow, readAutonomy } from "./ai-systems.ts";
 import { type ClassifiedGroup, readClassifiedGroups } from "./classified-groups.ts";
 import type { Database } from "./database.ts";
-import type { DataRetention } from "./schema.ts";
+import type { DataRetention, MediaLimitsRow } from "./schema.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 import type { AgentTable } from "./tables/agents.ts";
 import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
@@ -24,6 +24,7 @@ export interface TenantPolicyRows extends PolicyRows {
     id: string;
     enabled: boolean;
     data_retention: DataRetention;
+    media_limits?: MediaLimitsRow;
     allowed_regions: string[];
     default_judge_model_id: string | null;
     compliance_frameworks: string[] | null;
@@ -63,7 +64,16 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     .execute(async (trx) => {
       const tenant = await trx
         .selectFrom("tenants")
-        .select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id", "compliance_frameworks", "autonomy_floor"])
+        .select([
+          "id",
+          "enabled",
+          "data_retention",
+          "media_limits",
+          "allowed_regions",
+          "default_judge_model_id",
+          "compliance_frameworks",
+          "autonomy_floor",
+        ])
         .where("id", "=", tenantId)
         .executeTakeFirst();
       if (tenant === undefined) return null;

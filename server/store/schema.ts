@@ -1,5 +1,5 @@
 import type { ColumnType } from "kysely";
-import type { Json, NullableJson, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { Json, JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
 import type {
   AdminUserTable,
   EndUserGroupTable,
@@ -99,12 +99,23 @@ export interface DataRetention {
   file_days: number | null;
 }
 
+export interface MediaLimitsRow {
+  readonly image_mb?: number | null | undefined;
+  readonly audio_mb?: number | null | undefined;
+  readonly document_mb?: number | null | undefined;
+  readonly video_mb?: number | null | undefined;
+  readonly other_mb?: number | null | undefined;
+  readonly group_storage_mb?: number | null | undefined;
+}
+
 export interface TenantTable {
   id: string;
   name: string;
   display_name: string | null;
   enabled: WithDefault<boolean>;
   data_retention: Json<DataRetention>;
+  /** MiB. */
+  media_limits: JsonWithDefault<MediaLimitsRow>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
   /** Null: it reports under none. */

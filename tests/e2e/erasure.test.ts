@@ -157,6 +157,10 @@ async function liveALittle(): Promise<void> {
     , l AS (INSERT INTO batch_lines (job_id, line, custom_id, body, state, result) SELECT id, 1, 'c', '"marys question"', 2, '"marys answer"' FROM j RETURNING job_id, line)
     INSERT INTO batch_departures (job_id, line, tenant_id, left_from, call_id, model_id, operation, audit_row, asked, bytes)
       SELECT job_id, line, 'default', gen_random_uuid(), 'c', 'm', 'chat', '{}', '"marys question"', 1 FROM l`.execute(connection.db);
+  await sql`INSERT INTO video_jobs (id, tenant_id, resource_group_id, end_user_id, status, model_id, model, provider_key, upstream_id, display_name, prices, held_micro_usd, look_at, request_id, client_ip, created_at, updated_at, ended_at, settled_at, expires_at)
+    VALUES ('video_1', 'default', ${served.groupId}, ${mary.id}, 'succeeded', 'm', 'm', 'p', 'u', 'marys film', '{}', 0, now(), 'r', '', now(), now(), now(), now(), now())`.execute(
+    connection.db,
+  );
   const config = crypto.randomUUID();
   await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
     connection.db,

@@ -217,3 +217,22 @@ test("OpenAI's client stores, lists, reads and deletes files unchanged", async (
   expect(await openai.files.delete(file.id)).toEqual({ id: file.id, object: "file", deleted: true });
   expect(await openai.files.retrieve(file.id).catch((error: { status: number }) => error.status)).toBe(404);
 });
+
+test("a tenant lowers what a file may measure, and bounds what the files of a group come to together", async () => {
+  const { admin } = world;
+  await admin.post("/v1/admin/tenants", { id: "small", name: "small", media_limits: { document_mb: 1, group_storage_mb: 2 } });
+  const { id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "small", name: "desk", group_type: "team" });
+  const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: "k", access_mode: "shared" });
+  const text = (bytes: number) => "a".repeat(bytes);
+  const MIB = 1024 * 1024;
+  const large = await put(text(MIB + 1), { kind: "document" }, key);
+  expect([large.status, large.body.error]).toEqual([413, expect.stringContaining("at most 1 MiB")]);
+  const first = await put(text(MIB), { kind: "document" }, key);
+  expect(first.status).toBe(201);
+  // Two that come at once do not both take what is left for one.
+  const both = await Promise.all([1, 2].map(() => put(text(MIB), { kind: "document" }, key)));
+  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 413]);
+  expect(both.find(({ status }) => status === 413)?.body.code).toBe("file_storage_full");
+  expect((await send("DELETE", `/v1/proxy/files/${first.body.id}`, {}, key)).status).toBe(200);
+  expect((await put(text(MIB), { kind: "document" }, key)).status).toBe(201);
+});

@@ -16,7 +16,10 @@ let groupId: string;
 
 beforeAll(async () => {
   vendor = fakeVendor(({ path, body }) => {
+    if (path === "/elsewhere/boat.png") return new Response(Buffer.from(PIXEL, "base64"), { headers: { "content-type": "image/png" } });
+    if (path.startsWith("/elsewhere")) return new Response("gone", { status: 404 });
     const asked = JSON.parse(body);
+    if (asked.model === "addresses") return Response.json({ created: 1, data: [{ url: `${vendor.origin}/elsewhere/${asked.prompt}` }] });
     if (path.endsWith("/moderations"))
       return Response.json({ id: "modr-1", model: asked.model, results: [{ flagged: true, categories: {}, category_scores: {} }] });
     if (asked.model === "down") return Response.json({ error: { message: "down", type: "server_error" } }, { status: 503 });
@@ -48,6 +51,13 @@ beforeAll(async () => {
   await model("draws-each", "plain-1", { image_cost: 0.04 });
   await model("draws-page", "page", { image_cost: 0.04 });
   await model("draws-unpriced", "plain-1", {});
+  await model("draws-elsewhere", "addresses", {
+    image_cost: 0.04,
+    image_prices: [
+      { quality: "high", size: "1024x1024", usd: 0.2 },
+      { quality: "high", usd: 0.1 },
+    ],
+  });
   await model("cannot", "claude", { provider: "a" });
   await model("judges", "omni-moderation-latest", { mode: "moderation" });
   await admin.post("/v1/admin/llm-router/routing-groups", {
@@ -151,6 +161,24 @@ test("what a vendor says of how it understood a prompt is looked at on image_gen
   expect(await revised("A boat called Project Titan")).toBe(403);
   revise = null;
   await admin.request("DELETE", `/v1/admin/guardrails/configs/${guard.id}?tenant_id=default`);
+});
+
+test("a server that ignores how it was asked keeps its addresses to itself, and prices go by what was asked for", async () => {
+  const draw = (prompt: string, more: object = {}) =>
+    openai.images.generate({ model: "draws-elsewhere", prompt, ...more } as OpenAI.Images.ImageGenerateParamsNonStreaming).withResponse();
+  const { data, response } = await draw("boat.png", { response_format: "b64_json", quality: "high", size: "1024x1024" });
+  expect(data.data).toEqual([{ b64_json: PIXEL }]);
+  expect(data).toMatchObject({ gw_cost_usd: 0.2 });
+  expect((await rowBy(response)).llm_estimated_cost_usd).toBe(0.2);
+  const stored = await draw("boat.png", { quality: "high" });
+  expect(stored.data.data?.[0]?.url).toContain("/v1/proxy/files/");
+  expect(stored.data).toMatchObject({ gw_cost_usd: 0.1 });
+  expect((await draw("boat.png", { quality: "low" })).data).toMatchObject({ gw_cost_usd: 0.04 });
+  const lost = await draw("none.png").then(
+    () => 200,
+    ({ status }: { status: number }) => status,
+  );
+  expect(lost).toBe(502);
 });
 
 test("a picture without a price is unpriced and not free", async () => {

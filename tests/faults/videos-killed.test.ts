@@ -54,7 +54,7 @@ async function start(dataDir: string): Promise<GatewayProcess> {
 }
 
 async function submit(i: number): Promise<void> {
-  for (const last = Date.now() + PATIENCE_MS * 4; Date.now() < last; await Bun.sleep(200)) {
+  for (const end = Date.now() + PATIENCE_MS * 4; Date.now() < end; await Bun.sleep(200)) {
     const gateway = gateways[i % 2]?.process as GatewayProcess;
     try {
       const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/video/generations`, {

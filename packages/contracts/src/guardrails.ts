@@ -37,6 +37,8 @@ export const SERVED_SURFACES = [
   "audio_tts_input",
   "audio_stt_input",
   "audio_stt_output",
+  "video_gen_input",
+  "video_gen_output",
   "batch_input",
   "batch_output",
   "moderation_input",

@@ -21,6 +21,19 @@ export const DEFAULT_RETENTION: z.output<typeof dataRetention> = {
   file_days: 30,
 };
 
+const megabytes = z.number().int().min(1).nullable().optional();
+/** Of kinds of files, which nobody may make larger than they are for everybody. */
+export const mediaLimits = z
+  .strictObject({
+    image_mb: z.number().int().min(1).max(50).nullable().optional(),
+    audio_mb: z.number().int().min(1).max(100).nullable().optional(),
+    document_mb: z.number().int().min(1).max(100).nullable().optional(),
+    video_mb: z.number().int().min(1).max(256).nullable().optional(),
+    other_mb: z.number().int().min(1).max(256).nullable().optional(),
+    group_storage_mb: megabytes.describe("what the files of one resource group may come to together"),
+  })
+  .meta({ id: "MediaLimits", description: "MiB; null, or left out: as for everybody, and no bound for a group." });
+
 export const tenantSlug = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lower-case letters, digits and inner hyphens");
@@ -32,6 +45,7 @@ const written = {
   display_name: displayName.optional(),
   enabled: z.boolean().optional().describe("a tenant switched off serves no call and no login"),
   data_retention: dataRetention.partial().optional().describe("replaced as a whole: what it leaves out is what a new tenant has"),
+  media_limits: mediaLimits.optional().describe("of stored files; replaced as a whole"),
   default_judge_model_id: recordId.nullable().optional(),
   allowed_regions: z.array(z.string().min(1).max(100)).max(100).optional().describe("empty: any"),
   run_idle_minutes: z
@@ -83,6 +97,7 @@ export const tenant = z
     display_name: z.string().nullable(),
     enabled: z.boolean(),
     data_retention: dataRetention,
+    media_limits: mediaLimits,
     default_judge_model_id: recordId.nullable(),
     allowed_regions: z.array(z.string()),
     run_idle_minutes: z.number().int(),

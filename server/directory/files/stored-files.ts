@@ -19,6 +19,7 @@ import {
   noteUpload,
   recordFile,
   removeSoon,
+  storedBytesOfGroup,
 } from "../../store/files.ts";
 import { capOf, type FileKind, fitsKind, HEAD_BYTES, kindOfType, typeOfBytes } from "../../kernel/file-kinds.ts";
 import { isIssued, isSigned, signedPath } from "./signed-url.ts";
@@ -61,6 +62,9 @@ const DAY_MS = 86_400_000;
 /** Uploads of one tenant at a time. */
 const UPLOADS_AT_ONCE = 64;
 
+/** A group has as many bytes as its tenant lets it have. */
+class StorageFull extends Error {}
+
 /** Nobody wants the record that was about to be written. */
 class NotWanted extends Error {}
 
@@ -82,7 +86,8 @@ export class Files {
     if (under >= UPLOADS_AT_ONCE) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
     this.uploading.set(tenantId, under + 1);
     try {
-      return await this.write(bytes, kindSoFar);
+      const limits = (await this.parts.tenant(tenantId))?.mediaLimits;
+      return await this.write(bytes, kindSoFar, limits);
     } finally {
       const left = (this.uploading.get(tenantId) ?? 1) - 1;
       if (left === 0) this.uploading.delete(tenantId);
@@ -90,7 +95,11 @@ export class Files {
     }
   }
 
-  private async write(bytes: AsyncIterable<Uint8Array>, kindSoFar: () => FileKind | null): Promise<ReceivedFile | Refusal> {
+  private async write(
+    bytes: AsyncIterable<Uint8Array>,
+    kindSoFar: () => FileKind | null,
+    limits: TenantSnapshot["mediaLimits"],
+  ): Promise<ReceivedFile | Refusal> {
     const { db, blobs, clock, log } = this.parts;
     const id = `file-${ulid()}`;
     const hash = createHash("sha256");
@@ -101,7 +110,7 @@ export class Files {
     async function* passing(): AsyncGenerator<Uint8Array> {
       for await (const piece of bytes) {
         size += piece.byteLength;
-        tooLarge = refusedSize(size, kindSoFar());
+        tooLarge = refusedSize(size, kindSoFar(), limits);
         if (tooLarge !== null) throw new Error("too large");
         hash.update(piece);
         if (headSize < HEAD_BYTES) {
@@ -137,7 +146,7 @@ export class Files {
   ): Promise<FileRow | Refusal> {
     const kind = facts.kind ?? kindOfType(received.mimeType);
     const refusal = fitsKind(received.mimeType, kind)
-      ? refusedSize(received.bytes, kind)
+      ? refusedSize(received.bytes, kind, tenant.mediaLimits)
       : refuse("invalid_body", undefined, {
           fields: [{ field: "kind", message: `is ${kind}, and the bytes of the file are ${received.mimeType}` }],
         });
@@ -148,6 +157,7 @@ export class Files {
     const now = this.parts.clock.now();
     try {
       return await this.parts.db.transaction().execute(async (trx) => {
+        await this.checkRoom(trx, owner, tenant, received, now);
         if (also !== undefined && !(await also(trx, received.id))) throw new NotWanted();
         return recordFile(trx, {
           id: received.id,
@@ -169,8 +179,21 @@ export class Files {
     } catch (error) {
       await this.discard(received);
       if (error instanceof NotWanted) return refuse("file_not_found");
+      if (error instanceof StorageFull) return refuse("file_storage_full");
       return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
     }
+  }
+
+  private async checkRoom(
+    trx: Trx,
+    owner: FileOwner,
+    { mediaLimits }: TenantSnapshot,
+    { bytes }: ReceivedFile,
+    now: number,
+  ): Promise<void> {
+    const most = mediaLimits?.group_storage_mb ?? null;
+    if (most === null) return;
+    if ((await storedBytesOfGroup(trx, owner.groupId, new Date(now))) + bytes > most * 1024 * 1024) throw new StorageFull();
   }
 
   /** For what the gateway itself has to store for a caller: an answer of a model, results of a batch. */
@@ -245,8 +268,8 @@ function expiry(now: number, { fileDays }: TenantSnapshot, { expiresInSeconds }:
   return Number.isFinite(kept) ? new Date(now + kept) : null;
 }
 
-function refusedSize(bytes: number, kind: FileKind | null): Refusal | null {
-  const most = capOf(kind);
+function refusedSize(bytes: number, kind: FileKind | null, limits: TenantSnapshot["mediaLimits"]): Refusal | null {
+  const most = capOf(kind, { ...limits });
   if (bytes <= most) return null;
   const what = kind === null ? "A file" : `A file of the kind ${kind}`;
   return refuse("file_too_large", `${what} is at most ${most / 1024 / 1024} MiB.`, { headers: { connection: "close" } });

@@ -19,6 +19,10 @@ const BARE = {
   audio_input_second_cost: null,
   audio_output_character_cost: null,
   video_second_cost: null,
+  image_input_cost: null,
+  image_output_cost: null,
+  image_cache_read_cost: null,
+  video_output_cost: null,
   image_prices: [],
   video_prices: [],
 } as unknown as ModelRow;
@@ -121,6 +125,13 @@ describe("prices of a model", () => {
       image: null,
       spokenCharacter: null,
       audioSecond: null,
+      imageInput: null,
+      imageOutput: null,
+      imageCacheRead: null,
+      imagePrices: [],
+      videoOutput: null,
+      videoSecond: null,
+      videoPrices: [],
     });
     expect(pricesAt(priceSchedule(row), 0)).toEqual({
       from: Number.NEGATIVE_INFINITY,

@@ -37,6 +37,7 @@ function read(row: TenantRow): Tenant {
     display_name: row.display_name,
     enabled: row.enabled,
     data_retention: row.data_retention,
+    media_limits: row.media_limits,
     default_judge_model_id: row.default_judge_model_id,
     allowed_regions: row.allowed_regions,
     run_idle_minutes: row.run_idle_minutes,
@@ -55,6 +56,7 @@ export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   display_name: null,
   enabled: true,
   data_retention: DEFAULT_RETENTION,
+  media_limits: {},
   default_judge_model_id: null,
   allowed_regions: [],
   run_idle_minutes: 30,
@@ -101,6 +103,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       display_name: body.display_name ?? NEW_TENANT.display_name,
       enabled: body.enabled ?? NEW_TENANT.enabled,
       data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...body.data_retention }),
+      media_limits: JSON.stringify(body.media_limits ?? {}),
       default_judge_model_id: null,
       allowed_regions: body.allowed_regions ?? [],
       run_idle_minutes: body.run_idle_minutes ?? NEW_TENANT.run_idle_minutes,
@@ -114,12 +117,13 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
     };
   },
   async toPatch(write, _scope, row, body) {
-    const { data_retention: retention, ...rest } = body;
+    const { data_retention: retention, media_limits: limits, ...rest } = body;
     if (body.default_judge_model_id !== row.default_judge_model_id)
       await checkJudge(write, row.id, body.default_judge_model_id, "default_judge_model_id");
     return {
       ...rest,
       ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...retention }) }),
+      ...(limits === undefined ? {} : { media_limits: JSON.stringify(limits) }),
       updated_at: write.now,
     };
   },

@@ -99,7 +99,8 @@ async function readWhole(
       status: response.status,
     };
   }
-  const read = prepared.whole(bytes);
+  const found = prepared.whole(bytes);
+  const read = found instanceof Promise ? await found : found;
   if (read === null) {
     const said = prepared.declined?.(bytes) ?? null;
     if (said === null) return failed(notAnAnswer(bytes), response.status);

@@ -114,7 +114,7 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
   };
 
   test.each(Object.entries(ANSWERS))("of an answer of %s, for a chat", async (apiFormat, answer) => {
-    const read = (await prepared(chat(), chatCodec, apiFormat)).whole(bytes(answer));
+    const read = await (await prepared(chat(), chatCodec, apiFormat)).whole(bytes(answer));
     expect(new TextDecoder().decode(read?.body)).toContain(`"arguments":${QUOTED}`);
   });
 
@@ -129,7 +129,7 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
     ["gemini", gemini, geminiCodec, `"args":${ARGS}`],
   ] as const)("of an answer of OpenAI, in %s", async (_format, read, caller, expected) => {
     const answer = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":${QUOTED}}}]},"finish_reason":"tool_calls"}]}`;
-    const whole = (await prepared(read(), caller, "openai")).whole(bytes(answer));
+    const whole = await (await prepared(read(), caller, "openai")).whole(bytes(answer));
     expect(new TextDecoder().decode(whole?.body)).toContain(expected);
   });
 

@@ -12,7 +12,8 @@ import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
-import { type AttemptParts, providerOf } from "./attempt.ts";
+import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import { picturesAsBytes } from "./picture-bytes.ts";
 import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
 
 /** Pictures drawn anew, or from others, by a model of any provider that has such models. */
@@ -32,8 +33,8 @@ export function imagesModelRequest(request: PicturesRequest, providers: AttemptP
 const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null } as const;
 
 /** Null where the provider takes no request of OpenAI's for it. */
-function passing(call: Call, request: PicturesRequest, model: ModelEntry, { traits }: Provider): PreparedRequest | null {
-  if (traits.passes?.has(request.operation) !== true) return null;
+function passing(call: Call, request: PicturesRequest, model: ModelEntry, provider: Provider): PreparedRequest | null {
+  if (provider.traits.passes?.has(request.operation) !== true) return null;
   return {
     ...WHOLE,
     operation: request.operation,
@@ -41,7 +42,11 @@ function passing(call: Call, request: PicturesRequest, model: ModelEntry, { trai
     ...(request instanceof ImageEditRequest && { form: request.form({ model: model.modelName }) }),
     whole(bytes) {
       const reply = readImagesReply(bytes);
-      return reply === null ? null : told(call, model, reply.body, askedUsage(request, reply.usage));
+      if (reply === null) return null;
+      const { body, usage } = reply;
+      const bytesOf = picturesAsBytes(body, provider, targetOf(model));
+      if (bytesOf === null) return told(call, model, body, askedUsage(request, usage));
+      return bytesOf.then((drawn) => (drawn === null ? null : told(call, model, drawn, askedUsage(request, usage))));
     },
     refusal: () => null,
     dropped: [],

@@ -36,8 +36,8 @@ export interface PreparedRequest {
   readonly streamType: string | null;
   /** Whether a stream of it is bytes of a file, which can hold no word of an error. */
   readonly bytes?: boolean;
-  /** A whole successful answer; null when the bytes are not one. */
-  whole(bytes: Uint8Array): WholeAnswerReading | null;
+  /** A whole successful answer; null when the bytes are not one. A promise only where something of it has to be fetched. */
+  whole(bytes: Uint8Array): WholeAnswerReading | null | Promise<WholeAnswerReading | null>;
   /** Whether an answer that is none says that the model will not do it. */
   declined?(bytes: Uint8Array): DeclinedReading | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */

@@ -184,8 +184,11 @@ export class VideoRunner {
     if (!isRefusal(file)) return this.settle({ ...job, ...ended(end, file.id), ended_at: new Date(this.parts.now()) });
     // Another process was quicker, or the job is gone with whoever it was made for.
     if (file.code === "file_not_found") return;
-    if (file.code !== "invalid_body") return this.later(job);
-    const error = { code: "upstream_invalid_response", message: "What the provider gave is no video." };
+    const wrong = file.code === "invalid_body";
+    if (!wrong && file.code !== "file_storage_full" && job.failures + 1 < FETCHED_AT_MOST) return this.later(job);
+    const error = wrong
+      ? { code: "upstream_invalid_response", message: "What the provider gave is no video." }
+      : { code: file.code, message: file.message };
     return this.end(job, this.endOf(job, "failed", error, used));
   }
 

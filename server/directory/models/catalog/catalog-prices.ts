@@ -15,6 +15,10 @@ export interface CatalogPrices {
   readonly price_tiers: PriceTier[];
   readonly price_changes: PriceChange[];
   readonly audio_input_cost_per_second: number | null;
+  readonly image_input_cost_per_million_tokens: number | null;
+  readonly image_output_cost_per_million_tokens: number | null;
+  readonly image_cache_read_cost_per_million_tokens: number | null;
+  readonly video_output_cost_per_million_tokens: number | null;
 }
 
 const KEYS = [
@@ -29,8 +33,26 @@ const KEYS = [
 
 // Fees every call has and a price by tokens cannot tell. Without them the cost would be a wrong one; unpriced is honest.
 const BEYOND_TOKENS = /^(requests|input_text_messages)_kcount$|^output_(reasoning|citation)_mtok$/;
-// Of a media model the tokens of each kind have a price of their own, and its usage here is one number.
-const BY_KIND = /^(input|output|cache)_(image|audio|video)_(read_)?mtok$/;
+// Of tokens of one kind, beside those of all.
+const KINDS = [
+  ["input_image_mtok", "image_input_cost_per_million_tokens"],
+  ["output_image_mtok", "image_output_cost_per_million_tokens"],
+  ["cache_image_read_mtok", "image_cache_read_cost_per_million_tokens"],
+  ["output_video_mtok", "video_output_cost_per_million_tokens"],
+] as const;
+// Of a media model the tokens of these kinds have a price of their own that no usage here tells apart.
+const BY_KIND = /^(input_video|cache_audio_read|cache_video_read)_mtok$/;
+
+type Kinds = Partial<Record<(typeof KINDS)[number][1], number>>;
+
+function kindsOf(prices: ModelPrice): Kinds {
+  const kinds: Kinds = {};
+  for (const [key, member] of KINDS) {
+    const price = prices[key];
+    if (price !== undefined) kinds[member] = wholeMicros(typeof price === "number" ? price : price.base);
+  }
+  return kinds;
+}
 
 type Plain = Partial<Record<(typeof KEYS)[number][1], number>>;
 
@@ -39,7 +61,7 @@ export function catalogPrices(info: ModelInfo, media: boolean, now: Date): Catal
   const all = Array.isArray(info.prices) ? info.prices : [{ prices: info.prices }];
   // What follows the hour of the day has no one price.
   if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media)))
-    return shape({}, [], [], null, null);
+    return shape({}, [], [], null, null, {});
   const [first = { prices: {} }, ...rest] = all;
   const dated = rest
     .flatMap(({ constraint, prices }) =>
@@ -61,6 +83,7 @@ export function catalogPrices(info: ModelInfo, media: boolean, now: Date): Catal
     changes,
     typeof hour === "number" ? hour / 3600 : null,
     typeof searches === "number" ? searches : null,
+    kindsOf(current),
   );
 }
 
@@ -74,8 +97,13 @@ function shape(
   changes: PriceChange[],
   audioSecond: number | null,
   thousandSearches: number | null,
+  kinds: Kinds,
 ): CatalogPrices {
   return {
+    image_input_cost_per_million_tokens: kinds.image_input_cost_per_million_tokens ?? null,
+    image_output_cost_per_million_tokens: kinds.image_output_cost_per_million_tokens ?? null,
+    image_cache_read_cost_per_million_tokens: kinds.image_cache_read_cost_per_million_tokens ?? null,
+    video_output_cost_per_million_tokens: kinds.video_output_cost_per_million_tokens ?? null,
     input_cost_per_million_tokens: plain.input_cost_per_million_tokens ?? null,
     output_cost_per_million_tokens: plain.output_cost_per_million_tokens ?? null,
     cache_read_cost_per_million_tokens: plain.cache_read_cost_per_million_tokens ?? null,
@@ -96,6 +124,10 @@ function basesOf(prices: ModelPrice): Plain {
     const price = prices[key];
     if (price !== undefined) plain[member] = wholeMicros(typeof price === "number" ? price : price.base);
   }
+  // What a model that makes pictures or videos says besides has no price of its own in the package: it costs no more than those.
+  const made = prices.output_image_mtok ?? prices.output_video_mtok;
+  if (plain.output_cost_per_million_tokens === undefined && made !== undefined)
+    plain.output_cost_per_million_tokens = wholeMicros(typeof made === "number" ? made : made.base);
   return plain;
 }
 

@@ -120,6 +120,15 @@ describe("the model catalog", () => {
     expect(all.items.filter((entry) => /realtime|rerank|ocr/.test(entry.model_name))).toEqual([]);
   });
 
+  test("prices tokens of pictures by their kind", async () => {
+    const painter = await findCatalogEntry("openai:gpt-image-2", NOW);
+    expect(painter).toMatchObject({ input_cost_per_million_tokens: 5, image_input_cost_per_million_tokens: 8 });
+    // All that it gives is pictures.
+    expect(painter.output_cost_per_million_tokens).toBe(30);
+    const all = (await listCatalog({}, { limit: 10_000, offset: 0 }, NOW)).items;
+    expect(all.some((entry) => (entry.image_output_cost_per_million_tokens ?? 0) > (entry.output_cost_per_million_tokens ?? 0))).toBe(true);
+  });
+
   test("is searched by name, provider and mode, in any case", async () => {
     const found = await listCatalog({ provider_key: "anthropic", search: "SONNET", mode: "chat" }, { limit: 2, offset: 1 }, NOW);
     expect(found.items.length).toBe(2);

@@ -4,6 +4,14 @@ import type { ProviderRow } from "../../../store/providers.ts";
 import { TOKEN_PRICE_MEMBERS } from "../price-columns.ts";
 import { catalogFacts } from "./catalog.ts";
 
+/** Prices of tokens of one kind, which stand beside those of all tokens and mean nothing without them. */
+const KIND_PRICES = [
+  "image_input_cost_per_million_tokens",
+  "image_output_cost_per_million_tokens",
+  "image_cache_read_cost_per_million_tokens",
+  "video_output_cost_per_million_tokens",
+] as const;
+
 const FACTS = [
   "description",
   "context_window",
@@ -34,5 +42,6 @@ export function filledFrom(entry: CatalogEntry, body: ModelCreate): ModelCreate 
 }
 
 function pricesOf(entry: CatalogEntry): Partial<ModelCreate> {
-  return Object.fromEntries(TOKEN_PRICE_MEMBERS.map((member) => [member, entry[member]]));
+  const kinds = KIND_PRICES.filter((member) => entry[member] !== null);
+  return Object.fromEntries([...TOKEN_PRICE_MEMBERS, ...kinds].map((member) => [member, entry[member]]));
 }
