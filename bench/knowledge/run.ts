@@ -29,6 +29,7 @@ const { values: options, positionals } = parseArgs({
 });
 const [DOCUMENTS, PASSAGES, SEARCHES] = [Number(positionals[0] ?? 10_000), Number(positionals[1] ?? 200_000), Number(options.searches)];
 const WARMING = 60;
+const MOST_WARMING_MS = 180_000;
 const COMPARED = 40;
 const UPLOADED = 40;
 const PASSWORD = "bench-admin-password";
@@ -131,15 +132,19 @@ async function measureSearches(
   });
   for (const { text, near } of questions) embedder.give(text, near);
   const ask = (query: string) => admin.post(`/v1/admin/knowledgebases/${base}/search`, { query, top_k: 5 }) as unknown as Promise<Found>;
-  const began = performance.now();
-  for (const { text } of questions.slice(SEARCHES)) await ask(text);
-  console.log(`${WARMING} searches to warm up: ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  const [times, before] = [[] as number[], cpuMs(pid)];
-  for (const { text } of questions.slice(0, SEARCHES)) {
+  const timed = async (text: string) => {
     const started = performance.now();
     await ask(text);
-    times.push(performance.now() - started);
-  }
+    return performance.now() - started;
+  };
+  const began = performance.now();
+  const first = await timed(questions[0]?.text ?? "");
+  // What is searched meanwhile is searched in the database, and keeps it from being read into memory.
+  while ((await timed(questions[1]?.text ?? "")) > first / 4 && performance.now() - began < MOST_WARMING_MS) await Bun.sleep(2_000);
+  console.log(`the first search: ${first.toFixed(0)} ms; quick after ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  for (const { text } of questions.slice(SEARCHES)) await ask(text);
+  const [times, before] = [[] as number[], cpuMs(pid)];
+  for (const { text } of questions.slice(0, SEARCHES)) times.push(await timed(text));
   const cpu = (cpuMs(pid) - before) / SEARCHES;
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1);
