@@ -13,18 +13,16 @@ function file(summary: string, answer: DescribedAnswer | z.ZodType, more: Partia
 
 /** What the runtime plane's document says of the routes of files. */
 export const FILE_ROUTES: Readonly<Record<string, DescribedRoute>> = {
-  [`POST ${FILES}`]: file("Stores a file", { status: 201, schema: files.fileRecord }, { body: files.fileForm, form: true }),
-  [`GET ${FILES}`]: file("The files the caller may read", files.filePage, { query: files.filePageQuery }),
-  [`DELETE ${FILES}`]: file("Deletes all files of a chat", files.filesDeleted, { query: files.filesOfChatQuery }),
-  [`GET ${FILES}/:file_id`]: file("A file's record", files.fileRecord),
-  [`GET ${FILES}/:file_id/url`]: file("An address that opens it without a credential", files.signedAddress, {
-    query: files.signedAddressQuery,
-  }),
-  [`GET ${FILES}/:file_id/content`]: file("Its bytes", BYTES),
-  [`DELETE ${FILES}/:file_id`]: file("Deletes it", files.fileDeleted),
-  [`POST ${OPENAI}`]: file("Stores a file, in OpenAI's form", files.fileObject, { body: files.fileObjectForm, form: true }),
-  [`GET ${OPENAI}`]: file("The files the caller may read, in OpenAI's form", files.fileObjectList, { query: files.fileObjectListQuery }),
-  [`GET ${OPENAI}/:file_id`]: file("A file's record, in OpenAI's form", files.fileObject),
-  [`GET ${OPENAI}/:file_id/content`]: file("Its bytes", BYTES),
-  [`DELETE ${OPENAI}/:file_id`]: file("Deletes it", files.fileObjectDeleted),
+  [`POST ${FILES}`]: file("Upload a file", { status: 201, schema: files.fileRecord }, { body: files.fileForm, form: true }),
+  [`GET ${FILES}`]: file("List files", files.filePage, { query: files.filePageQuery }),
+  [`DELETE ${FILES}`]: file("Delete all files of a chat", files.filesDeleted, { query: files.filesOfChatQuery }),
+  [`GET ${FILES}/:file_id`]: file("Retrieve a file", files.fileRecord),
+  [`GET ${FILES}/:file_id/url`]: file("Create a signed URL for a file", files.signedAddress, { query: files.signedAddressQuery }),
+  [`GET ${FILES}/:file_id/content`]: file("Download a file", BYTES),
+  [`DELETE ${FILES}/:file_id`]: file("Delete a file", files.fileDeleted),
+  [`POST ${OPENAI}`]: file("Upload a file (OpenAI)", files.fileObject, { body: files.fileObjectForm, form: true }),
+  [`GET ${OPENAI}`]: file("List files (OpenAI)", files.fileObjectList, { query: files.fileObjectListQuery }),
+  [`GET ${OPENAI}/:file_id`]: file("Retrieve a file (OpenAI)", files.fileObject),
+  [`GET ${OPENAI}/:file_id/content`]: file("Download a file (OpenAI)", BYTES),
+  [`DELETE ${OPENAI}/:file_id`]: file("Delete a file (OpenAI)", files.fileObjectDeleted),
 };

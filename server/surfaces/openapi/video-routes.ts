@@ -11,15 +11,16 @@ function video(summary: string, answer: DescribedAnswer | z.ZodType, more: Parti
 
 /** What the runtime plane's document says of the routes of videos. */
 export const VIDEO_ROUTES: Readonly<Record<string, DescribedRoute>> = {
-  [`POST ${LLM}/video/generations`]: video("Submits a video job", videos.videoJob, { body: videos.videoRequest }),
-  [`GET ${LLM}/video/jobs/:job_id`]: video("A job", videos.videoJob),
-  [`DELETE ${LLM}/video/jobs/:job_id`]: video("Cancels it at its provider", videos.videoJob),
-  [`POST ${LLM}/videos`]: video("Submits a video job, in OpenAI's form", videos.openaiVideo, {
-    body: videos.openaiVideoRequest,
-    form: true,
-  }),
-  [`GET ${LLM}/videos`]: video("The caller's jobs, in OpenAI's form", videos.openaiVideoPage, { query: videos.openaiVideoPageQuery }),
-  [`GET ${LLM}/videos/:job_id`]: video("A job, in OpenAI's form", videos.openaiVideo),
-  [`GET ${LLM}/videos/:job_id/content`]: video("The video", { status: 200, media: "*/*" }, { query: videos.openaiVideoContentQuery }),
-  [`DELETE ${LLM}/videos/:job_id`]: video("Deletes it with its file", videos.openaiVideoDeleted),
+  [`POST ${LLM}/video/generations`]: video("Create a video job", videos.videoJob, { body: videos.videoRequest }),
+  [`GET ${LLM}/video/jobs/:job_id`]: video("Retrieve a video job", videos.videoJob),
+  [`DELETE ${LLM}/video/jobs/:job_id`]: video("Cancel a video job at its provider", videos.videoJob),
+  [`POST ${LLM}/videos`]: video("Create a video (OpenAI)", videos.openaiVideo, { body: videos.openaiVideoRequest, form: true }),
+  [`GET ${LLM}/videos`]: video("List videos (OpenAI)", videos.openaiVideoPage, { query: videos.openaiVideoPageQuery }),
+  [`GET ${LLM}/videos/:job_id`]: video("Retrieve a video (OpenAI)", videos.openaiVideo),
+  [`GET ${LLM}/videos/:job_id/content`]: video(
+    "Download a video (OpenAI)",
+    { status: 200, media: "*/*" },
+    { query: videos.openaiVideoContentQuery },
+  ),
+  [`DELETE ${LLM}/videos/:job_id`]: video("Delete a video with its file (OpenAI)", videos.openaiVideoDeleted),
 };

@@ -27,7 +27,7 @@ export const agentTaskRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PATH}/:agent_id/:task_id`,
     name: "agent_task",
-    summary: "One of them, with what was said",
+    summary: "Retrieve a task with its messages",
     answer: { status: 200, schema: agentTask },
     run: ({ services, who, params }) =>
       readAgentTask(services.directory, who.tenantId, params.agent_id ?? "", decodeURIComponent(params.task_id ?? ""), {

@@ -45,7 +45,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: SERVERS,
     name: "servers",
-    summary: "The tool servers one may use",
+    summary: "List the tool servers one may use",
     answer: { status: 200, schema: portalServerList },
     query: groupFilterQuery,
     run: async (request) => listed(await serversFor(request, request.query.group_id, true), request.query.enabled_only),
@@ -54,7 +54,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SERVERS}/by-group/:group_id`,
     name: "servers_of_group",
-    summary: "Those of one group",
+    summary: "List the tool servers of a group",
     answer: { status: 200, schema: portalServerList },
     query: inheritedQuery,
     run: async (request) => listed(await serversFor(request, request.params.group_id, request.query.include_inherited ?? true), false),
@@ -63,7 +63,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SERVERS}/:config_id`,
     name: "server",
-    summary: "One of them",
+    summary: "Retrieve a tool server",
     answer: { status: 200, schema: portalServer },
     async run(request) {
       const servers = (await lookupScopesOf(request)).flatMap((scope) => portalServers(scope, true));
@@ -74,7 +74,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/knowledgebases",
     name: "knowledgebases",
-    summary: "The knowledge bases one may use",
+    summary: "List the knowledge bases one may use",
     answer: { status: 200, schema: portalCollections },
     query: groupFilterQuery,
     async run(request) {
@@ -89,7 +89,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/knowledgebases/:collection_id",
     name: "knowledgebase",
-    summary: "One of them",
+    summary: "Retrieve a knowledge base",
     answer: { status: 200, schema: portalKnowledgeBase },
     async run(request) {
       const granted = await portalKnowledgeBases(request.services.directory, request.who.userId, await lookupScopesOf(request));
@@ -116,7 +116,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/kb-identities/connectors",
     name: "kb_connectors",
-    summary: "Connectors whose identities may be linked",
+    summary: "List connectors whose identities may be linked",
     answer: { status: 200, schema: identityConnectors },
     run: async () => ({ connectors: CONNECTORS, total: CONNECTORS.length }),
   }),
@@ -124,7 +124,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/kb-identities",
     name: "kb_identities",
-    summary: "One's linked identities",
+    summary: "List one's linked identities",
     answer: { status: 200, schema: identityMappings },
     async run({ services, who }) {
       const mappings = await ownIdentities(services.directory, who);
@@ -135,7 +135,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: "/v1/portal/kb-identities",
     name: "kb_identity_link",
-    summary: "Links an identity",
+    summary: "Link an identity",
     answer: { status: 200, schema: identityMappings },
     run: async () => refuse("not_implemented", "Identities of knowledge bases are linked by an administrator."),
   }),
@@ -143,7 +143,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "DELETE",
     path: "/v1/portal/kb-identities/:mapping_id",
     name: "kb_identity_unlink",
-    summary: "Unlinks one",
+    summary: "Unlink an identity",
     answer: { status: 200, schema: kbIdentity },
     run: ({ services, who, params, origin }) => unlinkOwnIdentity(services.directory, who, params.mapping_id ?? "", origin),
   }),

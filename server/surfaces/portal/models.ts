@@ -37,7 +37,7 @@ export const modelRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/models/:model_id",
     name: "model",
-    summary: "One of them",
+    summary: "Retrieve a model",
     answer: { status: 200, schema: portalModel },
     async run(request) {
       const models = (await lookupScopesOf(request)).flatMap((scope) => portalModels(scope, arrivalOf(request.call)));
