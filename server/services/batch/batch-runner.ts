@@ -200,6 +200,8 @@ export class BatchRunner {
     if (verdict.kind === "done") {
       await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...verdict.result });
       if (job.was_paused && verdict.result.error === null) await store.resume(job.id);
+      // Its last line, as far as this process knows: its end is not waited for until the next look.
+      if (this.empty.has(job.id) && [...this.lines.keys()].filter((key) => key.startsWith(`${job.id} `)).length <= 1) this.wake();
       return;
     }
     this.forget(job.id);
