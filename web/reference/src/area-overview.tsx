@@ -53,7 +53,7 @@ export function AreaOverview({
           <CredentialField caller={caller} />
         </Panel>
         {groupedOperations(listed).map(([group, operations]) => (
-          <section key={group} className="grid grid-cols-1 gap-2 [contain-intrinsic-size:auto_16rem] [content-visibility:auto]">
+          <section key={group} className="grid grid-cols-1 gap-2">
             <h2 className="text-lg font-semibold">{group}</h2>
             <ul className="grid grid-cols-1 gap-1">
               {operations.map(({ id, method, path, about }) => (
