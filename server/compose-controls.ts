@@ -49,8 +49,8 @@ interface ControlParts {
 /**
  * Every control in the order calls pass them. The order is part of the product (docs/lifecycle.md): who may use what is
  * settled before anything is counted, changed or looked at; answers meet guardrails first, then policies on the tool calls
- * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to policies on its arguments, to guardrails and policies in words on its definition
- * before anybody is asked to approve it.
+ * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to
+ * policies on its arguments, to guardrails and policies in words on its definition before anybody is asked to approve it.
  */
 export function openControls(parts: ControlParts): {
   readonly controls: Controls;

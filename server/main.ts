@@ -77,7 +77,10 @@ interface StopRequest {
   readonly drain: number;
 }
 
-/** Resolves with the first request to stop. A second Ctrl-C waits for nothing. Only SIGTERM comes from where a balancer may stand before us. */
+/**
+ * Resolves with the first request to stop. A second Ctrl-C waits for nothing. Only SIGTERM comes from where a balancer may stand before
+ * us.
+ */
 function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration): Promise<StopRequest> {
   return new Promise((heard) => {
     let asked = false;

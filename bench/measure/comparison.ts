@@ -32,8 +32,9 @@ export interface Comparison {
 }
 
 /**
- * Runs the targets in turns, the upstream already answering as the case wants it, round after round, each alone while it is measured. A noisy neighbour then disturbs all of
- * them alike, and medians over the rounds drop what it hit once. Ends early, with at least one round, at `deadline`.
+ * Runs the targets in turns, the upstream already answering as the case wants it, round after round, each alone while it is measured. A
+ * noisy neighbour then disturbs all of them alike, and medians over the rounds drop what it hit once. Ends early, with at least one
+ * round, at `deadline`.
  */
 export async function compare(
   { connections }: ComparisonCase,

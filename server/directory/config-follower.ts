@@ -74,7 +74,10 @@ export class ConfigFollower {
     await this.channel.stop();
   }
 
-  /** Resolves when every change committed before the call is in force in this process, however many come after it, or when they cannot be read. Never rejects. */
+  /**
+   * Resolves when every change committed before the call is in force in this process, however many come after it, or when they cannot be
+   * read. Never rejects.
+   */
   caughtUp(): Promise<void> {
     const caught = new Promise<void>((done) => this.waiting.push(done));
     this.follow();

@@ -90,7 +90,10 @@ export interface GroupScope {
   readonly grantingGroups: ReadonlySet<string>;
   /** Models and virtual models the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
-  /** How freely its calls may act; null where neither it nor a group above it is an AI System. What that leaves out is not in `granted` and `tools`. */
+  /**
+   * How freely its calls may act; null where neither it nor a group above it is an AI System. What that leaves out is not in `granted`
+   * and `tools`.
+   */
   readonly autonomy: Autonomy | null;
   /** The knowledge bases that its calls are given passages of where they name none; as the nearest group that says any. */
   readonly defaultKnowledgeBaseIds: readonly string[];

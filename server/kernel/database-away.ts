@@ -10,7 +10,10 @@ const CONNECTION = new Set([
   "EAI_AGAIN",
   "ENOENT",
 ]);
-/** SQLSTATE: connection exceptions, a connection that is refused its user, password or database, as while those are changed, a server that shuts down, crashed or starts up, and one that takes no more connections or, as a standby or on a full disk, no writes. */
+/**
+ * SQLSTATE: connection exceptions, a connection that is refused its user, password or database, as while those are changed, a server that
+ * shuts down, crashed or starts up, and one that takes no more connections or, as a standby or on a full disk, no writes.
+ */
 const STATE = /^(?:08...|28...|3D000|57P0[1-4]|53[13]00|25006)$/;
 /** Of the driver, which gives these no code. */
 const WORDS =

@@ -3,7 +3,10 @@
 const PLACES = 9;
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Of a decimal text or a JSON number, times ten to the power of `shift` (-2 for cents); rounded half away from zero. Null for what is no number. */
+/**
+ * Of a decimal text or a JSON number, times ten to the power of `shift` (-2 for cents); rounded half away from zero. Null for what is no
+ * number.
+ */
 export function nanoOf(value: unknown, shift = 0): bigint | null {
   const [, sign, whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(String(value).trim()) ?? [];
   if (sign === undefined || (typeof value !== "string" && typeof value !== "number")) return null;

@@ -15,7 +15,10 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** A semaphore for work that holds something scarce, with a limit for each key. Waiters are admitted in order, as far as their key has room. */
+/**
+ * A semaphore for work that holds something scarce, with a limit for each key. Waiters are admitted in order, as far as their key has
+ * room.
+ */
 export function semaphore({ most, mostOfOne, waitMs }: SemaphoreLimits): Semaphore {
   const taken = new Map<string, number>();
   const waiting = new Set<Waiting>();

@@ -126,7 +126,10 @@ export async function* exportChain(
   throw noSuchChain();
 }
 
-/** Every checkpoint of a chain, or of all chains and the admin log, as lines of an export. The first `next()` throws `Refused` when there is no such chain. */
+/**
+ * Every checkpoint of a chain, or of all chains and the admin log, as lines of an export. The first `next()` throws `Refused` when there
+ * is no such chain.
+ */
 export async function* checkpointLines(db: Database, chainId: string | undefined): AsyncGenerator<string> {
   if (chainId !== undefined && chainId !== ADMIN_CHAIN && (await readChainFacts(db, chainId)) === null) throw noSuchChain();
   const chains = chainId === undefined ? [...(await listChains(db)).map((chain) => chain.chain_id), ADMIN_CHAIN] : [chainId];

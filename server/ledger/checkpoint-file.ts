@@ -28,7 +28,10 @@ export function checkpointFile(path: string, log: Log): (checkpoints: readonly S
   };
 }
 
-/** Whether the file ends in a whole line, as far as it can be read. A process that died, or a full disk, may have left a torn one, to which nothing must be glued. */
+/**
+ * Whether the file ends in a whole line, as far as it can be read. A process that died, or a full disk, may have left a torn one, to
+ * which nothing must be glued.
+ */
 function endsInLine(path: string): boolean {
   try {
     const fd = openSync(path, "r");

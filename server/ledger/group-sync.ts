@@ -18,7 +18,10 @@ export interface GroupSync {
   readonly totalMs: number;
 }
 
-/** `sync` covers what is written when it is called, and so does `syncNow` by the time it returns. After one has failed neither is called again. */
+/**
+ * `sync` covers what is written when it is called, and so does `syncNow` by the time it returns. After one has failed neither is called
+ * again.
+ */
 export function groupSync(sync: () => Promise<void>, syncNow: () => void, now: () => number): GroupSync {
   let running = false;
   let due = false;

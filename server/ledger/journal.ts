@@ -25,7 +25,10 @@ export interface JournalOptions {
  * or sync, whichever comes first, so that rows that end together cost one write. Stable storage is reached in groups.
  */
 export interface Journal {
-  /** Written when it returns, so that a process that is killed leaves it. Never refused for lack of room: the call was let in while there was some. Throws `JournalFailed`. */
+  /**
+   * Written when it returns, so that a process that is killed leaves it. Never refused for lack of room: the call was let in while there
+   * was some. Throws `JournalFailed`.
+   */
   begin(id: string, payload: string): void;
   /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
   seal(id: string, line: string): void;
@@ -38,7 +41,10 @@ export interface Journal {
   accepting(calls?: number): boolean;
   /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
   rotate(): void;
-  /** To be called now and then: takes the ballast again that was given up; where the disk is short of room, begins a new segment if that may help. True when it did. */
+  /**
+   * To be called now and then: takes the ballast again that was given up; where the disk is short of room, begins a new segment if that
+   * may help. True when it did.
+   */
   makeRoom(): boolean;
   /** Forgets segments before the position, whose rows are in the database. */
   free(shipped: Position): void;

@@ -29,7 +29,10 @@ const WANTED: Readonly<Record<FieldType, string>> = {
 
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?)?$/i;
 
-/** An ISO 8601 time as the database takes it, UTC where it names no offset: the database would take its own time zone. Null for what is none. */
+/**
+ * An ISO 8601 time as the database takes it, UTC where it names no offset: the database would take its own time zone. Null for what is
+ * none.
+ */
 export function timeOf(value: unknown): string | null {
   const [, date, clock = "00:00", offset = "Z"] = (typeof value === "string" ? TIME.exec(value) : null) ?? [];
   if (date === undefined || date.startsWith("0000")) return null;

@@ -19,8 +19,8 @@ import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * Holds every tenant's rows, bodies, runs, approvals and what people were told to its retention, and makes the partitions of the months to come. What is
- * past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
+ * Holds every tenant's rows, bodies, runs, approvals and what people were told to its retention, and makes the partitions of the months
+ * to come. What is past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
  * a signed checkpoint. What is kept of a tenant that is gone ends with its rows. Idempotent, and safe in two processes at once.
  */
 export async function applyRetention(db: Database, clock: Clock, log: Log): Promise<void> {

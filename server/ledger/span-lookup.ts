@@ -5,7 +5,10 @@ import { firstCallsOfTraces, rowsOfSpans } from "../store/spans.ts";
 export interface KnownSpans {
   /** Recorded before. */
   readonly reported: ReadonlySet<string>;
-  /** Id of the row of the call that went through the gateway, and its run where the call is the same credential's: a span never joins another credential's run. */
+  /**
+   * Id of the row of the call that went through the gateway, and its run where the call is the same credential's: a span never joins
+   * another credential's run.
+   */
   readonly gatewayCalls: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
   /** The run the traces' calls belong to. */
   readonly runs: ReadonlyMap<string, string>;

@@ -197,7 +197,10 @@ export class CarriedCalls {
     return carried(call, given, outcome.status, body, admitted);
   }
 
-  /** Seals a row that tells of something that no call did: the end of a job. `row`: its id and time, where they are settled. False where it could not be stored. */
+  /**
+   * Seals a row that tells of something that no call did: the end of a job. `row`: its id and time, where they are settled. False where
+   * it could not be stored.
+   */
   async tell(event: ToldEvent, who: ToldOf, outcome: CallOutcome, row?: LeftCall): Promise<boolean> {
     const { audit, path, headers, ip, parentId, rootTaskId, noted, told = {}, promised } = event;
     const { calls, snapshots } = this.parts;

@@ -42,7 +42,9 @@ export class Gates {
     this.parts = parts;
   }
 
-  /** Argument policies, guardrails and semantic policies on the definition, approval: the first that does not let the action pass decides. */
+  /**
+   * Argument policies, guardrails and semantic policies on the definition, approval: the first that does not let the action pass decides.
+   */
   async beforeAction(call: Call, action: Action): Promise<ActionDecision> {
     let passed = ACTION_PASSES;
     for (const control of this.parts.actions) {

@@ -38,7 +38,10 @@ export interface RoadParts extends AdmissionParts {
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
-  /** Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it could not be recorded. */
+  /**
+   * Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it
+   * could not be recorded.
+   */
   readonly unrecorded: (reason: ErrorCode) => void;
 }
 
@@ -139,7 +142,10 @@ export class Road {
     return response ?? this.withoutRow({ surface }, refuse("audit_unavailable"), call.id);
   }
 
-  /** The row of a call whose end could not be told as it should, so that it has one all the same. `status` is the one sent. True when it has. */
+  /**
+   * The row of a call whose end could not be told as it should, so that it has one all the same. `status` is the one sent. True when it
+   * has.
+   */
   private async sealBroken(call: Call, status: number): Promise<boolean> {
     if (!this.parts.calls.has(call)) return true;
     Object.assign(call.row, {

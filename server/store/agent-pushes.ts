@@ -7,7 +7,9 @@ import type { AgentPushConfigTable, AgentPushDeliveryTable } from "./tables/agen
 export type PushConfigRow = Selectable<AgentPushConfigTable>;
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
-/** Deliveries that wait of one task: what an agent tells without end does not fill the table; of a status there is room for twice as many. */
+/**
+ * Deliveries that wait of one task: what an agent tells without end does not fill the table; of a status there is room for twice as many.
+ */
 const MOST_WAITING = 1_000;
 
 const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });

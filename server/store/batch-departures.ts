@@ -201,7 +201,10 @@ export async function callsAway(db: Database, owner: string): Promise<readonly s
   return rows.map(({ call_id: id }) => id);
 }
 
-/** Takes lines whose answers are there: those that left from this process, and from processes that died. One whose row another chain may have is left to that chain for so long. */
+/**
+ * Takes lines whose answers are there: those that left from this process, and from processes that died. One whose row another chain may
+ * have is left to that chain for so long.
+ */
 export async function takeAnswered(
   db: Database,
   job: { readonly id: string; readonly tenant_id: string },

@@ -51,7 +51,10 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
     .executeTakeFirst();
 }
 
-/** The user, with the login noted; undefined when they are gone, inactive, or have another password or second factor than `verified` by now. */
+/**
+ * The user, with the login noted; undefined when they are gone, inactive, or have another password or second factor than `verified` by
+ * now.
+ */
 export async function noteLogin(
   db: Database,
   verified: Pick<EndUserRow, "id" | "password_hash" | "totp_enabled">,

@@ -46,7 +46,10 @@ export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, user
   return touched.length;
 }
 
-/** Tokens with which tool servers were reached in the person's name, and the clients that were granted them. Answers whose they were and for which server. */
+/**
+ * Tokens with which tool servers were reached in the person's name, and the clients that were granted them. Answers whose they were and
+ * for which server.
+ */
 export async function eraseUpstreamTokens(
   trx: Trx,
   tenantId: string,

@@ -21,7 +21,10 @@ export async function serverVersion(db: Database): Promise<number> {
   return Math.floor(Number(rows[0]?.version ?? 0) / 10_000);
 }
 
-/** Names of the migrations the database does not have yet. Throws `MigrationError` when it has to be brought further by an earlier release. */
+/**
+ * Names of the migrations the database does not have yet. Throws `MigrationError` when it has to be brought further by an earlier
+ * release.
+ */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const files = await fileNames();
   const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
@@ -43,7 +46,10 @@ export async function productRelease(): Promise<string> {
   return version;
 }
 
-/** Brings an empty database to where one is that has exactly these migrations. Throws `MigrationError` when this release has not all of them. */
+/**
+ * Brings an empty database to where one is that has exactly these migrations. Throws `MigrationError` when this release has not all of
+ * them.
+ */
 export async function migrateTo(db: Database, migrations: ReadonlyMap<string, string>): Promise<void> {
   const digests = await digestsOf(await fileNames());
   for (const [name, digest] of migrations) {
@@ -54,7 +60,10 @@ export async function migrateTo(db: Database, migrations: ReadonlyMap<string, st
   await migrate(db, (name) => migrations.has(name));
 }
 
-/** Applies what is new of `migrations/`, in number order, each in its own transaction. Safe to run from many processes. Throws `MigrationError`. */
+/**
+ * Applies what is new of `migrations/`, in number order, each in its own transaction. Safe to run from many processes. Throws
+ * `MigrationError`.
+ */
 export async function migrate(db: Database, wanted: (name: string) => boolean = () => true): Promise<void> {
   try {
     await applyNew(db, wanted);
@@ -114,7 +123,10 @@ export async function appliedMigrations(db: Database): Promise<Migrations> {
   return new Map(rows.map((row) => [row.name, row.digest]));
 }
 
-/** What `recorded` amounts to where the files of a whole series stand for it. Part of a series has no files any more that could complete it. */
+/**
+ * What `recorded` amounts to where the files of a whole series stand for it. Part of a series has no files any more that could complete
+ * it.
+ */
 function afterFolding(recorded: Migrations, digests: Migrations): Migrations {
   const applied = new Map(recorded);
   for (const { from, into } of FOLDED) {

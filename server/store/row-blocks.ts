@@ -186,7 +186,9 @@ function statement(text: string, { block, from_id: from, to_id: to }: Block) {
   );
 }
 
-/** Notes which of the rows just stored stand in blocks already closed, which end at `blocksEnd`. `which` is a condition on `audit_rows a`. */
+/**
+ * Notes which of the rows just stored stand in blocks already closed, which end at `blocksEnd`. `which` is a condition on `audit_rows a`.
+ */
 export async function noteLateRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], blocksEnd: string): Promise<void> {
   await client.query(
     `INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`,

@@ -3,7 +3,9 @@ import type { Database } from "./database.ts";
 import { type HourlyCount, HOUR_OR_DAY, IN_DAY } from "./tool-usage.ts";
 import { SURVIVING_GROUP, SURVIVING_GROUPS } from "./usage-totals.ts";
 
-/** What the use of skills needs to know of a row of `audit_rows a`: whether something of one was asked for, and whether a script was run. */
+/**
+ * What the use of skills needs to know of a row of `audit_rows a`: whether something of one was asked for, and whether a script was run.
+ */
 export const SKILL_FACTS = `a.skill_id, a.proxy_type = 'skill' AND a.source IS DISTINCT FROM 'otel' AND a.target_url IS NOT NULL
     AND a.mcp_capability_name IS NOT NULL AS of_skills, a.proxy_subtype = 'skill_run' AS of_skill_run`;
 

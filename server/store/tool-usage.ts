@@ -12,7 +12,10 @@ export interface HourlyCount {
   readonly count: number;
 }
 
-/** What tool usage needs to know of a row of `audit_rows a`: whether it left for a tool server and named something of it, or gave an agent something to do. */
+/**
+ * What tool usage needs to know of a row of `audit_rows a`: whether it left for a tool server and named something of it, or gave an agent
+ * something to do.
+ */
 export const TOOL_FACTS = `a.server_id, a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('mcp', 'virtual_mcp') OR a.proxy_subtype = 'mcp_app_resource')
     AND a.server_id IS NOT NULL AND a.target_url IS NOT NULL AND a.mcp_method IS DISTINCT FROM 'completion/complete' AND (a.mcp_capability_name IS NOT NULL OR (a.mcp_method IS NULL AND a.http_method <> 'GET'))
     OR (a.proxy_type = 'a2a' AND a.source IS DISTINCT FROM 'otel' AND a.server_id IS NOT NULL AND a.target_url IS NOT NULL AND a.current_task_id IS NOT NULL) AS of_tools`;

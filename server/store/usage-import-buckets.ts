@@ -32,7 +32,10 @@ const GIVEN = `jsonb_to_recordset($figures::jsonb) AS g(bucket_start timestamptz
   dimensions jsonb, model text, key_id text, project text, requests bigint, input_tokens bigint, cached_tokens bigint, output_tokens bigint,
   cost_nano numeric, currency text, provisional boolean)`;
 
-/** Takes figures in, each once: one that is there already is noted as seen, one that changed becomes a further revision. Gives how many were new. */
+/**
+ * Takes figures in, each once: one that is there already is noted as seen, one that changed becomes a further revision. Gives how many
+ * were new.
+ */
 export async function takeBuckets(
   trx: Trx,
   { tenantId, providerId, source, runId }: FigurePlace,

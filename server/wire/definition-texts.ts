@@ -23,7 +23,10 @@ const MAX_DEPTH = 64;
 /** Whose descriptions are texts of the request already. */
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
-/** The words in answer schemas, and those in tool definitions that are no descriptions. `touch` is told the member a replacement stands in. */
+/**
+ * The words in answer schemas, and those in tool definitions that are no descriptions. `touch` is told the member a replacement stands
+ * in.
+ */
 export function definitionTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
   const slot = (holder: JsonObject | JsonValue[], key: string | number, member: string) => {

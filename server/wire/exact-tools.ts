@@ -1,7 +1,10 @@
 import { exactlyWritten, exactMembers, exactValue } from "../kernel/exact-numbers.ts";
 import type { JsonObject } from "./document.ts";
 
-/** What tools are called with and what they answer, in the formats that say it as objects: an id of 64 bits must stay the one the model gave. */
+/**
+ * What tools are called with and what they answer, in the formats that say it as objects: an id of 64 bits must stay the one the model
+ * gave.
+ */
 const NAMES: ReadonlySet<string> = new Set(["input", "args", "response"]);
 const HAS_ONE = /"(?:input|args|response)"\s*:/;
 

@@ -1,7 +1,10 @@
 export interface NearestRoute {
   /** An address that is served, with the caller's own names in the places of its parameters. */
   readonly path: string;
-  /** What the caller's base address has to end in for its client to ask there, empty where it is the origin alone; null: it is not what is wrong. */
+  /**
+   * What the caller's base address has to end in for its client to ask there, empty where it is the origin alone; null: it is not what is
+   * wrong.
+   */
   readonly base: string | null;
 }
 

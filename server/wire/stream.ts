@@ -23,7 +23,9 @@ export interface StreamCodec {
   ending?(): InTurns<StreamEnding>;
   /** True once the provider has said that nothing follows: what its connection does then is no part of the answer. */
   readonly closed?: boolean;
-  /** Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried. */
+  /**
+   * Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried.
+   */
   readonly begun: boolean;
   /** As the provider told it; null when it never did. */
   readonly usage: Usage | null;

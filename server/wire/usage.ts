@@ -87,7 +87,10 @@ export function cacheWriteTokens(usage: Usage): number {
   return usage.cacheWrite + usage.cacheWriteHour;
 }
 
-/** No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and overflow totals. */
+/**
+ * No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and
+ * overflow totals.
+ */
 const MAX_TOLD = 1_000_000_000;
 
 /** A month: no file that may be sent plays as long. */

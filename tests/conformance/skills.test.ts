@@ -4,7 +4,10 @@ import { LONG_TEST_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { judgeServer, type Revision } from "./suite.ts";
 
-/** The gateway's own server for skills, by the protocol's own suite: what of either revision needs no fixture, and its extension for skills. */
+/**
+ * The gateway's own server for skills, by the protocol's own suite: what of either revision needs no fixture, and its extension for
+ * skills.
+ */
 let world: World;
 let forwarder: { readonly port?: number | undefined; stop(closeActiveConnections?: boolean): Promise<void> };
 let url: string;

@@ -4,7 +4,10 @@ import { anthropicBatchVendor, type BatchVendor, geminiBatchVendor, openaiBatchV
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-/** Jobs that providers run in batches of their own: each line under the rules on its way out and back, with its row, at a part of the price. */
+/**
+ * Jobs that providers run in batches of their own: each line under the rules on its way out and back, with its row, at a part of the
+ * price.
+ */
 
 const FORMATS = { openai: openaiBatchVendor, anthropic: anthropicBatchVendor, gemini: geminiBatchVendor } as const;
 type Format = keyof typeof FORMATS;

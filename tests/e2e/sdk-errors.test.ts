@@ -13,7 +13,9 @@ beforeAll(async () => {
 
 afterAll(() => world.end());
 
-/** What the caller can do nothing about is the gateway's 502. A busy vendor is one: Anthropic's clients know a status of its own for that. */
+/**
+ * What the caller can do nothing about is the gateway's 502. A busy vendor is one: Anthropic's clients know a status of its own for that.
+ */
 const STATUS_SEEN = { 400: 400, 429: 429, 500: 502, 503: 503, 529: 503 } as const;
 const seenBy = (client: string, status: (typeof FAULTS)[number]) =>
   status === 529 && client.includes("anthropic") ? 529 : STATUS_SEEN[status];

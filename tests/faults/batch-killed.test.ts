@@ -13,7 +13,10 @@ import { ANSWER_TEXT } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
-/** A process is killed five times, and its database once, while it runs a batch: each line stands once in the results, and each call has its row. */
+/**
+ * A process is killed five times, and its database once, while it runs a batch: each line stands once in the results, and each call has
+ * its row.
+ */
 
 /** `BATCH_LINES=10000 npm test -- tests/faults/batch-killed` is the whole measure. */
 const LINES = Number(process.env.BATCH_LINES ?? 600);

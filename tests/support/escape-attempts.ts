@@ -12,7 +12,10 @@ export interface Host {
   readonly dataDir: string;
 }
 
-/** More than two hundred ways out: files, /proc, the network, other processes, devices, mounts, namespaces, memory, output, the environment. */
+/**
+ * More than two hundred ways out: files, /proc, the network, other processes, devices, mounts, namespaces, memory, output, the
+ * environment.
+ */
 export function escapeAttempts(host: Host): readonly (readonly [file: string, script: string])[] {
   const files = [
     host.file,

@@ -9,7 +9,9 @@ function hashOf(text: string): number {
   return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3ce5) ^ (hash >>> 13)) >>> 0;
 }
 
-/** Each word by itself and by the runs of its letters: words that are written alike lie near each other, and nothing knows what they mean. */
+/**
+ * Each word by itself and by the runs of its letters: words that are written alike lie near each other, and nothing knows what they mean.
+ */
 function vectorOfGrams(text: string): number[] {
   const sum = Array.from({ length: DIMENSIONS }, () => 0);
   const add = (what: string, weight: number) => {

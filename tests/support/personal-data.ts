@@ -218,7 +218,10 @@ export const KNOW_IDS = [
   "drift_findings",
   "provisioning_log",
 ];
-/** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
+/**
+ * What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows,
+ * hashes of their values, is forgotten with them.
+ */
 export const ABOUT_NOBODY = [
   "batch_costs",
   "batch_runners",

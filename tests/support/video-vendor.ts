@@ -14,7 +14,10 @@ export interface MadeJob {
 }
 
 export interface VideoFaults {
-  /** Asked of each request, before it is answered: `lose` does what was asked and never answers, `refuse` answers 503, `tear` sends half of a video. */
+  /**
+   * Asked of each request, before it is answered: `lose` does what was asked and never answers, `refuse` answers 503, `tear` sends half
+   * of a video.
+   */
   fault?(what: "submit" | "poll" | "content", job: MadeJob): "lose" | "refuse" | "tear" | "stale" | null;
   /** Milliseconds until a job is done. */
   takes?(job: MadeJob): number;

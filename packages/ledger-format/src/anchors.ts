@@ -21,7 +21,10 @@ function isTorn(line: string): boolean {
   }
 }
 
-/** The checkpoints among the lines of a checkpoint file or of an earlier export, torn ones passed over. Throws `NotAnExport` naming the line. */
+/**
+ * The checkpoints among the lines of a checkpoint file or of an earlier export, torn ones passed over. Throws `NotAnExport` naming the
+ * line.
+ */
 export function savedCheckpoints(text: string): SavedCheckpoint[] {
   const kept: SavedCheckpoint[] = [];
   for (const [index, line] of text.split("\n").entries()) {

@@ -4,7 +4,10 @@ import type { DenyIf } from "./argument-policy.ts";
 export interface AnalyzerResult {
   /** Why the value could not be read, as a sentence; null when it was. */
   readonly unparseable: string | null;
-  /** Whether the rule's condition holds. `values` are the rule's own. Conditions of a value that could not be read may be unknown: then false. */
+  /**
+   * Whether the rule's condition holds. `values` are the rule's own. Conditions of a value that could not be read may be unknown: then
+   * false.
+   */
   holds(denyIf: DenyIf, values: readonly string[]): boolean;
 }
 

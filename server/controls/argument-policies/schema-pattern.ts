@@ -19,7 +19,10 @@ function compile(source: string): Compiled {
   return { pattern, size: pattern.programSize() };
 }
 
-/** Why a pattern of a schema cannot be used; null where it can. Patterns are matched in linear time, so not all of JavaScript's are patterns. */
+/**
+ * Why a pattern of a schema cannot be used; null where it can. Patterns are matched in linear time, so not all of JavaScript's are
+ * patterns.
+ */
 export function patternProblem(source: string): string | null {
   try {
     const { size } = compile(source);

@@ -60,7 +60,9 @@ function* redactedOnce(texts: string[], joint: string, run: GuardRun, guard: Tex
   return false;
 }
 
-/** The parts in stretches that are read as one: of a long part only what is near its neighbours, so that it ends one and begins the next. */
+/**
+ * The parts in stretches that are read as one: of a long part only what is near its neighbours, so that it ends one and begins the next.
+ */
 function neighbours(texts: readonly string[], joint: string): Stretch[][] {
   const all: Stretch[][] = [];
   let current: Stretch[] = [];

@@ -2,7 +2,10 @@ import { isDigit, isLetterAt, isWordAt } from "./characters.ts";
 import type { DetectedSpan } from "./detector.ts";
 import { firstFrom, LastTextCache } from "./last-text-cache.ts";
 
-/** Runs of digits a number may begin with, from left to right: each starts at `starts[n]` and ends before `ends[n]`, and no digit stands beside it. */
+/**
+ * Runs of digits a number may begin with, from left to right: each starts at `starts[n]` and ends before `ends[n]`, and no digit stands
+ * beside it.
+ */
 interface Runs {
   readonly starts: readonly number[];
   readonly ends: readonly number[];

@@ -73,7 +73,10 @@ function spread(sum: number): number {
 
 const HASH_BITS = 20;
 
-/** A number that is the same for plain words that differ in case only, and one for a character that is a word by itself; null for other words. */
+/**
+ * A number that is the same for plain words that differ in case only, and one for a character that is a word by itself; null for other
+ * words.
+ */
 function quickHash(word: string): number | null {
   const first = word.charCodeAt(0);
   if (word.length === 1 && (isUnspaced(first) || isWideMark(first))) return spread(first);

@@ -173,7 +173,10 @@ export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): Call
   return { ...plan, ...parts };
 }
 
-/** The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can have been used. */
+/**
+ * The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can
+ * have been used.
+ */
 export function withRun(
   plan: CallPlan,
   rootTaskId: string,

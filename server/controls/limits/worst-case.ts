@@ -165,7 +165,10 @@ function dearestFilm(of: Prices, resolution: string | null): number | null {
   return most([...(of.videoPrices ?? []).map(({ second_cost: cost }) => cost), of.videoSecond]);
 }
 
-/** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */
+/**
+ * Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any
+ * tier.
+ */
 export function dearest(
   model: Pick<ModelEntry, "priceSchedule">,
   {

@@ -66,7 +66,10 @@ const WINDOW = 32_000;
 const OVERLAP = 1_000;
 const MAX_WINDOWS = 16;
 
-/** A long text in pieces that are judged each, none with half a surrogate pair, which vendors refuse; null when there are more of them than a call may cost. */
+/**
+ * A long text in pieces that are judged each, none with half a surrogate pair, which vendors refuse; null when there are more of them
+ * than a call may cost.
+ */
 export function windowsOf(text: string): string[] | null {
   if (text.length <= WINDOW) return [text.toWellFormed()];
   const windows: string[] = [];

@@ -186,7 +186,10 @@ function isAskedOtherwise(before: Agent, after: Agent): boolean {
 /** The database keeps members in an order of its own. */
 const isSame = (stored: unknown, found: unknown): boolean => canonicalJson(stored) === canonicalJson(found);
 
-/** Stores a card that was found, where it is another than was known; answers with how it differs from the one before, and which grants have to be confirmed for it. */
+/**
+ * Stores a card that was found, where it is another than was known; answers with how it differs from the one before, and which grants
+ * have to be confirmed for it.
+ */
 export async function recordCard(
   write: Write,
   tenantId: string,

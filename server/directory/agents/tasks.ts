@@ -58,7 +58,10 @@ export interface Delivery extends PushConfig {
 const context = (tenantId: string, agentId: string, taskId: string, id: string) =>
   `agent_push_configs.secrets:${JSON.stringify([tenantId, agentId, taskId, id])}`;
 
-/** The tasks callers have at agents, the contexts they are in, and who is told of them: everything in the database, so that any process can answer. */
+/**
+ * The tasks callers have at agents, the contexts they are in, and who is told of them: everything in the database, so that any process
+ * can answer.
+ */
 export class AgentTasks {
   private readonly db: Database;
   private readonly secrets: SecretBox;

@@ -26,7 +26,10 @@ export interface HourOfCalls {
 type BucketMetric = "cost" | "token_shape" | "latency" | "error_rate" | "refusal_rate" | "guardrail_rate";
 export type Metric = BucketMetric | "volume";
 
-/** Mean and spread of a metric over the buckets of the time in which it was learned; null where there were too few. Of latency the logarithm. */
+/**
+ * Mean and spread of a metric over the buckets of the time in which it was learned; null where there were too few. Of latency the
+ * logarithm.
+ */
 export type NormalFigures = Readonly<Partial<Record<Metric, { readonly mean: number; readonly spread: number } | null>>>;
 
 export interface Shift {
@@ -44,7 +47,10 @@ export interface Shift {
 const BUCKET_CALLS = 100;
 const FEWEST_BUCKETS = 10;
 const FEWEST_CALLS = 1_000;
-/** Half the shift that is looked for, and the sum at which it is found, in spreads: one false alarm in more than 20,000 buckets of normal traffic. */
+/**
+ * Half the shift that is looked for, and the sum at which it is found, in spreads: one false alarm in more than 20,000 buckets of normal
+ * traffic.
+ */
 const SLACK = 0.5;
 const THRESHOLD = 9;
 /** How far the sum runs, so that it comes back once things are normal again. */

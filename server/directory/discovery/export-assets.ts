@@ -30,7 +30,10 @@ const flat = (asset: Asset): Record<(typeof COLUMNS)[number], unknown> => ({
 
 const property = (name: string, value: string | null) => (value === null ? [] : [{ name: `gw:${name}`, value }]);
 
-/** Models and programs are components of the format; what is called over a network is a service, with a property for what it has no type for. */
+/**
+ * Models and programs are components of the format; what is called over a network is a service, with a property for what it has no type
+ * for.
+ */
 function cyclonedxPart(asset: Asset): { readonly list: "components" | "services"; readonly value: object } {
   const common = {
     "bom-ref": asset.id,

@@ -92,7 +92,10 @@ const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server":
   readonly PolicyKind[]
 >;
 
-/** A model, tool server or skill that goes takes its refinements along: nobody could change them any more, and a move would still be held to them. */
+/**
+ * A model, tool server or skill that goes takes its refinements along: nobody could change them any more, and a move would still be held
+ * to them.
+ */
 export async function forgetItem(write: Write, tenantId: string, what: keyof typeof KINDS_OF_ITEMS, itemId: string): Promise<void> {
   await lockTree(write.trx, tenantId);
   await removePoliciesOf(write.trx, tenantId, KINDS_OF_ITEMS[what], itemId);

@@ -114,7 +114,9 @@ export class UsageTruth {
     return new CountsOfDay(await within(skillUsageOfDay(this.db, tenantId, at)));
   }
 
-  /** Results of tool calls that requests to models carried in the day of `at`, where a cap counts them. Rejects when the database is away. */
+  /**
+   * Results of tool calls that requests to models carried in the day of `at`, where a cap counts them. Rejects when the database is away.
+   */
   async toolResults(tenantId: string, at: number): Promise<CountsOfDay> {
     return new CountsOfDay(await within(toolResultsOfDay(this.db, tenantId, at)));
   }

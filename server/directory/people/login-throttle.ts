@@ -44,7 +44,8 @@ export class LoginThrottle {
 
   /**
    * Runs one attempt and counts it when it answers false. Attempts on one account from one address run one after the
-   * other, so that many at once get no more guesses than many in a row. `run` is told whose turn its slow work takes. Answers the seconds to wait when it was not run.
+   * other, so that many at once get no more guesses than many in a row. `run` is told whose turn its slow work takes. Answers the seconds
+   * to wait when it was not run.
    */
   async attempt(
     account: string,

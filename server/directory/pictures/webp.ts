@@ -50,7 +50,10 @@ function sizeOf({ type, data }: Chunk): { width: number; height: number } | null
   return null;
 }
 
-/** An extended header that no longer announces what is gone, a frame of only what draws it, else the chunk itself. Null when it is damaged. */
+/**
+ * An extended header that no longer announces what is gone, a frame of only what draws it, else the chunk itself. Null when it is
+ * damaged.
+ */
 function bareChunk({ type, data }: Chunk): Chunk | null {
   if (type === "VP8X") {
     const header = Buffer.from(data);

@@ -60,7 +60,10 @@ function storedEngines(row: { readonly providers: unknown }): readonly StoredEng
   return row.providers as readonly StoredEngine[];
 }
 
-/** For each written engine the stored one it goes on from: the same in all but its key, else one of its provider and address, each once while there are enough. */
+/**
+ * For each written engine the stored one it goes on from: the same in all but its key, else one of its provider and address, each once
+ * while there are enough.
+ */
 function predecessors(engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): (StoredEngine | undefined)[] {
   const left = [...before];
   const take = (is: (known: StoredEngine) => boolean): StoredEngine | undefined => {

@@ -133,7 +133,9 @@ async function locked(write: Write, tenantId: string, id: string): Promise<Seman
   return row;
 }
 
-/** Adds groups, or with `replace` puts them in the place of those bound before. Refuses with `already_bound` when nothing is left to add. */
+/**
+ * Adds groups, or with `replace` puts them in the place of those bound before. Refuses with `already_bound` when nothing is left to add.
+ */
 export async function bindSemanticCache(
   write: Write,
   tenantId: string,

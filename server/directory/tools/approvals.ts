@@ -119,7 +119,10 @@ function together<T>(db: Database, work: (db: Database) => Promise<T>): Promise<
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
 
-/** Makes the request and tells those who may resolve it, or gives the pending one for the very same call. `whenNew` writes what goes with a new one. */
+/**
+ * Makes the request and tells those who may resolve it, or gives the pending one for the very same call. `whenNew` writes what goes with
+ * a new one.
+ */
 export async function requestApproval(
   parts: Parts,
   demand: ApprovalDemand,

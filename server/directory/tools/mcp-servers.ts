@@ -220,7 +220,10 @@ export class ServerMoved extends Refused {
   }
 }
 
-/** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. Throws `ServerMoved`. */
+/**
+ * Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. Throws
+ * `ServerMoved`.
+ */
 export async function recordDiscovery(
   write: Write,
   tenantId: string,

@@ -67,7 +67,9 @@ export class SessionState {
     readonly ended: (name: string) => void;
   };
 
-  /** `cancelled` is called with the mark of a request that was cancelled at any process; `ended` with the name of a session that is over. */
+  /**
+   * `cancelled` is called with the mark of a request that was cancelled at any process; `ended` with the name of a session that is over.
+   */
   static async open(parts: SessionState["parts"]): Promise<SessionState> {
     const sessionState = new SessionState(parts);
     await sessionState.channel.start();

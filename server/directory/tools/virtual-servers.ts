@@ -45,7 +45,10 @@ interface StoredMember {
   readonly slug: string;
 }
 
-/** The members a body names, in either way; where it names them in both, the one that differs from `before` counts, which a new record has not. */
+/**
+ * The members a body names, in either way; where it names them in both, the one that differs from `before` counts, which a new record has
+ * not.
+ */
 function namedMembers(body: Body, before: readonly StoredMember[] | null) {
   const { members, mcp_server_ids: ids } = body;
   const ofIds = ids?.map((id) => ({ mcp_server_id: id, slug: undefined }));

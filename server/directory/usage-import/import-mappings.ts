@@ -42,7 +42,10 @@ interface Matching {
   readonly register: boolean;
 }
 
-/** Matches what the vendor names: models by their very name, keys by their end where it is one key's on both sides. Gives how many nobody is found for. */
+/**
+ * Matches what the vendor names: models by their very name, keys by their end where it is one key's on both sides. Gives how many nobody
+ * is found for.
+ */
 export async function matchNames(trx: Trx, { tenantId, providerId, providerName, keys, register }: Matching, now: Date): Promise<number> {
   const own = await importTargets(trx, tenantId, providerId);
   for (const { kind, vendor_id: vendorId, project } of await vendorNames(trx, { tenantId, providerId })) {

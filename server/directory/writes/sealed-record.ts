@@ -16,7 +16,10 @@ export const systemAlone = (systemId: string | null): ActionRecord["system"] => 
   contract_hash: null,
 });
 
-/** Seals a record of the control plane (interface 2.10): the entry is hashed into the admin log's chain with the record in it. Gives its digest. */
+/**
+ * Seals a record of the control plane (interface 2.10): the entry is hashed into the admin log's chain with the record in it. Gives its
+ * digest.
+ */
 export function sealRecord(write: Write, { tenantId, system, context, references = [], ...entry }: Sealed): string {
   const record: ActionRecord = {
     schema: ACTION_RECORD_SCHEMA,

@@ -6,7 +6,9 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 const answered = eventLoopBatch();
 
-/** Reads an upstream's answer to its end; answers that arrive together go on together. Rejects when it breaks off or grows past the bound. */
+/**
+ * Reads an upstream's answer to its end; answers that arrive together go on together. Rejects when it breaks off or grows past the bound.
+ */
 export async function readAnswerBody(response: Response): Promise<Uint8Array> {
   const { headers } = response;
   // The length of a packed answer says nothing of what comes out of it.

@@ -3,7 +3,10 @@ import type { Film } from "../../wire/inbound.ts";
 
 /** Tokens that a second of video comes to at most, as the vendors count it that bill by them. */
 export const FILMED_A_SECOND = 10_000;
-/** How long a video may come to be where neither its caller nor the model's record says: no provider served here makes longer ones unasked. */
+/**
+ * How long a video may come to be where neither its caller nor the model's record says: no provider served here makes longer ones
+ * unasked.
+ */
 const LONGEST_FILM = 30;
 
 /** Seconds of video that a request may come to be billed for. */

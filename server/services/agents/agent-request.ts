@@ -29,7 +29,10 @@ export type AgentResult =
   | { readonly kind: "deleted" }
   | { readonly kind: "card"; readonly card: JsonObject };
 
-/** How what came of a request is written for its caller, in the binding and dialect it was asked in. Throws `Malformed` for what those cannot say. */
+/**
+ * How what came of a request is written for its caller, in the binding and dialect it was asked in. Throws `Malformed` for what those
+ * cannot say.
+ */
 export interface AgentWriter {
   whole(result: AgentResult): WholeAnswer;
   /** `last`: nothing follows it. */

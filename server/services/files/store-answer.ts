@@ -17,7 +17,10 @@ export interface AnswerStore {
   readonly publicUrl: string | null;
 }
 
-/** Stores each picture of an answer and puts its address in its place. What cannot be stored was paid for all the same, and stays as bytes. */
+/**
+ * Stores each picture of an answer and puts its address in its place. What cannot be stored was paid for all the same, and stays as
+ * bytes.
+ */
 export async function withAddresses(
   call: Call,
   answer: WholeAnswer,

@@ -53,7 +53,10 @@ export interface Dispatch {
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
-  /** The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be recorded: then it does not leave. */
+  /**
+   * The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be
+   * recorded: then it does not leave.
+   */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
   readonly health: MemberHealth;

@@ -8,7 +8,9 @@ export function tellDropped(answer: Answer, prepared: PreparedRequest): void {
   if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped)]);
 }
 
-/** Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts. */
+/**
+ * Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts.
+ */
 function listed(names: readonly string[]): string {
   let shown = 0;
   for (let length = 0; shown < names.length; shown++) {

@@ -222,7 +222,10 @@ function outcomeOf(answer: WholeAnswer | Refusal, exchange: Exchange | Refusal |
   };
 }
 
-/** A call of a tool up to where it would leave: the rules on what it does are asked, and nobody to approve it. It leaves only where its case says so. */
+/**
+ * A call of a tool up to where it would leave: the rules on what it does are asked, and nobody to approve it. It leaves only where its
+ * case says so.
+ */
 function withoutTool(one: ReplayCase, exchange: Exchange, { actions }: ReplayCaseParts): Exchange {
   return {
     ...exchange,

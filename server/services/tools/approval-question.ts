@@ -94,7 +94,10 @@ export function approvalInputRequest(
   );
 }
 
-/** The approval a stateless client comes again for. The request is left without what was the gateway's alone; null when it brings no such state. */
+/**
+ * The approval a stateless client comes again for. The request is left without what was the gateway's alone; null when it brings no such
+ * state.
+ */
 export function takeApprovalState(
   { message }: ToolRequest,
   owner: string,

@@ -6,7 +6,10 @@ type Parts = Pick<ToolParts, "memory" | "sessionState" | "secrets">;
 /** "1" and 1 are two ids. */
 const keyOf = (session: string, id: RpcId) => `${session}\n${JSON.stringify(id)}`;
 
-/** The session's own text is a credential of its caller, so it is never published. The id is published in clear, so that few have to be compared. */
+/**
+ * The session's own text is a credential of its caller, so it is never published. The id is published in clear, so that few have to be
+ * compared.
+ */
 const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hmac("mcp-cancelled", key);
 
 /** Of longer ids every request under way would have to be looked at. */

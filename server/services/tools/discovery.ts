@@ -105,7 +105,8 @@ class Probe {
 
   /** What a stateless server is to clients of the other dialect; null when it has no sessions for them: then the gateway's carry more. */
   private async besides(): Promise<DiscoveredServer["handshake"]> {
-    // One of a single dialect need not be troubled with the handshake: reading without a session is a bad request only where there are some.
+    // One of a single dialect need not be troubled with the handshake: reading without a session is a bad request only where there are
+    // some.
     const read = await this.send({
       url: this.server.url,
       method: "GET",

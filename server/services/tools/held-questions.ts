@@ -71,7 +71,10 @@ function asking({ id }: ForwardedRequest, asked: readonly AskedOfCaller[], reque
 /** A handshake server says so by this error; the stateless dialect has a question for it. */
 const OPEN_FIRST = -32042;
 
-/** What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller can do. */
+/**
+ * What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller
+ * can do.
+ */
 export function openFirst(call: Call, request: ForwardedRequest, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
   if (
     request.dialect !== "stateless" ||

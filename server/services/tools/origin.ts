@@ -6,7 +6,10 @@ type Asker = Pick<Call, "headers" | "url">;
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Keeps pages of other sites from calling tool servers with a key or a name of this machine. A request without an Origin comes from no page. */
+/**
+ * Keeps pages of other sites from calling tool servers with a key or a name of this machine. A request without an Origin comes from no
+ * page.
+ */
 export function refuseOrigin(call: Asker, rules: OriginRules): Refusal | null {
   const { headers } = call;
   const host = hostOf(call);

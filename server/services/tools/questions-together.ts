@@ -84,7 +84,10 @@ async function* goingOn(
   yield* messages;
 }
 
-/** On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be shared with others who asked for more. */
+/**
+ * On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be
+ * shared with others who asked for more.
+ */
 export function isForCaller({ dialect, sender }: ForwardedRequest, method: string, message: JsonObject): boolean {
   if (method !== "notifications/message") return dialect === "handshake" || method === "notifications/progress";
   const level = isObject(message.params) ? message.params.level : undefined;

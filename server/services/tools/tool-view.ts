@@ -93,7 +93,10 @@ const OWN_WORDS = new Set([
   "structuredContent",
 ]);
 
-/** What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of roots. */
+/**
+ * What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of
+ * roots.
+ */
 function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed: () => void): void {
   if (!isObject(answer)) return;
   for (const name of Object.keys(answer)) if (name !== "_meta" && name !== "roots") collectSaid(answer, name, slots, changed);

@@ -7,7 +7,10 @@ import type { Call } from "../../road/call.ts";
 export interface UpstreamCredentials {
   /** Headers for the requests of this call; a refusal when the caller has to do something first. */
   headersFor(call: Call, server: ToolServerEntry): Record<string, string> | Refusal | Promise<Record<string, string> | Refusal>;
-  /** What to answer when the server refuses what it was shown (401, 403); null passes the server's own answer on. Whoever refuses it lets go of its body. */
+  /**
+   * What to answer when the server refuses what it was shown (401, 403); null passes the server's own answer on. Whoever refuses it lets
+   * go of its body.
+   */
   refused(call: Call, server: ToolServerEntry, response: Response): Refusal | null | Promise<Refusal | null>;
 }
 

@@ -84,7 +84,10 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   return all;
 }
 
-/** What each member tells, under the addresses the virtual server gives its resources. One that cannot be reached tells of itself once it can. */
+/**
+ * What each member tells, under the addresses the virtual server gives its resources. One that cannot be reached tells of itself once it
+ * can.
+ */
 function memberChanges(
   call: Call,
   targets: readonly ToolTarget[],
@@ -137,7 +140,9 @@ const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name
   "ref/resource": ["resource", "uri"],
 };
 
-/** A completion is the business of the member whose prompt or template it is for. A member that completes nothing has nothing to suggest. */
+/**
+ * A completion is the business of the member whose prompt or template it is for. A member that completes nothing has nothing to suggest.
+ */
 async function* completed(
   call: Call,
   message: RpcMessage,

@@ -27,7 +27,10 @@ export interface WebSearchParts extends PageReaders {
   readonly fetch: FetchPage;
 }
 
-/** The tool server that the gateway itself is for searches of the web, as a server of the stateless dialect; null for what is meant for others. */
+/**
+ * The tool server that the gateway itself is for searches of the web, as a server of the stateless dialect; null for what is meant for
+ * others.
+ */
 export type OwnToolServer = (call: Call, request: { readonly url: string; readonly body?: string }) => Promise<Response> | null;
 
 export function openWebSearch({ clock, addresses, ask, fetch, reader, readPdf }: WebSearchParts): {

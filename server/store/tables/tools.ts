@@ -2,7 +2,9 @@ import type { Json, JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDef
 
 /** The tables of tool servers and of approvals. */
 
-/** A tool as calls need it: hash of its definition, and the arguments the stateless dialect mirrors in headers (null: wrongly annotated). */
+/**
+ * A tool as calls need it: hash of its definition, and the arguments the stateless dialect mirrors in headers (null: wrongly annotated).
+ */
 export interface IndexedTool {
   readonly name: string;
   readonly hash: string;

@@ -6,8 +6,8 @@ import { jsonObjectOf, utf8Of } from "../../wire/strict-input.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * `place`: where a caller is who is not signed in. The JSON object of a request, undefined when it has no body. Throws a refusal for one that is larger than 1 MB, of
- * another content type, not JSON, no object, or with text that no record can hold.
+ * `place`: where a caller is who is not signed in. The JSON object of a request, undefined when it has no body. Throws a refusal for one
+ * that is larger than 1 MB, of another content type, not JSON, no object, or with text that no record can hold.
  */
 export async function readJsonBody(request: Request, place: string | null): Promise<Record<string, unknown> | undefined> {
   const text = utf8Of(await readBytes(request, place));

@@ -30,7 +30,10 @@ export interface AdminCall<Query, Body> {
   readonly tenantOrAll: string | null;
   /** One transaction with its admin log entries and change notices. */
   write<T>(work: (write: Write) => Promise<T>): Promise<T>;
-  /** The same for a change that stores the hash of a password, made before: a transaction must not hold a connection while it waits for its turn to hash. */
+  /**
+   * The same for a change that stores the hash of a password, made before: a transaction must not hold a connection while it waits for
+   * its turn to hash.
+   */
   writeHashed<T>(password: string | undefined, work: (write: Write) => Promise<T>): Promise<T>;
 }
 

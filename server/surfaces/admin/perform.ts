@@ -93,7 +93,10 @@ export function performer(
   };
 }
 
-/** The record that a body of the operation may be a copy of, read before and perhaps changed; `ownTenant`: its tenant_id names no tenant, because what changes is found without. */
+/**
+ * The record that a body of the operation may be a copy of, read before and perhaps changed; `ownTenant`: its tenant_id names no tenant,
+ * because what changes is found without.
+ */
 function recordChangedBy(operation: AdminOperation, route: RecordRoute | undefined, admin: Admin | null) {
   const record = route?.read.answer.schema;
   if (route === undefined || !(record instanceof z.ZodObject) || !(operation.method === "PATCH" || operation.method === "PUT"))

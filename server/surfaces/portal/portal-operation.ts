@@ -66,7 +66,10 @@ type NoShape = z.ZodObject<Record<never, never>>;
 const DEFAULT_BODY_BYTES = 256 * 1024;
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-/** An operation of the portal API as a route. What `run` gives is the JSON of a 200, or an answer, or a refusal, which it may also throw as `Refused`. */
+/**
+ * An operation of the portal API as a route. What `run` gives is the JSON of a 200, or an answer, or a refusal, which it may also throw
+ * as `Refused`.
+ */
 export function portalOperation<Query extends z.ZodObject = NoShape, Body extends z.ZodObject = NoShape>(
   spec: Spec<Query, Body, (request: PortalRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>>,
 ): PortalRoute {

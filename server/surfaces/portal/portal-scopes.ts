@@ -13,7 +13,10 @@ export async function scopeOf(request: PortalRequest<unknown, unknown>, groupId:
   return fromOtherTenant(request, groupId) ?? request.services.snapshots.scope(request.user.tenant_id, groupId);
 }
 
-/** Where one record is looked up: in the group the request is in, and unless the request names that one in every other of the user, because lists show any of them. */
+/**
+ * Where one record is looked up: in the group the request is in, and unless the request names that one in every other of the user,
+ * because lists show any of them.
+ */
 export async function lookupScopesOf({ services, call, user }: PortalRequest<unknown, unknown>): Promise<GroupScope[]> {
   const others = call.headers.get("x-resource-group") !== null ? [] : user.group_ids.filter((id) => id !== call.scope?.groupId);
   const scopes = await Promise.all(others.map((id) => services.snapshots.scope(user.tenant_id, id)));

@@ -22,7 +22,10 @@ const SETTINGS = [
 /** Of addresses: what comes packed may unpack to anything. */
 const MOST_MEMORY_KIB = 2 * 1024 * 1024;
 
-/** What git says about a repository; `missing`: there is none on this machine; `failed`: it would not, or said more than `most` bytes. `given`: what it reads. */
+/**
+ * What git says about a repository; `missing`: there is none on this machine; `failed`: it would not, or said more than `most` bytes.
+ * `given`: what it reads.
+ */
 export function runGit(
   place: string,
   args: readonly string[],

@@ -63,7 +63,10 @@ const CLONE_NEW = 0x7e020080;
 /** The second table of numbers of x86-64, which would go past the list. */
 const X32 = 0x40000000;
 
-/** The program of Berkeley packet filter instructions that the kernel holds every process in the sandbox to; null on a machine it is not known for. */
+/**
+ * The program of Berkeley packet filter instructions that the kernel holds every process in the sandbox to; null on a machine it is not
+ * known for.
+ */
 export function seccompFilter(machine: string): Uint8Array | null {
   const known = machine === "x64" || machine === "arm64" ? MACHINES[machine] : null;
   if (known === null) return null;

@@ -1,4 +1,7 @@
-/** Whether a site's robots.txt lets an agent of this name read a path: the longest rule that fits counts, of two alike the one that allows. */
+/**
+ * Whether a site's robots.txt lets an agent of this name read a path: the longest rule that fits counts, of two alike the one that
+ * allows.
+ */
 export function robotsAllow(robots: string, agent: string, path: string): boolean {
   const rules = rulesFor(robots, agent) ?? rulesFor(robots, "*") ?? [];
   let best: { readonly allow: boolean; readonly length: number } | null = null;

@@ -27,7 +27,10 @@ export class TranslatedStream implements StreamCodec {
   outputLength = 0;
   providerError: string | null = null;
 
-  /** `seen` is told of every event. `enclosed`: the answer is one JSON document, which an error leaves open. `closing`: told once the answer is whole, before its last bytes go. */
+  /**
+   * `seen` is told of every event. `enclosed`: the answer is one JSON document, which an error leaves open. `closing`: told once the
+   * answer is whole, before its last bytes go.
+   */
   constructor(
     reader: StreamReader,
     writer: StreamWriter,

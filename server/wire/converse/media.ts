@@ -69,7 +69,10 @@ function imageFormat(source: MediaSource): string | null {
   return lookUp(IMAGES, extension === undefined ? null : `image/${extension}`);
 }
 
-/** Null when it cannot be sent; the report says why. `names` are those of the request's documents so far, none of which may stand twice, each with the number it was last told apart by. */
+/**
+ * Null when it cannot be sent; the report says why. `names` are those of the request's documents so far, none of which may stand twice,
+ * each with the number it was last told apart by.
+ */
 export function converseDocumentBlock(file: FilePart, names: Map<string, number>, report: RequestReport): JsonObject | null {
   const { source, mediaType, name } = file;
   const written = "text" in source ? { bytes: Buffer.from(source.text, "utf8").toString("base64") } : sourceOf(source, "file", report);

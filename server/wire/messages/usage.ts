@@ -55,7 +55,10 @@ export function messagesUsageMember(usage: Usage | null): JsonObject {
   };
 }
 
-/** The `usage` of the frame that ends a stream. The vendor leaves the split of cache writes out; it is told only where all would be taken for short ones. */
+/**
+ * The `usage` of the frame that ends a stream. The vendor leaves the split of cache writes out; it is told only where all would be taken
+ * for short ones.
+ */
 export function finalMessagesUsageMember(usage: Usage | null): JsonObject {
   const { cache_creation: split, service_tier: _tier, speed: _speed, inference_geo: _geo, ...rest } = messagesUsageMember(usage);
   return usage !== null && usage.cacheWriteHour > 0 ? { ...rest, cache_creation: split } : rest;

@@ -7,7 +7,8 @@ import { chatUsageMember } from "./usage.ts";
 
 /**
  * A whole chat completion. Beside OpenAI's own members a message may carry `reasoning_content`, as most servers of this
- * format do, `images` as OpenRouter gives them, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it could not form.
+ * format do, `images` as OpenRouter gives them, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it
+ * could not form.
  */
 export function writeChatAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const body: JsonObject = {

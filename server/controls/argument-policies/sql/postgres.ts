@@ -68,7 +68,9 @@ const OPAQUE = new Set(["DoStmt", "CallStmt", "ExecuteStmt", "LoadStmt", "FetchS
 /** More pieces than this make trees so deep that walking them could exhaust the stack. */
 const MAX_PIECES = 12_000;
 
-/** Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one. */
+/**
+ * Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one.
+ */
 export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlFacts {
   if (sql.length > MAX_PIECES && piecesIn(sql) > MAX_PIECES) return unread("The SQL is too long to be analysed.");
   const parsed = parsePostgres(sql);

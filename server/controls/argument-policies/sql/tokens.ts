@@ -1,7 +1,10 @@
 import type { SqlDialect } from "../argument-policy.ts";
 import { LEXIS } from "./lexis.ts";
 
-/** A piece of SQL outside comments. `text` of a word is upper case and folded to ASCII where it looks like it; of a quoted name, what it names. */
+/**
+ * A piece of SQL outside comments. `text` of a word is upper case and folded to ASCII where it looks like it; of a quoted name, what it
+ * names.
+ */
 export interface Token {
   readonly kind: "word" | "name" | "string" | "number" | "symbol";
   readonly text: string;

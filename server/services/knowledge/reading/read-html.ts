@@ -27,7 +27,10 @@ const isHidden = ({ hidden, style, ...attributes }: Record<string, string>) =>
   attributes["aria-hidden"] === "true" ||
   (style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])/i.test(style));
 
-/** Reads a page piece by piece: the words a reader of it sees, under its headings. Text hidden from people is for whoever reads on their behalf. */
+/**
+ * Reads a page piece by piece: the words a reader of it sees, under its headings. Text hidden from people is for whoever reads on their
+ * behalf.
+ */
 export function htmlReader(): { push(piece: string): void; end(): readonly Section[] } {
   const sections = new Sections();
   const open: { readonly name: string; readonly dark: boolean }[] = [];
