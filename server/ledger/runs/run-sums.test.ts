@@ -67,7 +67,7 @@ const call = fc.record({
   run: fc.nat(4),
   second: fc.integer({ min: -60, max: -1 }),
   late: fc.boolean(),
-  what: fc.constantFrom("chat_completions", "models_list", "tools/call", "tools/list", "initialize"),
+  what: fc.constantFrom("chat_completions", "models_list", "file_upload", "tools/call", "tools/list", "initialize"),
   told_failure: fc.boolean(),
   success: fc.boolean(),
   key: fc.constantFrom("k1", "k2"),
