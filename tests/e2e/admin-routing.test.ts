@@ -302,6 +302,13 @@ describe("the compiled policy", () => {
       image: 40_000_000_000,
       spokenCharacter: 15_000_000,
       audioSecond: 100_000_000,
+      videoSecond: 500_000_000_000,
+      imageInput: null,
+      imageOutput: null,
+      imageCacheRead: null,
+      imagePrices: [],
+      videoOutput: null,
+      videoPrices: [],
     };
     expect(entry?.priceSchedule).toEqual([
       { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },
