@@ -126,7 +126,10 @@ withBrowser("the keyboard is explained, a page says how a program does the same,
   await page.emulateMedia({ media: "print" });
   const visible = (name: string) => page.locator(name).filter({ visible: true }).count();
   expect([await visible("nav"), await visible("button"), await visible("input"), await visible("select")]).toEqual([0, 0, 0, 0]);
-  await page.getByText(/^SOC 2.*, .* to .*/).waitFor();
+  await page
+    .getByRole("article", { name: "SOC 2" })
+    .getByText(/ to .* UTC$/)
+    .waitFor();
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--canvas"))).toBe("#fff");
   expect((await page.pdf()).byteLength).toBeGreaterThan(10_000);
   expect(problems).toEqual([]);

@@ -89,8 +89,9 @@ test.each(Object.keys(FORMATS) as Format[])("%s runs a job: one batch, a row a l
   ]);
   // A line is 10 and 20 tokens at a thousandth of a dollar each.
   const factor = format === "gemini" ? 0.25 : 0.5;
-  expect(job.cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
   const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, 4);
+  // What it cost is added up with its rows.
+  expect((await ended(made.id)).cost_usd).toBeCloseTo(2 * 30 * 0.001 * factor, 6);
   expect(rows).toHaveLength(4);
   for (const row of rows) {
     expect(row).toMatchObject({

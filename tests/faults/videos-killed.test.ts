@@ -53,6 +53,26 @@ async function start(dataDir: string): Promise<GatewayProcess> {
   return startGateway({ databaseUrl: database.url, dataDir, env: { GW_SECRET_KEY: secret, GW_UPSTREAM_TIMEOUT_SECONDS: "5" } });
 }
 
+interface SucceededJob {
+  readonly id: string;
+  readonly upstream_id: string;
+  readonly files: number;
+  readonly ends: number;
+  readonly cost: number;
+  readonly calls: number;
+}
+
+async function succeededJobs(): Promise<SucceededJob[]> {
+  const { rows } = await sql<SucceededJob>`
+    SELECT j.id, j.upstream_id,
+      (SELECT count(*)::int FROM files f WHERE f.id = j.output_file_id AND f.deleted_at IS NULL) AS files,
+      (SELECT count(*)::int FROM audit_rows a WHERE a.custom_metadata->'video_end'->>'job_id' = j.id AND a.error_type IS NULL) AS ends,
+      (SELECT coalesce(sum(a.llm_estimated_cost_usd), 0)::float8 FROM audit_rows a WHERE a.custom_metadata->'video_end'->>'job_id' = j.id) AS cost,
+      (SELECT count(*)::int FROM audit_rows a WHERE a.id = j.request_id AND a.proxy_subtype = 'video_generations') AS calls
+    FROM video_jobs j WHERE j.status = 'succeeded'`.execute(database.db);
+  return rows;
+}
+
 async function submit(i: number): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS * 4; Date.now() < end; await Bun.sleep(200)) {
     const gateway = gateways[i % 2]?.process as GatewayProcess;
@@ -111,13 +131,8 @@ test("each job has one file, one settlement and one row, whoever dies when", asy
 
   // Nobody asked a provider twice for one job: what it made is what was taken on, or what nobody heard of.
   expect(vendor.jobs.size).toBeLessThanOrEqual(jobs);
-  const { rows } = await sql<{ id: string; upstream_id: string; files: number; ends: number; cost: number; calls: number }>`
-    SELECT j.id, j.upstream_id,
-      (SELECT count(*)::int FROM files f WHERE f.id = j.output_file_id AND f.deleted_at IS NULL) AS files,
-      (SELECT count(*)::int FROM audit_rows a WHERE a.custom_metadata->'video_end'->>'job_id' = j.id AND a.error_type IS NULL) AS ends,
-      (SELECT coalesce(sum(a.llm_estimated_cost_usd), 0)::float8 FROM audit_rows a WHERE a.custom_metadata->'video_end'->>'job_id' = j.id) AS cost,
-      (SELECT count(*)::int FROM audit_rows a WHERE a.id = j.request_id AND a.proxy_subtype = 'video_generations') AS calls
-    FROM video_jobs j WHERE j.status = 'succeeded'`.execute(database.db);
+  // The last rows may still be on their way to the database.
+  const rows = await until(succeededJobs, (found) => found.every(({ files, ends, calls }) => files === 1 && ends === 1 && calls === 1));
   expect(rows.filter(({ files, ends, calls }) => files !== 1 || ends !== 1 || calls !== 1)).toEqual([]);
   expect(rows.filter(({ cost }) => Math.abs(cost - 0.8) > 1e-9)).toEqual([]);
   expect(new Set(rows.map(({ upstream_id: upstream }) => upstream)).size).toBe(rows.length);
