@@ -12,6 +12,8 @@ import { startWorld, type World } from "../support/world.ts";
  * piece, and by tool servers.
  */
 const MIB = 1024 * 1024;
+/** Each of a great many small events is read, and another made of it: garbage comes faster than the collector takes it away. */
+const MOST_GROWTH_MIB = 400;
 const event = (data: string) => `data: ${data}\n\n`;
 const named = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`;
 const choice = (delta: string) => event(`{"choices":[{"index":0,"delta":${delta}}]}`);
@@ -165,12 +167,16 @@ afterAll(async () => {
 describe.each(Object.keys(SHAPES))("a hostile stream, %s", (format) => {
   const names = Object.keys(SHAPES[format] as object);
   test.each(names.map((name, shape) => [name, shape] as const))("of %s keeps nobody waiting and fills no memory", async (name, shape) => {
-    const end = await borne(world, `${name}, ${format}`, () =>
-      fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${format === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
-        body: JSON.stringify({ model: format, stream: true, messages: [{ role: "user", content: `shape-${format}-${shape}-` }] }),
-      }),
+    const end = await borne(
+      world,
+      `${name}, ${format}`,
+      () =>
+        fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${format === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
+          body: JSON.stringify({ model: format, stream: true, messages: [{ role: "user", content: `shape-${format}-${shape}-` }] }),
+        }),
+      MOST_GROWTH_MIB,
     );
     expect(end).not.toBe("");
   });
@@ -180,16 +186,20 @@ describe.each(["plain", "guarded"])("a hostile tool server, %s", (kind) => {
   test.each(Object.keys(TOOL_SHAPES).map((name, shape) => [name, shape] as const))(
     "that sends %s keeps nobody waiting and fills no memory",
     async (name, shape) => {
-      const end = await borne(world, `${name}, ${kind} tools`, () =>
-        fetch(toolUrl, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            accept: "application/json, text/event-stream",
-            "x-api-key": kind === "guarded" ? guardedKey : apiKey,
-          },
-          body: JSON.stringify(stateless(2, "tools/call", { name: "open", arguments: { text: `shape-tools-${shape}-` } })),
-        }),
+      const end = await borne(
+        world,
+        `${name}, ${kind} tools`,
+        () =>
+          fetch(toolUrl, {
+            method: "POST",
+            headers: {
+              "content-type": "application/json",
+              accept: "application/json, text/event-stream",
+              "x-api-key": kind === "guarded" ? guardedKey : apiKey,
+            },
+            body: JSON.stringify(stateless(2, "tools/call", { name: "open", arguments: { text: `shape-tools-${shape}-` } })),
+          }),
+        MOST_GROWTH_MIB,
       );
       // No shape holds an answer: the caller is told so.
       expect(end).toContain("error");
