@@ -1,4 +1,4 @@
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import type { MailAddress, MailServer } from "../kernel/mail-settings.ts";
 
 export interface Mail {
@@ -19,24 +19,30 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 /** Over a connection of its own for each mail. Credentials leave this machine under TLS or not at all. */
 export function mailSender(server: MailServer, from: MailAddress, timeoutMs: number = TIMEOUT_MS): SendMail {
   const { host, port, secure, login } = server;
-  const transport = createTransport({
-    host,
-    port,
-    secure,
-    requireTLS: !secure && login !== null && !LOOPBACK.test(host),
-    ...(login === null ? {} : { auth: login }),
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    dnsTimeout: timeoutMs,
-    socketCloseTimeout: 0,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let transport: Promise<Transporter> | undefined;
+  // Not before there is a mail: to load it takes part of every start.
+  const open = async (): Promise<Transporter> => {
+    const { createTransport } = await import("nodemailer");
+    return createTransport({
+      host,
+      port,
+      secure,
+      requireTLS: !secure && login !== null && !LOOPBACK.test(host),
+      ...(login === null ? {} : { auth: login }),
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      dnsTimeout: timeoutMs,
+      socketCloseTimeout: 0,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  };
   return async ({ to, subject, text }) => {
+    transport ??= open();
     const late = AbortSignal.timeout(timeoutMs);
     try {
-      await transport.sendMail({ from, to, subject, text, signal: late });
+      await (await transport).sendMail({ from, to, subject, text, signal: late });
       return null;
     } catch (error) {
       const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };

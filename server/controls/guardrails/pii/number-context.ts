@@ -29,7 +29,14 @@ interface ContextWords {
 
 /** The words that `pattern` (sticky, of one character at least) matches. */
 export function contextWords(pattern: RegExp): ContextWords {
-  return { pattern, beginnings: new PrefixSets(patternPrefixes(pattern.source)) };
+  let beginnings: PrefixSets | undefined;
+  return {
+    pattern,
+    // Not before somebody looks for numbers: to work them out takes part of a start.
+    get beginnings() {
+      return (beginnings ??= new PrefixSets(patternPrefixes(pattern.source)));
+    },
+  };
 }
 
 const OTHER_NUMBER_WORDS = contextWords(OTHER_NUMBER);
