@@ -14,6 +14,9 @@ import { noticeBeforeFirstTurn } from "../../store/notices.ts";
 import { tenantStore, type TenantRow } from "../../store/tenants.ts";
 import { notFound } from "../writes/records.ts";
 
+/** How an item stands, and why. */
+export type JudgedItem = readonly [ComplianceItem["status"], string];
+
 /** What every report is made of, read once. */
 export interface ComplianceFacts {
   readonly trx: Trx;
@@ -77,28 +80,27 @@ export const retentionOf = ({ tenant }: ComplianceFacts): ComplianceEvidence => 
   count: tenant.data_retention.log_days,
 });
 
-type Status = ComplianceItem["status"];
-
-export const item = (
-  control: string,
-  title: string,
-  [status, reason]: readonly [Status, string],
-  ...evidence: ComplianceEvidence[]
-): ComplianceItem => ({ control, title, status, reason, evidence });
+export const item = (control: string, title: string, [status, reason]: JudgedItem, ...evidence: ComplianceEvidence[]): ComplianceItem => ({
+  control,
+  title,
+  status,
+  reason,
+  evidence,
+});
 
 export const NOT_FROM_HERE = ["no_data", "The gateway holds nothing on this; it is shown by documents of your own."] as const;
 
 /** Met where something was seen, and nothing known where it was not. */
-export const seen = (counted: number, whenSeen: string, whenNot: string): readonly [Status, string] =>
+export const seen = (counted: number, whenSeen: string, whenNot: string): JudgedItem =>
   counted > 0 ? ["met", whenSeen] : ["no_data", whenNot];
 
 /** Kept for at least so many days. */
-export const keptFor = ({ tenant }: ComplianceFacts, days: number): readonly [Status, string] =>
+export const keptFor = ({ tenant }: ComplianceFacts, days: number): JudgedItem =>
   tenant.data_retention.log_days >= days
     ? ["met", `Rows are kept ${tenant.data_retention.log_days} days; ${days} are asked for.`]
     : ["not_met", `Rows are kept ${tenant.data_retention.log_days} days; ${days} are asked for.`];
 
-export const guarded = ({ guardrails }: ComplianceFacts): readonly [Status, string] =>
+export const guarded = ({ guardrails }: ComplianceFacts): JudgedItem =>
   guardrails > 0
     ? ["met", "Guardrails are switched on; the rows are those on which one found something."]
     : ["not_met", "No guardrail is switched on."];
@@ -108,7 +110,7 @@ export const NO_CALLS = "No call was made.";
 export const logged = (facts: ComplianceFacts) => seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS);
 export const signed = (facts: ComplianceFacts) =>
   seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed.");
-export const regions = ({ tenant, rows }: ComplianceFacts): readonly [Status, string] => {
+export const regions = ({ tenant, rows }: ComplianceFacts): JudgedItem => {
   if (tenant.allowed_regions.length === 0) return ["not_applicable", "The tenant allows every region."];
   const unknown = rows.regionUnknown.count;
   return unknown > 0

@@ -8,6 +8,7 @@ import {
   guarded,
   guardrailsOf,
   item,
+  type JudgedItem,
   keptFor,
   logged,
   logOf,
@@ -30,9 +31,9 @@ export function hipaaItems(facts: ComplianceFacts, groups: number, access: reado
     count: rows.reduce((sum, { calls }) => sum + Number(calls), 0),
   });
   const shared = access.filter(({ user_id: user }) => user === null);
-  const held = (status: readonly [ComplianceItem["status"], string]): readonly [ComplianceItem["status"], string] =>
+  const held = (status: JudgedItem): JudgedItem =>
     groups === 0 ? ["not_applicable", "No resource group is marked as handling health information."] : status;
-  const unique: readonly [ComplianceItem["status"], string] =
+  const unique: JudgedItem =
     access.length === 0
       ? ["no_data", "Nobody called through these groups."]
       : shared.length > 0
@@ -50,7 +51,7 @@ export function hipaaItems(facts: ComplianceFacts, groups: number, access: reado
 }
 
 /** What the tenant wrote, as it wrote it: whether it is true or enough is not judged here. */
-function said(facts: ComplianceFacts, ...names: readonly (keyof GdprStatements)[]): readonly [ComplianceItem["status"], string] {
+function said(facts: ComplianceFacts, ...names: readonly (keyof GdprStatements)[]): JudgedItem {
   const statements = statementsOf(facts.tenant);
   const told = names.flatMap((name) => (statements[name] === null ? [] : [`${name.replaceAll("_", " ")}: ${statements[name]}`]));
   if (told.length === 0) return ["no_data", "The tenant wrote nothing of it."];

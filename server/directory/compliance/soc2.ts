@@ -6,6 +6,7 @@ import {
   guarded,
   guardrailsOf,
   item,
+  type JudgedItem,
   logged,
   logOf,
   NO_CALLS,
@@ -18,7 +19,6 @@ import {
   signed,
 } from "./facts.ts";
 
-type Told = readonly [ComplianceItem["status"], string];
 const PEOPLE = ["end-users", "end-user-groups", "admin-users", "api-keys", "scim-tokens"];
 /** Of a hundred calls, how many may fail before availability is in doubt, and before it is not given. */
 const DOUBTFUL_PERCENT = 1;
@@ -26,7 +26,7 @@ const FAILING_PERCENT = 5;
 
 const configured = (ref: string, count: number): ComplianceEvidence => ({ kind: "configuration", ref, count });
 
-function access({ rows, standing }: ComplianceFacts): Told {
+function access({ rows, standing }: ComplianceFacts): JudgedItem {
   if (rows.calls.count === 0) return ["no_data", NO_CALLS];
   const wanting = [
     ...(rows.anonymous.count > 0 ? [`${rows.anonymous.count} calls were served to nobody that is known`] : []),
@@ -38,13 +38,13 @@ function access({ rows, standing }: ComplianceFacts): Told {
   return ["met", "Every call that was served names who made it, and every administrator has a second factor."];
 }
 
-function capacity({ rows, standing }: ComplianceFacts): Told {
+function capacity({ rows, standing }: ComplianceFacts): JudgedItem {
   if (rows.calls.count === 0) return ["no_data", NO_CALLS];
   if (standing.limits === 0) return ["not_met", "No limit is set: nothing keeps one caller from using up what all need."];
   return ["met", `Limits hold what a caller may use; they refused ${rows.limited.count} of ${rows.calls.count} calls.`];
 }
 
-function availability({ rows }: ComplianceFacts): Told {
+function availability({ rows }: ComplianceFacts): JudgedItem {
   const { calls, failed, interrupted } = rows;
   if (calls.count === 0) return ["no_data", NO_CALLS];
   const percent = ((failed.count + interrupted.count) / calls.count) * 100;
@@ -52,7 +52,7 @@ function availability({ rows }: ComplianceFacts): Told {
   return [percent > FAILING_PERCENT ? "not_met" : percent > DOUBTFUL_PERCENT || interrupted.count > 0 ? "partial" : "met", told];
 }
 
-function confidential({ rows }: ComplianceFacts): Told {
+function confidential({ rows }: ComplianceFacts): JudgedItem {
   const { calls, lookedFor, personal, withheld } = rows;
   if (calls.count === 0) return ["no_data", NO_CALLS];
   if (lookedFor.count === 0) return ["not_met", "No call was looked through for personal data."];
@@ -60,7 +60,7 @@ function confidential({ rows }: ComplianceFacts): Told {
   return [lookedFor.count === calls.count && withheld.count === personal.count ? "met" : "partial", told];
 }
 
-function disposal({ rows, standing, tenant }: ComplianceFacts): Told {
+function disposal({ rows, standing, tenant }: ComplianceFacts): JudgedItem {
   const { overdueRows, overdueBodies } = standing;
   if (overdueRows + overdueBodies > 0)
     return ["not_met", `${overdueRows} rows and the bodies of ${overdueBodies} are held longer than they are to be kept.`];
