@@ -12,8 +12,8 @@ import { startWorld, type World } from "../support/world.ts";
  * piece, and by tool servers.
  */
 const MIB = 1024 * 1024;
-/** Each of a great many small events is read, and another made of it: garbage comes faster than the collector takes it away. */
-const MOST_GROWTH_MIB = 400;
+/** Each of a great many small events is read, and another made of it: on a busy machine garbage comes faster than the collector takes it away. */
+const MOST_GROWTH_MIB = 160;
 const event = (data: string) => `data: ${data}\n\n`;
 const named = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`;
 const choice = (delta: string) => event(`{"choices":[{"index":0,"delta":${delta}}]}`);
@@ -51,6 +51,10 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> =
     "an address that never ends": () => Buffer.from(choice(`{"content":"${"a.".repeat(4 * MIB)}"}`)),
     "arguments of a call without end": () =>
       repeated(choice('{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}')),
+    "arguments of a call without end, each event another": () =>
+      numbered((n) =>
+        event(`{"n":${n},"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}}]}`),
+      ),
     "a choice in each event": () => numbered((n) => event(`{"choices":[{"index":${n},"delta":{"content":"a"}}]}`)),
   },
   gemini: {

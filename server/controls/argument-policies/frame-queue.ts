@@ -9,8 +9,9 @@ interface Waiting {
   readonly barrier: boolean;
 }
 
-/** Bytes of frames that may wait in one stream. */
+/** Bytes of frames that may wait in one stream, and what a frame takes beside its bytes. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
+const FRAME_BYTES = 128;
 
 /**
  * Frames that open the next item or end the answer: clients count items as they come, so these stay behind every frame
@@ -73,8 +74,10 @@ export class FrameQueue {
     const grouped = [...groups].some((group) => this.behind.has(group) || this.held(group));
     const queued = inOrder && this.waiting.length > 0;
     if (!this.stopped && !grouped && !queued) return [this.numbered(frame)];
-    this.waiting.push(entry);
-    this.bytes += frame.bytes.byteLength;
+    // What was read of a frame takes ten times its bytes, and is needed again only where frames are numbered.
+    const unread = this.counter === null && !frame.changed;
+    this.waiting.push(unread ? { ...entry, frame: { ...frame, body: null } } : entry);
+    this.bytes += frame.bytes.byteLength + FRAME_BYTES;
     for (const group of groups) this.behind.add(group);
     // What belongs to an item that is not open yet must wait with it; a call's own frames do so by their group.
     this.stopped ||= barrier || (queued && !grouped);

@@ -1,4 +1,5 @@
 import type { CallPiece } from "../../wire/answer-texts.ts";
+import { WholeArguments } from "../../wire/whole-arguments.ts";
 import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
 
 /** Arguments to judge, or why nobody can. */
@@ -13,6 +14,7 @@ export class PendingCall {
   private id: string | null = null;
   private readonly wholes = new Set<string>();
   private pieces = "";
+  private readonly wholeness = new WholeArguments();
   private length = 0;
   private unreadable: string | null = null;
   /** Names under which a caller may know the call and a policy is on. */
@@ -35,8 +37,10 @@ export class PendingCall {
     this.length += text.length;
     if (this.length > LONGEST_TOLD) this.giveUp(TOO_LONG);
     if (this.unreadable !== null) return;
-    if (form === "piece" && typeof value === "string") this.pieces += text;
-    else if (text !== "") this.wholes.add(text);
+    if (form === "piece" && typeof value === "string") {
+      this.pieces += text;
+      this.wholeness.push(text);
+    } else if (text !== "") this.wholes.add(text);
   }
 
   /**
@@ -50,7 +54,7 @@ export class PendingCall {
       id !== this.id &&
       this.unreadable === null &&
       this.wholes.size === 0 &&
-      (this.isBlank || isWholeObject(this.pieces))
+      (this.isBlank || this.wholeness.isClosed(this.pieces))
     );
   }
 
@@ -95,14 +99,3 @@ export class PendingCall {
 
 /** The arguments may be told in pieces, once more when they are complete, and again with the call they belong to. */
 const LONGEST_TOLD = 4 * LONGEST_ARGUMENTS;
-
-/** An object and anything behind it are no JSON text together. */
-function isWholeObject(text: string): boolean {
-  if (!text.trimStart().startsWith("{")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

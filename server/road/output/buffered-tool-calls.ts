@@ -1,9 +1,16 @@
-import type { CallPiece } from "../../wire/answer-texts.ts";
-import type { JsonValue } from "../../wire/document.ts";
+import type { CallPiece, Place } from "../../wire/answer-texts.ts";
+import type { JsonObject, JsonValue } from "../../wire/document.ts";
+import { WholeArguments } from "../../wire/whole-arguments.ts";
 import type { Frame } from "./frames.ts";
 
 /** More than any tool takes: what is held must stay bounded. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
+/** Bound on frames held that are not alike: each takes many times its bytes. */
+const MAX_HELD_FRAMES = 16_384;
+/** From so many frames on, those that differ only in the piece of arguments that they carry become one. */
+const JOINED_FROM = 512;
+/** Members that tell frames apart and say nothing of the call: a number, and what hides how long a piece is. */
+const VARYING = ["obfuscation", "sequence_number"] as const;
 
 /** A tool call as its pieces make it. */
 export class BufferedToolCall {
@@ -14,6 +21,7 @@ export class BufferedToolCall {
   /** Whether two tellings of the arguments differ: then callers must get one. */
   contradicted = false;
   private readonly pieces: CallPiece[] = [];
+  private wholeness = new WholeArguments();
 
   add(piece: CallPiece): void {
     const { name, place, form } = piece;
@@ -24,28 +32,34 @@ export class BufferedToolCall {
     this.pieces.push(piece);
     const value = place.holder[place.key];
     if (form === "piece") {
-      if (typeof value === "string") this.arguments += value;
+      if (typeof value === "string") this.append(value);
       return;
     }
     const all = form === "object" ? JSON.stringify(value) : typeof value === "string" ? value : "";
     if (all === "") return;
     if (this.arguments !== "" && this.arguments !== all) this.contradicted = true;
-    this.arguments = all;
+    this.replace(all);
+  }
+
+  append(text: string): void {
+    this.arguments += text;
+    this.wholeness.push(text);
+  }
+
+  private replace(text: string): void {
+    this.arguments = text;
+    this.wholeness = new WholeArguments();
+    this.wholeness.push(text);
   }
 
   /** Whether its arguments are a whole JSON text: nothing more belongs to them. */
   get isWhole(): boolean {
-    try {
-      JSON.parse(this.arguments);
-      return true;
-    } catch {
-      return false;
-    }
+    return this.wholeness.isWhole(this.arguments);
   }
 
   /** Says the arguments anew in every place that tells them. */
   rewrite(text: string): void {
-    this.arguments = text;
+    this.replace(text);
     let told = false;
     for (const { place, form } of this.pieces) {
       if (place === null) continue;
@@ -67,12 +81,16 @@ export class CallGroup {
   private readonly newest = new Map<string, BufferedToolCall>();
   readonly frames: Frame[] = [];
   private bytes = 0;
+  /** The last frame, where it carries one piece of arguments: where the piece stands, and what stands around it. */
+  private last: { readonly place: Place; readonly call: BufferedToolCall; readonly around: string } | null = null;
 
   get tooLarge(): boolean {
-    return this.bytes > MAX_HELD_BYTES;
+    return this.bytes > MAX_HELD_BYTES || this.frames.length > MAX_HELD_FRAMES;
   }
 
+  /** `frame` is what carries `pieces`. */
   add(frame: Frame, pieces: readonly CallPiece[]): void {
+    if (this.frames.length >= JOINED_FROM && this.joins(frame, pieces)) return;
     this.frames.push(frame);
     this.bytes += frame.bytes.byteLength;
     for (const piece of pieces) {
@@ -90,12 +108,46 @@ export class CallGroup {
     }
   }
 
+  /** Whether the piece of `frame` became part of the frame before it. Keeps in mind what the next one may become part of. */
+  private joins(frame: Frame, pieces: readonly CallPiece[]): boolean {
+    const [piece] = pieces;
+    const { last } = this;
+    this.last = null;
+    if (frame.changed || frame.body === null || pieces.length !== 1 || piece?.form !== "piece" || piece.place === null) return false;
+    const { place, channel } = piece;
+    const value = place.holder[place.key];
+    const call = this.newest.get(channel);
+    if (typeof value !== "string" || call === undefined || (piece.name !== null && call.isWhole)) return false;
+    const around = textAround(frame.body, place);
+    if (last === null || last.call !== call || last.around !== around) {
+      this.last = { place, call, around };
+      return false;
+    }
+    call.append(value);
+    last.place.holder[last.place.key] = `${last.place.holder[last.place.key] as string}${value}`;
+    (this.frames.at(-1) as Frame).changed = true;
+    this.bytes += value.length;
+    this.last = last;
+    return true;
+  }
+
   /** Takes in another group that shares a frame with this one. */
   merge(other: CallGroup): void {
+    this.last = null;
     for (const key of other.open) this.open.add(key);
     for (const [channel, call] of other.newest) this.newest.set(channel, call);
     this.calls.push(...other.calls);
     this.frames.push(...other.frames);
     this.bytes += other.bytes;
   }
+}
+
+/** What a frame says beside its piece of arguments. */
+function textAround(body: JsonObject, { holder, key }: Place): string {
+  const value = holder[key];
+  holder[key] = "";
+  const { [VARYING[0]]: _hidden, [VARYING[1]]: _number, ...rest } = body;
+  const around = JSON.stringify(rest);
+  holder[key] = value;
+  return around;
 }

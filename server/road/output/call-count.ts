@@ -1,9 +1,11 @@
+import { WholeArguments } from "../../wire/whole-arguments.ts";
 import type { AnswerContents, CallPiece } from "../../wire/answer-texts.ts";
 
 interface KnownCall {
   id: string | null;
   /** As far as they came in pieces. */
   arguments: string;
+  readonly wholeness: WholeArguments;
 }
 
 /** Longer arguments are not looked at for their end. */
@@ -26,24 +28,19 @@ export class CallCount {
     let call = this.known.get(channel);
     // Some servers give every call the same place: a name with another id, or behind whole arguments, is that of another call.
     const another =
-      call !== undefined && name !== null && form === "piece" && ((id !== null && call.id !== null && id !== call.id) || isWhole(call));
+      call !== undefined &&
+      name !== null &&
+      form === "piece" &&
+      ((id !== null && call.id !== null && id !== call.id) || call.wholeness.isWhole(call.arguments));
     if (call === undefined || another) {
-      call = { id, arguments: "" };
+      call = { id, arguments: "", wholeness: new WholeArguments() };
       this.known.set(channel, call);
       this.made++;
     }
     call.id ??= id;
     const given = place === null || form !== "piece" ? undefined : place.holder[place.key];
-    if (typeof given === "string" && call.arguments.length < MAX_ARGUMENTS) call.arguments += given;
-  }
-}
-
-function isWhole({ arguments: given }: KnownCall): boolean {
-  if (!given.endsWith("}")) return false;
-  try {
-    JSON.parse(given);
-    return true;
-  } catch {
-    return false;
+    if (typeof given !== "string" || call.arguments.length >= MAX_ARGUMENTS) return;
+    call.arguments += given;
+    call.wholeness.push(given);
   }
 }
