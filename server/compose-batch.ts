@@ -9,6 +9,7 @@ import type { CarriedCalls } from "./road/carried-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import { BatchRunner } from "./services/batch/batch-runner.ts";
 import { BatchService } from "./services/batch/batch-service.ts";
+import { KnownModels } from "./services/batch/known-models.ts";
 import { lineCarrier } from "./services/batch/carry-line.ts";
 import { jobEnder } from "./services/batch/end-job.ts";
 import { modeAmong } from "./services/batch/mode.ts";
@@ -48,9 +49,10 @@ export function openBatches(parts: BatchParts) {
   const { batches } = upstream;
   const inMessages = new FilesInMessages(files);
   const tenant = (id: string) => snapshots.tenant(id);
+  const known = new KnownModels(tenant);
   const written = { chain: ledger.chainId, shipped: () => ledger.shipped() };
   const lines = lineCarrier({
-    ...{ calls: carried, store },
+    ...{ calls: carried, store, models: known },
     surfaces: {
       "/v1/chat/completions": withFiles(inMessages, chatCompletions(models)),
       "/v1/responses": withFiles(inMessages, responses(models, items)),
@@ -60,9 +62,10 @@ export function openBatches(parts: BatchParts) {
     },
   });
   const providerRuns = new ProviderRuns({
-    ...{ store, batches, tenant, log },
+    ...{ store, batches, models: known, log },
     ...written,
     give: lines.give,
+    over: lines.over,
     release: (away) => calls.release(away),
     now: () => clock.now(),
   });

@@ -26,7 +26,7 @@ import type { AdmissionParts } from "./road/admission/admit.ts";
 import { Gates } from "./road/gates.ts";
 import type { Controls } from "./road/govern.ts";
 import type { FindPassages } from "./road/knowledge.ts";
-import type { ActionControl } from "./road/control.ts";
+import type { ActionControl, StandingControl } from "./road/control.ts";
 import type { AskModel } from "./road/model-question.ts";
 
 interface ControlParts {
@@ -55,6 +55,8 @@ interface ControlParts {
 export function openControls(parts: ControlParts): {
   readonly controls: Controls;
   readonly gates: Gates;
+  /** Of the request controls those that decide who may use what. */
+  readonly standing: readonly StandingControl[];
   readonly cleared: GuardrailInspector["cleared"];
   /** What is asked of an action before anybody is to approve it. */
   readonly actions: readonly ActionControl[];
@@ -80,6 +82,7 @@ export function openControls(parts: ControlParts): {
     },
     gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing }),
     actions,
+    standing,
     judge: inWords.verdictOf.bind(inWords),
   };
 }

@@ -116,7 +116,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const embed = models.models.embed.bind(models.models);
   const remembered = rememberedPassages(config, parts);
   const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
-  const { controls, gates, cleared, actions, judge } = openControls({
+  const { controls, gates, standing, cleared, actions, judge } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
@@ -149,7 +149,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const carrying = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
   const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
-  const carried = new CarriedCalls({ ...carrying, give: givenBy(controls) });
+  const carried = new CarriedCalls({ ...carrying, give: givenBy(controls), standing });
   const jobParts = { carried, connection, calls, snapshots, files: files.files, clock, log };
   const batch = openBatches({ ...jobParts, ledger, upstream, models: models.models, items });
   const videos = openVideos({ ...jobParts, budgets: limits.limits.jobs, providers: upstream.providers });
@@ -193,6 +193,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     services,
     ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock } },
     follower,
+    /** What the first calls need is in memory then, as far as it could be read. */
+    warm: () => snapshots.preload().catch((error: Error) => log.debug("policies_not_preloaded", { error })),
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
       batch.stop();

@@ -86,7 +86,8 @@ export async function compose(
     const targets = checkpointTargets(config, db, log);
     closers.push(() => targets.close());
     const { auditSigningKey: signingKey, jwtSecret } = keys;
-    const gatewayOrigins = gatewayOriginsOf(config.publicUrl ?? runtimePlaneOpen?.serving.url ?? null);
+    const callsAt = config.publicUrl ?? runtimePlaneOpen?.serving.url ?? null;
+    const gatewayOrigins = gatewayOriginsOf(callsAt);
     const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins };
     if (group.homeDir === null) await emptyLeftJournals(directory.path, group.size, config, { ...shared, db });
     const runtime = config.roles.includes("runtime")
@@ -127,7 +128,7 @@ export async function compose(
       quickstart: config.quickstart,
       env,
     });
-    const firstModel = started.models[0] ?? (await readAnyModelName(db));
+    const [firstModel] = await Promise.all([started.models[0] ?? readAnyModelName(db), runtime?.warm()]);
 
     const answerAdmin = async (request: Request, info: { ip: string }) => {
       const response = await control.app.fetch(request, info);
@@ -140,7 +141,7 @@ export async function compose(
       { ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.serving.port ?? null },
       memberOf(runtime, metrics, leave),
     );
-    adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin)) : answerAdmin);
+    adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin), { callsAt }) : answerAdmin);
     closers.push(() => adminPlane?.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null) {
       const { road, services } = runtime;

@@ -63,6 +63,19 @@ test("calls that meet a group for the first time at once share one read of it", 
   await database.close();
 });
 
+test("what was preloaded is there for the first call, which waits for nothing", async () => {
+  const database = await testDatabase();
+  const group = crypto.randomUUID();
+  await addTenant(database, "acme");
+  await addGroups(database, "acme", null, [group]);
+  const snapshots = snapshotsOf(database);
+  await snapshots.preload();
+  const [tenant, scope] = [snapshots.tenant("acme"), snapshots.scope("acme", group)];
+  await database.close();
+  expect(tenant).toMatchObject({ id: "acme" });
+  expect(scope).toMatchObject({ groupId: group });
+});
+
 test("a group has what is bound to it and to the groups it inherits from", async () => {
   const database = await testDatabase();
   const [root, middle, leaf, apart] = Array.from({ length: 4 }, () => crypto.randomUUID()) as [string, string, string, string];

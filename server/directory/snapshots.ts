@@ -3,12 +3,15 @@ import type { SecretBox } from "../kernel/secrets.ts";
 import type { Database } from "../store/database.ts";
 import { readTenantPolicy } from "../store/policy-reads.ts";
 import { readGroupChains } from "../store/group-chains.ts";
+import { tenantIds } from "../store/tenants.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { argumentPolicyEntries, type CompileArgumentPolicy } from "./policies/argument-policy-entry.ts";
 import { compileScopes, compileTenant, type GroupScope, type TenantSnapshot } from "./snapshot.ts";
 
 const MAX_TENANTS = 2_000;
 const MAX_SCOPES_OF_A_TENANT = 10_000;
+const PRELOADED_TENANTS = 4;
+const PRELOADED_GROUPS = 4;
 
 interface Held {
   readonly tenant: TenantSnapshot;
@@ -43,6 +46,15 @@ export class Snapshots {
 
   tenant(tenantId: string): TenantSnapshot | Promise<TenantSnapshot | null> {
     return this.held.get(tenantId)?.tenant ?? this.loadTenant(tenantId).then((held) => held?.tenant ?? null);
+  }
+
+  /** Before anybody calls: the first tenants there are, with some of their groups. Most gateways have few. */
+  async preload(): Promise<void> {
+    for (const tenantId of await tenantIds(this.db, PRELOADED_TENANTS)) {
+      const held = await this.loadTenant(tenantId);
+      const groups = [...(held?.tenant.policies.groupIds() ?? [])].slice(0, PRELOADED_GROUPS);
+      await Promise.all(groups.map((groupId) => this.sharedScope(tenantId, groupId)));
+    }
   }
 
   /** Compiles a tenant anew, with the scopes it holds, and puts it in place. Does nothing for one that is not held. */

@@ -4,9 +4,11 @@ import type { Log } from "../kernel/log.ts";
 import { admitHolder, type AdmissionParts } from "./admission/admit.ts";
 import type { Holder } from "./admission/gateway-tokens.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { ModelEntry } from "../directory/snapshot.ts";
 import type { Answer, WholeAnswer } from "./answer.ts";
 import { type Departure, LeftInBatch } from "./batched.ts";
 import { type AuditClass, abortReason, type Call } from "./call.ts";
+import type { StandingControl } from "./control.ts";
 import type { Govern } from "./govern.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { answeredOutcome, type CallOutcome, closeRecord, noteRequest, refusedOutcome } from "./record/finish.ts";
@@ -73,6 +75,8 @@ export interface LeftLine {
   readonly row: AuditRow;
   /** What it asks, as controls left it. */
   readonly asked: string;
+  /** Whom it left for, where this process knows it still. */
+  readonly model?: ModelEntry | null;
 }
 
 /** What came back for it: the provider's answer, or why there is none. */
@@ -83,6 +87,8 @@ interface CarriedParts extends AdmissionParts {
   readonly govern: Govern;
   /** The same for what left in a batch and comes back. */
   readonly give: Govern;
+  /** Of the request controls those that decide who may use what. */
+  readonly standing: readonly StandingControl[];
   readonly log: Log;
   readonly upstreamTimeoutMs: number;
   readonly unrecorded: (reason: Refusal["code"]) => void;
@@ -165,8 +171,34 @@ export class CarriedCalls {
     return this.repeated(call, request, given, notAdmitted === null);
   }
 
+  /**
+   * Why the caller of what is under way at a provider would not be let to that model now; null where they would, or where
+   * nobody can say. Leaves no row.
+   */
+  async letIn(
+    request: Omit<CarriedRequest, "surface" | "body">,
+    modelId: string,
+  ): Promise<{ readonly code: string; readonly message: string; readonly admitted: boolean } | null> {
+    const { calls, standing } = this.parts;
+    const call = calls.start({ method: "POST", url: `http://gateway${request.path}`, headers: request.headers }, request.ip, request.audit);
+    try {
+      const notAdmitted = await admitHolder(call, request.holder, this.parts);
+      if (notAdmitted !== null) return { ...asRecorded(call, notAdmitted), admitted: false };
+      const modes = call.scope?.tenant.models.get(modelId)?.modes ?? [];
+      for (const control of standing) {
+        const decision = await control.decide(call, { target: { kind: "model", name: null, id: modelId, modes } });
+        if (decision.kind === "refuse") return { ...asRecorded(call, decision.refusal), admitted: true };
+      }
+      return null;
+    } catch {
+      return null;
+    } finally {
+      calls.forget(call);
+    }
+  }
+
   private async returned(call: Call, { surface }: CarriedRequest, left: LeftLine, returned: Returned): Promise<Answer | Refusal> {
-    const model = call.scope?.tenant.models.get(left.departure.modelId);
+    const model = call.scope?.tenant.models.get(left.departure.modelId) ?? left.model ?? undefined;
     if (model !== undefined) call.target = { kind: "model", route: { group: null, members: [{ model, weight: 1 }] }, model };
     call.batched = { kind: "answered", ...(isRefusal(returned) ? { status: 502, body: "" } : returned) };
     if (isRefusal(returned)) return returned;
@@ -252,6 +284,12 @@ export class CarriedCalls {
     row.custom_metadata = { ...told, batch: { ...told?.batch, price_factor: call.priceFactor ?? 1 } };
     return { departure: batched.departed, id, timestamp: row.timestamp as string, row: { ...row }, asked: view.content() };
   }
+}
+
+/** As the row of a refused call has it. */
+function asRecorded(call: Call, refusal: Refusal): { readonly code: string; readonly message: string } {
+  const { errorType, errorMessage } = refusedOutcome(call, refusal);
+  return { code: errorType ?? refusal.code, message: errorMessage ?? "" };
 }
 
 function wholeOf(answer: Answer | Refusal): WholeAnswer | Refusal {

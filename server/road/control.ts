@@ -14,6 +14,12 @@ export interface RequestControl {
   resume?(call: Call, view: RequestView): Refusal | null | Promise<Refusal | null>;
 }
 
+/** A rule that looks at nothing of a request but whom it is addressed to: it can be asked when there is no request. */
+export interface StandingControl {
+  readonly name: string;
+  decide(call: Call, view: Pick<RequestView, "target">): Decision | Promise<Decision>;
+}
+
 /** One rule an answer must pass before its caller gets it. */
 export interface AnswerControl {
   readonly name: string;

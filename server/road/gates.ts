@@ -5,7 +5,7 @@ import type { TextSlot } from "../wire/inbound.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "./action.ts";
 import { admit, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";
 import type { Call } from "./call.ts";
-import type { ActionControl, RequestControl } from "./control.ts";
+import type { ActionControl, StandingControl } from "./control.ts";
 import type { RequestView } from "./view.ts";
 
 /** What looks at content on its way to and from an upstream. */
@@ -28,7 +28,7 @@ export interface GateParts extends AdmissionParts {
   /** In the order content passes them. */
   readonly inspectors: readonly Inspector[];
   /** Of the request controls those that decide who may use what. */
-  readonly standing: readonly RequestControl[];
+  readonly standing: readonly StandingControl[];
 }
 
 /**

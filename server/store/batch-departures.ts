@@ -85,6 +85,8 @@ export async function withdrawLines(db: Database): Promise<void> {
 export type TakenSubmission = Selectable<BatchSubmissionTable> & {
   readonly job_status: BatchStatus;
   readonly job_ends_as: BatchStatus | null;
+  /** The code of what ended the job early. */
+  readonly job_error: string | null;
 };
 
 /** Takes the next batch that is to be looked after, which no process that lives has. */
@@ -94,7 +96,9 @@ export async function takeSubmission(db: Database, owner: string, seconds: numbe
         OR NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = s.taken_by AND r.alive_until > now())) ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     UPDATE batch_submissions s SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second', looks = s.looks + 1
       FROM next, batch_jobs j WHERE s.id = next.id AND j.id = s.job_id
-    RETURNING s.*, j.status AS job_status, j.ends_as AS job_ends_as`.execute(db);
+    RETURNING s.*, j.status AS job_status, j.ends_as AS job_ends_as, CASE WHEN j.ends_as IN ('failed', 'expired') THEN j.error->>'code' END AS job_error`.execute(
+    db,
+  );
   return rows[0];
 }
 

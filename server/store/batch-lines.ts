@@ -143,10 +143,9 @@ export async function linesAfter(
   job: LinesOf,
   after: number,
   most: number,
-  finishedOnly: boolean,
+  states: readonly number[],
 ): Promise<readonly Omit<BatchLineRow, "body">[]> {
-  let found = db.selectFrom("batch_lines").where(linesOf(job)).where("line", ">", after);
-  if (finishedOnly) found = found.where("state", "in", [2, 3]);
+  const found = db.selectFrom("batch_lines").where(linesOf(job)).where("line", ">", after).where("state", "in", states);
   return found.select(WITHOUT_BODY).orderBy("line").limit(most).execute();
 }
 

@@ -42,10 +42,10 @@ afterAll(async () => {
   await world.end();
 });
 
-async function api(method: string, path: string, body?: unknown): Promise<string> {
+async function api(method: string, path: string, body?: unknown, key = apiKey): Promise<string> {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/batch/jobs${path}`, {
     method,
-    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    headers: { "x-api-key": key, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return response.text();
@@ -184,6 +184,64 @@ test("a job that is cancelled keeps what the provider answered", async () => {
     [null, "batch_cancelled"],
   ]);
   vendors.openai.endsAtOnce = true;
+});
+
+/** A job of four lines that the vendor has and does not end, and the batch it has it in. */
+async function underWay(model: string, key = apiKey) {
+  vendors.openai.endsAtOnce = false;
+  const before = vendors.openai.batches.length;
+  const { id } = JSON.parse(await api("POST", "", { model, requests: ["a", "b", "c", "d"].map(asks) }, key));
+  await until(
+    () => vendors.openai.batches.length,
+    (count) => count > before,
+  );
+  return { id, batch: vendors.openai.batches[0] };
+}
+
+/** As soon as the rows that it is added up with are shipped. */
+const costOf = async (id: string): Promise<number> =>
+  (
+    await until(
+      () => jobOf(id),
+      ({ cost_usd: cost }) => cost > 0,
+    )
+  ).cost_usd;
+
+test("a key that is revoked ends what it has at a provider: called off, paid for, and given to nobody", async () => {
+  const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: "leaver", access_mode: "shared" });
+  const { id, batch } = await underWay("openai-1", key.key_value);
+  await admin.request("DELETE", `/v1/admin/api-keys/${key.id}`);
+  const job = await ended(id);
+  vendors.openai.endsAtOnce = true;
+  expect(batch?.state).toBe("cancelled");
+  expect(job).toMatchObject({ status: "failed", request_counts: { completed: 0, failed: 4 } });
+  const codes = (await results(id)).map(({ error }) => error?.code ?? null);
+  expect(new Set(codes)).toEqual(new Set([job.error.code]));
+  expect(await costOf(id)).toBeCloseTo(2 * 30 * 0.001 * 0.5, 6);
+});
+
+test("a model that is deleted is called off at its provider, and what was answered by then is paid for", async () => {
+  const made = await admin.post("/v1/admin/llms", {
+    ...{ tenant_id: "default", name: "openai-doomed", provider: "openai", enabled: true, group_ids: [groupId], modes: ["chat"] },
+    ...{ input_cost_per_million_tokens: 1000, output_cost_per_million_tokens: 1000 },
+  });
+  const { id, batch } = await underWay("openai-doomed");
+  await admin.request("DELETE", `/v1/admin/llms/${made.id}`);
+  const job = await ended(id);
+  vendors.openai.endsAtOnce = true;
+  expect(batch?.state).toBe("cancelled");
+  expect(job).toMatchObject({
+    status: "failed",
+    error: { code: "model_not_found", message: 'The model "openai-doomed" was deleted.' },
+    request_counts: { completed: 2, failed: 2 },
+  });
+  expect((await results(id)).map((one) => [said(one), one.error?.code ?? null])).toEqual([
+    ["A", null],
+    [null, "model_not_found"],
+    ["C", null],
+    [null, "model_not_found"],
+  ]);
+  expect(await costOf(id)).toBeCloseTo(2 * 30 * 0.001 * 0.5, 6);
 });
 
 test.each(Object.keys(FORMATS) as Format[])("%s took a batch and did not say so: it is found, not handed over twice", async (format) => {

@@ -3,7 +3,7 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { arrivalOf } from "../../road/call.ts";
 import type { Route, ModelReference } from "../../road/target.ts";
-import type { RequestControl } from "../../road/control.ts";
+import type { StandingControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
 import { modelById, modelByName } from "./named-model.ts";
 import { routingGroupPlaceholder } from "./routing-group-placeholder.ts";
@@ -12,7 +12,7 @@ import { routingGroupPlaceholder } from "./routing-group-placeholder.ts";
  * A model is open to a call when it is granted to the call's resource group, on its own; a routing group opens nothing
  * that is not granted. Sets `call.target`.
  */
-export const access: RequestControl = {
+export const access: StandingControl = {
   name: "access",
   decide(call, view) {
     const { target } = view;

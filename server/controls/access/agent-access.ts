@@ -3,7 +3,7 @@ import { grantFor, type AgentEntry, type AgentGrantEntry } from "../../directory
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
-import type { RequestControl } from "../../road/control.ts";
+import type { StandingControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
 import { MOST_HOPS } from "../../road/record/delegation.ts";
 import type { AgentReference } from "../../road/target.ts";
@@ -12,7 +12,7 @@ import type { AgentReference } from "../../road/target.ts";
  * An agent is open to a call when the grant that decides for the call's resource group lets it be, was given for the skills
  * the agent has, and the run did not come through the agent already. Sets `call.target`, and says on the row what decided.
  */
-export const agentAccess: RequestControl = {
+export const agentAccess: StandingControl = {
   name: "agent_access",
   decide(call, view) {
     const { target } = view;

@@ -7,7 +7,7 @@ import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { interfaceAddress } from "../../wire/mcp/apps.ts";
 import { memberOf } from "../../wire/mcp/namespace.ts";
 import type { ToolRoute, ToolTarget, ToolReference } from "../../road/target.ts";
-import type { RequestControl } from "../../road/control.ts";
+import type { StandingControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
 import { skillRoute } from "./skill-access.ts";
 
@@ -15,7 +15,7 @@ import { skillRoute } from "./skill-access.ts";
  * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
  * when every such configuration lets it be used. A virtual server opens nothing that is not granted. Sets `call.target`.
  */
-export const toolAccess: RequestControl = {
+export const toolAccess: StandingControl = {
   name: "tool_access",
   decide(call, view) {
     const { target } = view;

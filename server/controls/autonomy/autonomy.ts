@@ -2,7 +2,7 @@ import type { AutonomyLevel } from "@gatehouse/contracts/ai-systems";
 import { stricter } from "../../directory/assurance/autonomy.ts";
 import type { ConfigurationProvenance } from "../../directory/config-follower.ts";
 import { refuse } from "../../kernel/errors.ts";
-import type { RequestControl } from "../../road/control.ts";
+import type { StandingControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import type { Target } from "../../road/target.ts";
 
@@ -11,7 +11,7 @@ import type { Target } from "../../road/target.ts";
  * not granted to begin with (`directory/snapshot.ts`). Where nothing is known of it any more, it goes no further than the
  * tenant's floor. Says on the row how far that was, and how sure the gateway is of it.
  */
-export function autonomy(knowledge: () => ConfigurationProvenance): RequestControl {
+export function autonomy(knowledge: () => ConfigurationProvenance): StandingControl {
   return {
     name: "autonomy",
     decide({ scope, row }, { target }) {

@@ -4,7 +4,7 @@ import * as departures from "../../store/batch-departures.ts";
 import * as lines from "../../store/batch-lines.ts";
 import { callTotals } from "../../store/usage-totals.ts";
 import type { FileOwner } from "../../store/files.ts";
-import type { BatchProblem, BatchStatus } from "../../store/tables/batch.ts";
+import type { BatchJobError, BatchProblem, BatchStatus } from "../../store/tables/batch.ts";
 
 export type BatchJob = jobs.BatchJobWithCost;
 export type NewBatchJob = Parameters<typeof jobs.createBatchJob>[1];
@@ -13,7 +13,7 @@ export type LineToRun = lines.TakenLine;
 export type LineResult = lines.LineOutcome;
 export type JobToRun = jobs.ActiveJob;
 export type { AnswerOfLine, LineToGive, TakenSubmission } from "../../store/batch-departures.ts";
-export type { BatchProblem, BatchStatus, FileOwner as JobOwner };
+export type { BatchJobError, BatchProblem, BatchStatus, FileOwner as JobOwner };
 
 /** A row that a dead process may have in its journal is left to whoever opens that journal again, for so long. */
 const LEFT_TO_ITS_CHAIN_SECONDS = 600;
@@ -63,8 +63,8 @@ export class BatchStore {
   readonly returnUnbegun = (owner: string, begun: readonly string[]) => lines.returnUnbegun(this.db, owner, begun);
   readonly keepAlive = (runner: string, seconds: number) => lines.keepAlive(this.db, runner, seconds);
   readonly endInterrupted = (runner: string, error: { code: string; message: string }) => lines.endInterrupted(this.db, runner, error);
-  readonly linesAfter = (job: lines.LinesOf, after: number, most: number, finishedOnly: boolean) =>
-    lines.linesAfter(this.db, job, after, most, finishedOnly);
+  readonly linesAfter = (job: lines.LinesOf, after: number, most: number, states: readonly number[]) =>
+    lines.linesAfter(this.db, job, after, most, states);
   readonly bodiesAfter = (job: lines.LinesOf, after: number, most: number) => lines.bodiesAfter(this.db, job, after, most);
   readonly page = (job: lines.LinesOf, page: { limit: number; offset: number }, finishedOnly: boolean) =>
     lines.pageOfLines(this.db, job, page, finishedOnly);

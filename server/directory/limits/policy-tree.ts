@@ -43,6 +43,10 @@ export class PolicyTree {
     }
   }
 
+  groupIds(): Iterable<string> {
+    return this.nodes.keys();
+  }
+
   node(id: string): GroupNode | undefined {
     return this.nodes.get(id);
   }

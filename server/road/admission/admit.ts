@@ -246,6 +246,8 @@ async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts
   row.subject_kind = "service";
   row.subject_id = `${token.providerId}:${token.subject}`;
   row.idp_user_id = token.subject;
+  row.idp_user_username = token.username;
+  row.idp_user_email = token.email;
   call.identity = { tenantId: token.tenantId, credentialId: row.subject_id, credentialName: name, userId: null, username: null };
   return { open: token.resourceGroupIds, first: token.resourceGroupIds[0] ?? null };
 }
@@ -272,6 +274,9 @@ function noteUser(call: Call, user: EndUserIdentity): void {
   call.user = user;
   call.row.gateway_user_id = user.id;
   call.row.gateway_user_username = user.username;
+  call.row.idp_user_id = user.idp_user_id;
+  call.row.idp_user_username = user.idp_user_username;
+  call.row.idp_user_email = user.idp_user_email;
   call.row.subject_kind = "user";
   call.row.subject_id = user.id;
 }

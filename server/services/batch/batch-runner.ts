@@ -2,7 +2,7 @@ import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CarriedAnswer, LeftLine } from "../../road/carried-calls.ts";
-import { INTERRUPTED, type LineVerdict, verdictOn } from "./line-verdict.ts";
+import { INTERRUPTED, isOfOneModel, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";
 import { Turns } from "./turns.ts";
@@ -190,13 +190,12 @@ export class BatchRunner {
       return "unknown" as const;
     });
     if (typeof answer === "object" && answer !== null && "departure" in answer) return this.depart(job, line, answer);
-    const ofOneModel = record.model !== null || record.model_id !== null;
     const verdict =
       answer === null
         ? UNRECORDED
         : answer === "unknown"
           ? UNKNOWN
-          : verdictOn(answer, line.attempt, ofOneModel, record.retry_interrupted || job.mode === "provider");
+          : verdictOn(answer, line.attempt, isOfOneModel(record), record.retry_interrupted || job.mode === "provider");
     if (verdict.kind === "done") {
       await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...verdict.result });
       if (job.was_paused && verdict.result.error === null) await store.resume(job.id);

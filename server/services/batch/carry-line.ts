@@ -1,4 +1,4 @@
-import type { BatchJob, BatchStore, LineToGive, LineToRun } from "../../directory/batch/batch-store.ts";
+import type { BatchJob, BatchJobError, BatchStore, LineToGive, LineToRun } from "../../directory/batch/batch-store.ts";
 import type { Holder } from "../../road/admission/gateway-tokens.ts";
 import type { CarriedAnswer, CarriedCalls, CarriedRequest, LeftLine, Returned } from "../../road/carried-calls.ts";
 import type { Surface } from "../../road/surface.ts";
@@ -6,6 +6,8 @@ import { isErrorCode, refuse } from "../../kernel/errors.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { BATCH_ENDPOINTS, type BatchEndpoint } from "./endpoints.ts";
 import { withModel } from "./intake.ts";
+import type { KnownModels } from "./known-models.ts";
+import { endsJob, isOfOneModel } from "./line-verdict.ts";
 
 const encoder = new TextEncoder();
 /** How long it is believed which value a key has now. */
@@ -17,16 +19,19 @@ export interface LineCarrier {
   carry(job: BatchJob, line: LineToRun): Promise<CarriedAnswer | LeftLine | null>;
   /** Gives a line what its provider's batch came back with. `recorded`: its row is sealed already. */
   give(job: BatchJob, line: LineToGive, recorded: boolean): Promise<CarriedAnswer | null>;
+  /** Why nothing more of the job may be done with the model, for good; null where it may. */
+  over(job: BatchJob, modelId: string): Promise<BatchJobError | null>;
 }
 
 interface CarrierParts {
-  readonly calls: Pick<CarriedCalls, "carry" | "give">;
+  readonly calls: Pick<CarriedCalls, "carry" | "give" | "letIn">;
   readonly store: Pick<BatchStore, "keyHash">;
+  readonly models: Pick<KnownModels, "find">;
   readonly surfaces: Readonly<Record<BatchEndpoint, Surface>>;
 }
 
 /** Carries the lines of jobs in the name of whoever submitted them. */
-export function lineCarrier({ calls, store, surfaces }: CarrierParts): LineCarrier {
+export function lineCarrier({ calls, store, models, surfaces }: CarrierParts): LineCarrier {
   const hashes = new Map<string, { readonly hash: Promise<string | null>; readonly at: number }>();
   const hashOf = (tenantId: string, keyId: string): Promise<string | null> => {
     const known = hashes.get(keyId);
@@ -69,11 +74,25 @@ export function lineCarrier({ calls, store, surfaces }: CarrierParts): LineCarri
       const document = JsonDocument.read(encoder.encode(line.body));
       const body = document instanceof JsonDocument ? withModel(document, { model: job.model, modelId: job.model_id }) : line.body;
       const request = await requestOf(job, line, encoder.encode(body));
-      return request === null ? null : calls.carry(request, job.mode === "provider");
+      if (request === null) return null;
+      const answer = await calls.carry(request, job.mode === "provider");
+      // Its answer is given from here: by then the model may be gone.
+      if (answer !== null && "departure" in answer) await models.find(job.tenant_id, answer.departure.modelId);
+      return answer;
     },
     async give(job, line, recorded) {
       const request = await requestOf(job, line, NOTHING);
-      return request === null ? null : calls.give(request, leftLineOf(line), returnedOf(line), recorded);
+      if (request === null) return null;
+      const model = await models.find(job.tenant_id, line.model_id);
+      return calls.give(request, { ...leftLineOf(line), model }, returnedOf(line), recorded);
+    },
+    async over(job, modelId) {
+      const request = await requestOf(job, { line: 0, custom_id: "", attempt: 0 }, NOTHING);
+      const refused = request === null ? null : await calls.letIn(request, modelId);
+      if (refused === null || !endsJob(refused.code, refused.admitted, isOfOneModel(job))) return null;
+      const model = await models.find(job.tenant_id, modelId);
+      const isGone = refused.code === "model_not_found";
+      return { code: refused.code, message: isGone ? `The model ${JSON.stringify(model?.name ?? modelId)} was deleted.` : refused.message };
     },
   };
 }

@@ -1,10 +1,10 @@
-import type { BatchJob, BatchLine, BatchStore } from "../../directory/batch/batch-store.ts";
+import type { BatchJob, BatchStore } from "../../directory/batch/batch-store.ts";
 import type { Files } from "../../directory/files/stored-files.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isRefusal, reasonOf } from "../../kernel/errors.ts";
 import type { CarriedCalls } from "../../road/carried-calls.ts";
-import { resultLines } from "./results.ts";
+import { ANSWERED, resultLines, UNANSWERED } from "./results.ts";
 
 interface EndParts {
   readonly store: BatchStore;
@@ -30,15 +30,15 @@ export function jobEnder({
   return async (job, runner) => {
     const owner = { tenantId: job.tenant_id, groupId: job.resource_group_id, userId: job.end_user_id };
     const tenant = await tenantOf(job.tenant_id);
-    const stored = async (name: string, which: (line: BatchLine) => boolean): Promise<string | null> => {
+    const stored = async (name: string, states: readonly number[]): Promise<string | null> => {
       if (tenant === null) return null;
       const facts = { kind: "batch_output", purpose: "batch_output", displayName: `${job.id}_${name}.jsonl` } as const;
-      const file = await files.store(owner, tenant, resultLines(store, job, which), facts);
+      const file = await files.store(owner, tenant, resultLines(store, job, states), facts);
       if (isRefusal(file)) throw new Error(`results are not stored: ${reasonOf(file.message)}`);
       return file.id;
     };
-    const output = job.completed === 0 ? null : await stored("output", ({ state }) => state === 2);
-    const error = job.completed === job.total_requests ? null : await stored("error", ({ state }) => state !== 2);
+    const output = job.completed === 0 ? null : await stored("output", ANSWERED);
+    const error = job.completed === job.total_requests ? null : await stored("error", UNANSWERED);
     const failed = job.ends_as === "failed";
     const at = now();
     const begun = await store.beginEnd(job.id, runner, { id: ulid(at.getTime()), chain });

@@ -1,4 +1,4 @@
-import type { LineResult } from "../../directory/batch/batch-store.ts";
+import type { BatchJob, LineResult } from "../../directory/batch/batch-store.ts";
 import type { CarriedAnswer } from "../../road/carried-calls.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 
@@ -25,6 +25,15 @@ const PROVIDERS: ReadonlySet<string> = new Set(["upstream_overloaded", "no_healt
 /** What holds for every line of the job, now and later. */
 const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended", "access_ended"]);
 const OF_MODEL: ReadonlySet<string> = new Set(["model_not_found", "model_not_allowed", "model_disabled"]);
+/** Whether all lines of the job go to the same model. */
+export const isOfOneModel = ({ model, model_id: modelId }: Pick<BatchJob, "model" | "model_id">): boolean =>
+  model !== null || modelId !== null;
+
+/** Whether what one line is refused with is said to every other one, now and later. */
+export function endsJob(code: string, admitted: boolean, ofOneModel: boolean): boolean {
+  return !PASSES.has(code) && (!admitted || ENDS.has(code) || (ofOneModel && OF_MODEL.has(code)));
+}
+
 export const INTERRUPTED = {
   code: "gateway_interrupted",
   message: "A process of the gateway ended while this line was being answered: its call may or may not have reached the provider.",
@@ -44,8 +53,7 @@ export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: bo
   if (errorType !== null) {
     const ofProvider = PROVIDERS.has(errorType) || (errorType === "upstream_rejected" && status === 429);
     if (PASSES.has(errorType) || (ofProvider && attempt < MOST_ATTEMPTS)) return { kind: "again", afterMs: waitOf(answer, attempt), why };
-    if (!answer.admitted || ENDS.has(errorType) || (ofOneModel && OF_MODEL.has(errorType) && answer.refusal !== null))
-      return { kind: "end", why };
+    if (endsJob(errorType, answer.admitted, ofOneModel && answer.refusal !== null)) return { kind: "end", why };
   }
   const result = oneLine(answer.body) ?? JSON.stringify(answer.body);
   return { kind: "done", result: { statusCode: status, requestId: answer.id, result, error: errorType === null ? null : why } };

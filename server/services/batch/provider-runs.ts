@@ -1,6 +1,15 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
-import type { AnswerOfLine, BatchJob, BatchStore, JobToRun, LineToGive, TakenSubmission } from "../../directory/batch/batch-store.ts";
-import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import type {
+  AnswerOfLine,
+  BatchJob,
+  BatchJobError,
+  BatchStore,
+  JobToRun,
+  LineToGive,
+  TakenSubmission,
+} from "../../directory/batch/batch-store.ts";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import { ulid, uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -9,6 +18,7 @@ import type { LineOutcomeOfVendor, ProviderBatches } from "../../upstreams/provi
 import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
 import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
+import type { KnownModels } from "./known-models.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 
 const ALIVE_SECONDS = 15;
@@ -30,12 +40,17 @@ const LISTED_AFTER_MS = 10_000;
 const MOST_LOOKS_AFTER_END = 75;
 /** How often a batch is handed over before its lines are given up. */
 const MOST_ATTEMPTS = 20;
+/** How long a batch of a model that was deleted before this process met it is left to those that know it still. */
+const LEFT_TO_OTHERS_MS = 600_000;
+const MOST_LEFT = 1_000;
 
 export interface ProviderRunsParts {
   readonly store: BatchStore;
   readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
-  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+  readonly models: Pick<KnownModels, "find">;
   readonly give: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<CarriedAnswer | null>;
+  /** Why nothing more of the job may be done with the model; null where it may. */
+  readonly over: (job: BatchJob, modelId: string) => Promise<BatchJobError | null>;
   /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
@@ -61,6 +76,7 @@ export class ProviderRuns {
   private readonly tending = new Set<Promise<void>>();
   private readonly giving = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
+  private readonly unknownSince = new BoundedMap<string, number>(MOST_LEFT);
   private renewedAt = Number.NEGATIVE_INFINITY;
   private releasedAt = Number.NEGATIVE_INFINITY;
 
@@ -117,7 +133,7 @@ export class ProviderRuns {
   private async bundle(): Promise<void> {
     const { store } = this.parts;
     for (const left of await store.toBundle()) {
-      const model = await this.modelOf(left.tenant_id, left.model_id);
+      const model = await this.parts.models.find(left.tenant_id, left.model_id);
       const vendor = model === null ? undefined : this.parts.batches[model.provider.apiFormat];
       const most = { lines: vendor?.mostLines ?? 1_000, bytes: vendor?.mostBytes ?? 1024 * 1024 };
       if (left.more && left.lines < most.lines && left.bytes < most.bytes) continue;
@@ -125,20 +141,41 @@ export class ProviderRuns {
     }
   }
 
-  private async modelOf(tenantId: string, modelId: string): Promise<ModelEntry | null> {
-    return (await this.parts.tenant(tenantId))?.models.get(modelId) ?? null;
+  private vendorOf(model: ModelEntry): Vendor | null {
+    const batches = this.parts.batches[model.provider.apiFormat];
+    return batches === undefined ? null : { batches, target: { ...model.provider, modelName: model.modelName } };
   }
 
-  private async vendorOf({ tenant_id: tenantId, model_id: modelId }: TakenSubmission): Promise<Vendor | null> {
-    const model = await this.modelOf(tenantId, modelId);
-    const batches = model === null ? undefined : this.parts.batches[model.provider.apiFormat];
-    return model === null || batches === undefined ? null : { batches, target: { ...model.provider, modelName: model.modelName } };
+  /** What a provider has costs something: only what was never handed over is given up at once. */
+  private async leaveToOthers(taken: TakenSubmission): Promise<void> {
+    const { store, now } = this.parts;
+    const since = this.unknownSince.get(taken.id) ?? now();
+    if (taken.state === "ready" || now() - since >= LEFT_TO_OTHERS_MS) {
+      this.unknownSince.delete(taken.id);
+      return store.closeSubmission(taken, "model_not_found");
+    }
+    this.unknownSince.set(taken.id, since);
+    await store.noteSubmission(this.id, taken.id, {}, FIRST_LOOK_MS);
   }
 
-  private async tend(taken: TakenSubmission): Promise<void> {
+  /** Of a job that whoever submitted it may not have done any more, what its end makes of it. */
+  private async asItStands(taken: TakenSubmission): Promise<TakenSubmission> {
+    const { store, over } = this.parts;
+    const job = taken.job_status === "in_progress" ? await store.read(taken.job_id) : undefined;
+    const why = job === undefined ? null : await over(job, taken.model_id);
+    if (why === null) return taken;
+    await store.endAs(taken.job_id, "failed", why);
+    return { ...taken, job_status: "finalizing", job_ends_as: "failed", job_error: why.code };
+  }
+
+  private async tend(found: TakenSubmission): Promise<void> {
     const { store, log } = this.parts;
+    let taken = found;
     try {
-      const vendor = await this.vendorOf(taken);
+      taken = await this.asItStands(found);
+      const model = await this.parts.models.find(taken.tenant_id, taken.model_id);
+      if (model === null) return await this.leaveToOthers(taken);
+      const vendor = this.vendorOf(model);
       if (vendor === null) return await store.closeSubmission(taken, "model_not_found");
       if (taken.state === "ready") await this.handOver(taken, vendor);
       else if (taken.state === "sending") await this.lookForIt(taken, vendor);
@@ -156,8 +193,7 @@ export class ProviderRuns {
 
   private async handOver(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store } = this.parts;
-    if (taken.job_status !== "in_progress")
-      return store.closeSubmission(taken, `batch_${taken.job_ends_as === "expired" ? "expired" : "cancelled"}`);
+    if (taken.job_status !== "in_progress") return store.closeSubmission(taken, taken.job_error ?? "batch_cancelled");
     const lines = (await store.linesToSend(taken)).map(({ line, sent }) => ({ id: `${taken.id}_${line}`, body: oneLine(sent) ?? sent }));
     const attempts = taken.attempts + 1;
     const sending = { state: "sending", attempts, sending_since: new Date(this.parts.now()) } as const;
@@ -215,7 +251,8 @@ export class ProviderRuns {
       return;
     }
     await this.collect(taken, batches.results(target, id, signal));
-    const ending = standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`;
+    const calledOff = standing.why === "cancelled" ? taken.job_error : null;
+    const ending = calledOff ?? (standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`);
     await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${standing.message.slice(0, 500)}`);
     await batches
       .tidy?.(target, id, signal)
@@ -226,7 +263,7 @@ export class ProviderRuns {
     const { store } = this.parts;
     let some: AnswerOfLine[] = [];
     for await (const outcome of results) {
-      const answer = answerOf(taken.id, outcome);
+      const answer = answerOf(taken, outcome);
       if (answer !== null) some.push(answer);
       if (some.length < WRITTEN_AT_ONCE) continue;
       await store.writeAnswers(taken, some);
@@ -294,10 +331,11 @@ function told(refusal: Refusal): string {
 }
 
 /** Null of an id that is none of the batch's. */
-function answerOf(submission: string, outcome: LineOutcomeOfVendor): AnswerOfLine | null {
+function answerOf({ id: submission, job_error: error }: TakenSubmission, outcome: LineOutcomeOfVendor): AnswerOfLine | null {
   const line = outcome.id.startsWith(`${submission}_`) ? Number(outcome.id.slice(submission.length + 1)) : Number.NaN;
   if (!Number.isSafeInteger(line)) return null;
   if ("status" in outcome) return { line, status: outcome.status, answer: outcome.body, unanswered: null };
+  if (outcome.unanswered === "cancelled" && error !== null) return { line, status: null, answer: null, unanswered: error };
   const code = outcome.unanswered === "failed" ? "upstream_error" : `batch_${outcome.unanswered}`;
   return { line, status: null, answer: null, unanswered: outcome.message === null ? code : `${code}: ${outcome.message.slice(0, 500)}` };
 }

@@ -30,21 +30,22 @@ export function isOver({ ended_at: endedAt, ends_as: endsAs, status }: BatchJob)
   return endedAt !== null || (endsAs !== null && status !== "in_progress");
 }
 
+/** Lines by what became of them: those that were answered, and those that failed or were not run. */
+export const ANSWERED: readonly number[] = [2];
+export const UNANSWERED: readonly number[] = [0, 3];
+const FINISHED = [2, 3];
+
 /** Results in the order of the input, as JSON lines. Of a job under way those that are there. */
 export async function* resultLines(
   store: Pick<BatchStore, "linesAfter">,
   job: BatchJob,
-  which: (line: BatchLine) => boolean = () => true,
+  states: readonly number[] = isOver(job) ? [...ANSWERED, ...UNANSWERED] : FINISHED,
 ): AsyncGenerator<Uint8Array> {
   for (let after = 0; ;) {
-    const lines = await store.linesAfter(job, after, LINES_READ, !isOver(job));
+    const lines = await store.linesAfter(job, after, LINES_READ, states);
     const last = lines.at(-1);
     if (last === undefined) return;
     after = last.line;
-    const text = lines
-      .filter((line) => line.state !== 1 && line.state < 4 && which(line))
-      .map((line) => `${resultLineOf(job, line)}\n`)
-      .join("");
-    if (text !== "") yield encoder.encode(text);
+    yield encoder.encode(lines.map((line) => `${resultLineOf(job, line)}\n`).join(""));
   }
 }

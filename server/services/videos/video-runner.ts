@@ -15,6 +15,7 @@ import { costOfJob, usageOfVideo } from "./video-cost.ts";
 /** Jobs of this process that are looked at at once, and that are taken on at once where others died. */
 const AT_ONCE = 24;
 const ADOPTED_AT_ONCE = 200;
+const IDLE_MS = 1_000;
 /** A process that said nothing for so long is dead. */
 const ALIVE_SECONDS = 10;
 const RENEWED_MS = 2_000;
@@ -55,6 +56,7 @@ export class VideoRunner {
   private readonly underWay = new Map<string, Promise<void>>();
   private readonly held = new Set<string>();
   private renewedAt = Number.NEGATIVE_INFINITY;
+  private lookedAt = Number.NEGATIVE_INFINITY;
   private looking = false;
   private stopped = false;
 
@@ -65,6 +67,9 @@ export class VideoRunner {
   /** Looks at what there is to do; to be called again and again. */
   async look(): Promise<void> {
     if (this.stopped || this.looking) return;
+    // With nothing of its own it looks for what others left, and that less often.
+    if (this.held.size === 0 && performance.now() - this.lookedAt < IDLE_MS) return;
+    this.lookedAt = performance.now();
     this.looking = true;
     const { store } = this.parts;
     try {

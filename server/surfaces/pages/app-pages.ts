@@ -30,6 +30,13 @@ const COMMON = {
 
 const NOT_BUILT = "The pages are not built on this machine. npm start builds them; so does node web/kit/build/build-pages.mjs.\n";
 
+interface PageFacts {
+  readonly toolAppDomains?: readonly string[];
+  readonly dist?: string;
+  /** Where calls are taken, for the samples of the console; null where this process does not know. */
+  readonly callsAt?: string | null;
+}
+
 /**
  * An app of ours under `/<app>/`, in front of what else the plane answers. `/` leads a browser there. Files with a hash in
  * their name are kept for good, the page itself never; a path of the app that is no file is a view of it, and gets the page.
@@ -37,7 +44,7 @@ const NOT_BUILT = "The pages are not built on this machine. npm start builds the
 export function withAppPages<Info>(
   app: PageApp,
   handler: Handler<Info>,
-  { toolAppDomains = [], dist = DIST }: { readonly toolAppDomains?: readonly string[]; readonly dist?: string } = {},
+  { toolAppDomains = [], dist = DIST, callsAt = null }: PageFacts = {},
 ): Handler<Info> {
   const home = `/${app}/`;
   const own = withPagesAt(home, join(dist, app), handler);
@@ -46,6 +53,8 @@ export function withAppPages<Info>(
     if (path === "/" && (request.headers.get("accept") ?? "").includes("text/html") && reads(request))
       return new Response(null, { status: 302, headers: { location: home, vary: "accept" } });
     if (app === "portal" && path === `${home}sandbox` && reads(request)) return sandboxPage(request.url, toolAppDomains);
+    if (app === "console" && path === `${home}planes.json` && reads(request))
+      return Response.json({ runtime: callsAt }, { headers: { ...COMMON, "cache-control": "no-store" } });
     return own(request, info);
   };
 }

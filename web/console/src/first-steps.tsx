@@ -1,7 +1,7 @@
 import { codeSamples } from "@gatehouse/web-kit/code-samples.ts";
 import { CodeSamplesView } from "@gatehouse/web-kit/code-samples-view.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Circle, CircleCheck } from "lucide-react";
 import type { ReactNode } from "react";
@@ -57,20 +57,31 @@ const STEPS: readonly FirstStep[] = [
   },
 ];
 
-/** The port that the runtime plane has unless a setting says otherwise. */
+/** The port that the runtime plane has where nobody says another. */
 const RUNTIME_PORT = 8080;
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
+
+/** Where calls go, as this browser reaches it: what a process calls its own machine is this page's host. */
+async function callsAt(): Promise<string> {
+  const answer = await fetch("/console/planes.json");
+  const { runtime } = answer.ok ? ((await answer.json()) as { runtime: string | null }) : { runtime: null };
+  const url = new URL(runtime ?? `${location.protocol}//${location.hostname}:${RUNTIME_PORT}`);
+  if (LOOPBACK.test(url.hostname)) url.hostname = location.hostname;
+  return url.href.replace(/\/$/, "");
+}
 
 /** From nothing to a governed call, with what is done ticked off. Gone once all of it is. */
 export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
   const answers = useQueries({
     queries: STEPS.map(({ path }) => ({ queryKey: ["first-steps", path], queryFn: () => askRecords("GET", path), retry: false })),
   });
-  if (answers.some(({ isPending }) => isPending)) return null;
+  const runtime = useQuery({ queryKey: ["calls-at"], queryFn: callsAt, retry: false, staleTime: Number.POSITIVE_INFINITY });
+  if (runtime.isPending || answers.some(({ isPending }) => isPending)) return null;
   const isDone = STEPS.map((step, at) => answers[at]?.data !== undefined && step.isDone(answers[at].data));
   if (calls > 0 && isDone.every(Boolean)) return null;
   const samples = codeSamples({
     method: "POST",
-    url: `${location.protocol}//${location.hostname}:${RUNTIME_PORT}/v1/proxy/llm/chat/completions`,
+    url: `${runtime.data ?? ""}/v1/proxy/llm/chat/completions`,
     credential: "GATEHOUSE_KEY",
     headers: [],
     body: { kind: "json", text: '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}' },
@@ -91,7 +102,7 @@ export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
         ))}
         <Step
           done={calls > 0}
-          hint="With the key in GATEHOUSE_KEY. The start prints the address as that of the runtime plane, should it be another than this."
+          hint="With the key in GATEHOUSE_KEY, at the address of the runtime plane."
           more={<CodeSamplesView samples={samples} label="Languages" />}
         >
           Send a call
