@@ -27,6 +27,7 @@ import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { describeRows } from "./store/row-blocks.ts";
 import { pruneProcessMessages } from "./store/process-messages.ts";
 import { forgetSessions } from "./store/tool-sessions.ts";
+import { KnowledgeSignIndexes } from "./store/knowledge-sign-indexes.ts";
 import { runJobs } from "./workers/every.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
@@ -83,9 +84,13 @@ export function openWorkers(
     run: importUsage({ directory: { db, secrets, clock }, vendors: usageVendors(upstream.outbound, clock), log }),
   };
   const watching: Job = { name: "watch_drift", everyMs: DRIFT_WATCHED_MS, run: () => drift.run() };
-  const workers = runJobs([...signing, ...(roles.includes("worker") ? [watching, importing, ...workerJobs(db, clock, log)] : [])], log);
+  const signIndexes = new KnowledgeSignIndexes(db, log);
+  const indexing: Job = { name: "index_knowledge", everyMs: 5 * MINUTE_MS, run: () => signIndexes.keep() };
+  const fleetWide = [watching, importing, indexing, ...workerJobs(db, clock, log)];
+  const workers = runJobs([...signing, ...(roles.includes("worker") ? fleetWide : [])], log);
   return {
     async close(): Promise<void> {
+      await signIndexes.stop();
       await workers.stop();
       if (signs) await signAdminLog();
     },

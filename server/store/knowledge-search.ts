@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { inSignSpace, type SignSpace } from "./knowledge-sign-indexes.ts";
 
 /** What a search is held to, in the query itself: nothing of anything else is counted, ranked or read. */
 export interface SearchScope {
@@ -67,6 +68,29 @@ export async function chunksBySigns(db: Database, scope: SearchScope, modelId: s
      ORDER BY CASE WHEN length(c.signs) = ${signs.length} THEN bit_count(c.signs # ${signs}::bit varying) END, c.document_id, c.ordinal
      LIMIT ${limit}`.execute(db);
   return rows;
+}
+
+/** How many of the index's own candidates are kept in sight: fewer miss some of the nearest. */
+const LOOKED_AT = 400;
+
+/** The same of one knowledge base that has an index of them (pgvector): of all its passages, so only for who may see all. */
+export async function indexedChunksBySigns(db: Database, tenantId: string, space: SignSpace, signs: string, limit: number) {
+  const bits = sql.lit(space.bits);
+  return db.transaction().execute(async (trx) => {
+    await sql`SET LOCAL hnsw.ef_search = ${sql.lit(LOOKED_AT)}`.execute(trx);
+    const { rows } = await sql<ChunkKey>`
+      SELECT document_id, ordinal FROM knowledge_chunks WHERE tenant_id = ${tenantId} AND ${inSignSpace(space)}
+       ORDER BY signs::bit(${bits}) <~> ${signs}::bit(${bits}) LIMIT ${limit}`.execute(trx);
+    return rows;
+  });
+}
+
+/** Whether any of their documents is for some readers only. */
+export async function anyForSomeOnly(db: Database, { tenantId, baseIds }: SearchScope): Promise<boolean> {
+  const { rows } = await sql<{ some: boolean }>`
+    SELECT EXISTS (SELECT FROM knowledge_documents WHERE tenant_id = ${tenantId} AND knowledge_base_id = ANY (${baseIds as string[]}::uuid[])
+       AND principals IS NOT NULL) AS some`.execute(db);
+  return rows[0]?.some !== false;
 }
 
 export async function readChunks(db: Database, scope: SearchScope, keys: readonly ChunkKey[]): Promise<FoundChunk[]> {

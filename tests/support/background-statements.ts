@@ -22,6 +22,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "video_jobs|video_runners",
     "usage_import_",
     "^\\s*UPDATE knowledge_documents d",
+    "kb_signs_|HAVING sum\\(d.chunk_count\\)",
     "^\\s*UPDATE knowledge_connectors",
     "replay_runs",
     'from "ai_systems" where "lifecycle_state" <>',

@@ -43,13 +43,16 @@ class Postponed extends Error {
 /** While one is being read, another may wait for its vectors. No more: each holds a document and its passages. */
 const AT_ONCE = 2;
 
-/** Takes up documents that wait, for a while. */
+/** Takes up documents that wait, for a while. Where none does, one look is all it costs. */
 export async function indexDocuments(parts: IndexingParts): Promise<void> {
-  await Promise.all(Array.from({ length: AT_ONCE }, () => indexSome(parts)));
+  const waiting = new WaitingDocuments(parts.db);
+  const first = await waiting.takeUp();
+  if (first === null) return;
+  const others = Array.from({ length: AT_ONCE - 1 }, () => indexSome(parts, waiting));
+  await Promise.all([indexOne(parts, waiting, first).then(() => indexSome(parts, waiting)), ...others]);
 }
 
-async function indexSome(parts: IndexingParts): Promise<void> {
-  const waiting = new WaitingDocuments(parts.db);
+async function indexSome(parts: IndexingParts, waiting: WaitingDocuments): Promise<void> {
   const until = performance.now() + AT_A_TIME_MS;
   while (performance.now() < until) {
     const document = await waiting.takeUp();

@@ -9,9 +9,11 @@ WITH tables AS (
 SELECT concat_ws(' | ', 'relation', relname, relkind, relpersistence, reloptions, relacl, relispartition, relreplident, relrowsecurity,
     pg_get_expr(relpartbound, oid), CASE WHEN relkind = 'p' THEN pg_get_partkeydef(oid) END, CASE WHEN relkind IN ('i', 'I') THEN pg_get_indexdef(oid) END,
     obj_description(oid, 'pg_class')) AS object FROM tables
--- A column's place among those that are there: the numbers go on counting those that were dropped.
+-- A column's place among those that are there: the numbers go on counting those that were dropped. Minor releases from late 2026 on
+-- mark each version of a column with a number of its own.
 UNION ALL SELECT concat_ws(' | ', 'column', relname, row_number() OVER (PARTITION BY c.oid ORDER BY attnum), attname, format_type(atttypid, atttypmod),
-    attnotnull, attidentity, attgenerated, attstorage, attcompression, attcollation::regcollation, attoptions, attacl, pg_get_expr(adbin, adrelid),
+    attnotnull, attidentity, attgenerated, attstorage, attcompression, attcollation::regcollation,
+    NULLIF(ARRAY(SELECT option FROM unnest(attoptions) AS option WHERE option !~ '^pg_attver='), '{}'), attacl, pg_get_expr(adbin, adrelid),
     col_description(c.oid, attnum))
   FROM tables c JOIN pg_attribute a ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped LEFT JOIN pg_attrdef ON adrelid = c.oid AND adnum = attnum
   WHERE relkind IN ('r', 'p', 'c', 'v')

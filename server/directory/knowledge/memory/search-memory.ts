@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ChunkKey } from "../../../store/knowledge-search.ts";
 import { type PackedSigns, type PassageMemory, planeOf } from "./passage-memory.ts";
+import type { WordHits } from "./word-places.ts";
 
 /** A passage with how well it fits: the more the better. */
 export interface ScoredKey extends ChunkKey {
@@ -30,31 +31,58 @@ const termOf = (lexeme: string) => createHash("sha256").update(lexeme).digest().
 
 /** Passages with any of the words, those with more and rarer ones first (BM25, among what the reader finds). */
 export function byWords(memory: PassageMemory, visible: Uint8Array, lexemes: readonly string[], limit: number): ScoredKey[] {
-  const { document, size, places } = memory;
-  const [documents, sizes, count] = [document.data, size.data, document.length];
+  const { length: count } = memory.document;
+  const documents = signed(memory.document.data);
+  const sizes = signed(memory.size.data);
+  const { seen, length } = sizeOfSeen(documents, sizes, count, visible);
+  const mean = seen === 0 ? 1 : Math.max(1, length / seen);
+  const scores = new Float64Array(count);
+  for (const term of new Set(lexemes.slice(0, MOST_WORDS).map(termOf))) {
+    const hits = memory.places.of(term);
+    const found = countVisible(hits, documents, visible);
+    const worth = Math.log(1 + (seen - found + 0.5) / (found + 0.5));
+    addScores(scores, hits, sizes, worth * (SATURATION + 1), (SATURATION * LENGTH_SHARE) / mean);
+  }
+  const best = new Best(memory, limit);
+  offerScored(best, scores, documents, visible);
+  return best.inOrder();
+}
+
+/** The same memory: whole numbers of 32 bits with a sign are quickest to work with. Numbers stay below 2^31; of signs only the bits count. */
+const signed = (numbers: Uint32Array) => new Int32Array(numbers.buffer, numbers.byteOffset, numbers.length);
+
+// Each a function of its own: the compiler makes short loops over few arrays quick.
+
+function sizeOfSeen(documents: Int32Array, sizes: Int32Array, count: number, visible: Uint8Array): { seen: number; length: number } {
   let [seen, length] = [0, 0];
   for (let i = 0; i < count; i++) {
     const shown = visible[documents[i] as number] as number;
     seen += shown;
     length += shown * (sizes[i] as number);
   }
-  const mean = seen === 0 ? 1 : Math.max(1, length / seen);
-  const scores = new Float64Array(count);
-  for (const term of new Set(lexemes.slice(0, MOST_WORDS).map(termOf))) {
-    const hits = places.of(term);
-    let found = 0;
-    for (let hit = 0; hit < hits.count; hit++) found += visible[documents[hits.passages[hit] as number] as number] as number;
-    const worth = Math.log(1 + (seen - found + 0.5) / (found + 0.5));
-    for (let hit = 0; hit < hits.count; hit++) {
-      const [i, often] = [hits.passages[hit] as number, hits.often[hit] as number];
-      const slow = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * (sizes[i] as number)) / mean);
-      scores[i] = (scores[i] as number) + (worth * often * (SATURATION + 1)) / (often + slow);
-    }
+  return { seen, length };
+}
+
+function countVisible({ count, passages }: WordHits, documents: Int32Array, visible: Uint8Array): number {
+  let found = 0;
+  for (let hit = 0; hit < count; hit++) found += visible[documents[passages[hit] as number] as number] as number;
+  return found;
+}
+
+function addScores(scores: Float64Array, { count, passages, often }: WordHits, sizes: Int32Array, most: number, longer: number): void {
+  const slow = SATURATION * (1 - LENGTH_SHARE);
+  for (let hit = 0; hit < count; hit++) {
+    const i = passages[hit] as number;
+    const times = often[hit] as number;
+    scores[i] = (scores[i] as number) + (most * times) / (times + slow + longer * (sizes[i] as number));
   }
-  const best = new Best(memory, limit);
-  for (let i = 0; i < count; i++)
-    if ((scores[i] as number) > 0 && visible[documents[i] as number] === 1) best.offer(i, scores[i] as number);
-  return best.inOrder();
+}
+
+function offerScored(best: Best, scores: Float64Array, documents: Int32Array, visible: Uint8Array): void {
+  for (let i = 0; i < documents.length && i < scores.length; i++) {
+    const score = scores[i] as number;
+    if (score > 0 && score >= best.least && visible[documents[i] as number] === 1) best.offer(i, score);
+  }
 }
 
 /** Among many, the first bits alone choose which are compared by all of theirs. */
@@ -69,25 +97,61 @@ export function bySigns(memory: PassageMemory, visible: Uint8Array, { modelId, s
   const plane = memory.planes.get(planeOf(modelId, signs.bits));
   if (plane === undefined) return [];
   const { passages, words, width } = plane;
-  const [numbers, documents] = [passages.data, memory.document.data];
-  const shown = new Uint8Array(passages.length);
-  for (let i = 0; i < shown.length; i++) shown[i] = visible[documents[numbers[i] as number] as number] as number;
-  const compared = { held: words.data, asked: signs.words, width, shown };
+  const numbers = signed(passages.data);
+  const documents = signed(memory.document.data);
+  const shown = shownOf(numbers, documents, passages.length, visible);
+  const bits = signed(words.data);
+  const asked = signed(signs.words);
   const some = passages.length > MANY && width > FIRST_WORDS;
   const weighed = limit * WEIGHED_A_PLACE;
-  const first = leastDiffering({ ...compared, upto: some ? FIRST_WORDS : width }, null, some ? limit * CHOSEN_A_PLACE : weighed);
-  const found = some ? leastDiffering({ ...compared, upto: width }, first, weighed) : first;
-  return found
-    .map((place) => ({ ...keyAt(memory, numbers[place] as number), score: weigh(vector, words.data, place * width) }))
+  const upto = some ? FIRST_WORDS : width;
+  const first = leastDiffering(
+    differencesOfAll(passages.length, bits, asked, width, upto),
+    shown,
+    upto * 32,
+    some ? limit * CHOSEN_A_PLACE : weighed,
+  );
+  const found = some ? nearestOf(first, bits, asked, width, weighed) : first;
+  const weights = weightsOf(vector);
+  return Array.from(found, (place) => ({ ...keyAt(memory, numbers[place] as number), score: weigh(weights, bits, place * width) }))
     .sort((a, b) => b.score - a.score || inPlace(a, b))
     .slice(0, limit);
 }
 
+function shownOf(numbers: Int32Array, documents: Int32Array, count: number, visible: Uint8Array): Uint8Array {
+  const shown = new Uint8Array(count);
+  for (let i = 0; i < count; i++) shown[i] = visible[documents[numbers[i] as number] as number] as number;
+  return shown;
+}
+
+const BYTES = 256;
+
+/**
+ * For each byte of signs at each of its places, how far the question goes in its direction: what is held is weighed by one
+ * look for eight of its bits.
+ */
+function weightsOf(vector: Float32Array): Float64Array {
+  const places = Math.ceil(vector.length / 8);
+  const weights = new Float64Array(places * BYTES);
+  for (let place = 0; place < places; place++)
+    for (let byte = 0; byte < BYTES; byte++) {
+      let sum = 0;
+      for (let bit = 0; bit < 8; bit++) {
+        const value = vector[place * 8 + bit] ?? 0;
+        sum += (byte & (128 >> bit)) === 0 ? -value : value;
+      }
+      weights[place * BYTES + byte] = sum;
+    }
+  return weights;
+}
+
 /** How far the question goes in the direction of the signs. */
-function weigh(vector: Float32Array, held: Uint32Array, at: number): number {
+function weigh(weights: Float64Array, held: Int32Array, at: number): number {
   let sum = 0;
-  for (let i = 0; i < vector.length; i++)
-    sum += (((held[at + (i >> 5)] as number) >>> (31 - (i & 31))) & 1) === 1 ? (vector[i] as number) : -(vector[i] as number);
+  for (let place = 0; place * BYTES < weights.length; place++) {
+    const byte = ((held[at + (place >> 2)] as number) >>> (24 - 8 * (place & 3))) & 255;
+    sum += weights[place * BYTES + byte] as number;
+  }
   return sum;
 }
 
@@ -97,41 +161,59 @@ export interface AskedVector {
   readonly vector: Float32Array;
 }
 
-interface Compared {
-  readonly held: Uint32Array;
-  readonly asked: Uint32Array;
-  readonly width: number;
-  /** 1 where the reader finds the passage. */
-  readonly shown: Uint8Array;
-  /** How many words of each are compared. */
-  readonly upto: number;
+/** Of the places, which are all shown, those that differ least by all bits. */
+function nearestOf(places: Int32Array, held: Int32Array, asked: Int32Array, width: number, limit: number): Int32Array {
+  const all = new Uint8Array(places.length).fill(1);
+  const found = leastDiffering(differencesOf(places, held, asked, width), all, width * 32, limit);
+  return found.map((at) => places[at] as number);
 }
 
-/** At least `limit` of the places (null: of all), where as many are shown: all that differ no more than the last of them. */
-function leastDiffering({ held, asked, width, shown, upto }: Compared, places: readonly number[] | null, limit: number): number[] {
-  const count = places?.length ?? shown.length;
-  const [differing, counts] = [new Uint16Array(count), new Uint32Array(upto * 32 + 1)];
-  for (let i = 0; i < count; i++) {
-    const place = places === null ? i : (places[i] as number);
-    const at = place * width;
-    let sum = 0;
-    for (let w = 0; w < upto; w++) {
-      let x = (held[at + w] as number) ^ (asked[w] as number);
-      x -= (x >>> 1) & 0x55555555;
-      x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
-      sum += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-    }
-    differing[i] = sum;
-    counts[sum] = (counts[sum] as number) + (shown[place] as number);
-  }
+function differencesOfAll(count: number, held: Int32Array, asked: Int32Array, width: number, upto: number): Int32Array {
+  const differing = new Int32Array(count);
+  for (let i = 0, at = 0; i < count; i++, at += width) differing[i] = differenceAt(at, held, asked, upto);
+  return differing;
+}
+
+function differencesOf(places: Int32Array, held: Int32Array, asked: Int32Array, width: number): Int32Array {
+  const differing = new Int32Array(places.length);
+  for (let i = 0; i < places.length; i++) differing[i] = differenceAt((places[i] as number) * width, held, asked, width);
+  return differing;
+}
+
+/** Places of at least `limit` that are shown, where there are as many: all that differ no more than the last of them. */
+function leastDiffering(differing: Int32Array, shown: Uint8Array, bits: number, limit: number): Int32Array {
+  const counts = new Int32Array(bits + 1);
+  countShown(counts, differing, shown);
   let most = 0;
-  for (let sum = counts[0] as number; sum < limit && most + 1 < counts.length;) sum += counts[++most] as number;
-  const kept: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const place = places === null ? i : (places[i] as number);
-    if ((differing[i] as number) <= most && shown[place] === 1) kept.push(place);
+  let kept = counts[0] as number;
+  while (kept < limit && most < bits) kept += counts[++most] as number;
+  const places = new Int32Array(kept);
+  placesUpTo(places, differing, shown, most);
+  return places;
+}
+
+function countShown(counts: Int32Array, differing: Int32Array, shown: Uint8Array): void {
+  for (let i = 0; i < differing.length; i++) {
+    const sum = differing[i] as number;
+    counts[sum] = (counts[sum] as number) + (shown[i] as number);
   }
-  return kept;
+}
+
+function placesUpTo(places: Int32Array, differing: Int32Array, shown: Uint8Array, most: number): void {
+  for (let i = 0, kept = 0; kept < places.length; i++) if ((differing[i] as number) <= most && shown[i] === 1) places[kept++] = i;
+}
+
+/** How many bits differ: they are counted in the two halves of a number, and those added up at the end. */
+function differenceAt(at: number, held: Int32Array, asked: Int32Array, upto: number): number {
+  let halves = 0;
+  for (let w = 0; w < upto; w++) {
+    let x = (held[at + w] as number) ^ (asked[w] as number);
+    x -= (x >>> 1) & 0x55555555;
+    x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
+    x = (x + (x >>> 4)) & 0x0f0f0f0f;
+    halves = (halves + ((x + (x >>> 8)) & 0x00ff00ff)) | 0;
+  }
+  return (halves & 0xffff) + (halves >>> 16);
 }
 
 const inPlace = (a: ChunkKey, b: ChunkKey) =>
@@ -151,6 +233,11 @@ class Best {
   constructor(memory: PassageMemory, limit: number) {
     this.memory = memory;
     this.limit = limit;
+  }
+
+  /** Nothing below this is kept. */
+  get least(): number {
+    return this.heap.length === this.limit ? (this.heap[0]?.score ?? 0) : 0;
   }
 
   offer(number: number, score: number): void {

@@ -7,15 +7,23 @@ const LISTS = 4_096;
 const FARTHEST = 65_535;
 const OFTENEST = 15;
 const FIRST_ROOM = 8;
-const NONE = new Uint32Array();
+const NONE = new Int32Array();
 /** What a list takes beside its entries. */
 const BYTES_A_LIST = 120;
 
 interface PlaceList {
-  entries: Uint32Array;
+  /** Signed, as whole numbers of 32 bits are quickest to work with. */
+  entries: Int32Array;
   length: number;
   /** The passage of the last entry. */
   at: number;
+}
+
+/** The first `count` of both. */
+export interface WordHits {
+  count: number;
+  readonly passages: Int32Array;
+  readonly often: Uint8Array;
 }
 
 export class WordPlaces {
@@ -27,7 +35,7 @@ export class WordPlaces {
     const number = term >>> 12;
     let list = this.lists[number];
     if (list === undefined) {
-      list = { entries: new Uint32Array(FIRST_ROOM), length: 0, at: 0 };
+      list = { entries: new Int32Array(FIRST_ROOM), length: 0, at: 0 };
       if (this.lists.length === 0) this.lists.length = LISTS;
       this.lists[number] = list;
       this.bytes += BYTES_A_LIST + list.entries.byteLength;
@@ -38,20 +46,11 @@ export class WordPlaces {
   }
 
   /** Every passage with the word in order, and how often it is there. */
-  of(term: number): { readonly count: number; readonly passages: Uint32Array; readonly often: Uint8Array } {
+  of(term: number): WordHits {
     const { entries, length } = this.lists[term >>> 12] ?? { entries: NONE, length: 0 };
-    const [passages, often] = [new Uint32Array(length), new Uint8Array(length)];
-    const wanted = (term & 4_095) << 4;
-    let count = 0;
-    for (let i = 0, passage = 0; i < length; i++) {
-      const entry = entries[i] as number;
-      passage += entry >>> 16;
-      // What only goes far says 0 times.
-      if ((entry & 65_520) !== wanted || (entry & OFTENEST) === 0) continue;
-      passages[count] = passage;
-      often[count++] = entry & OFTENEST;
-    }
-    return { count, passages, often };
+    const hits = { count: 0, passages: new Int32Array(length + 1), often: new Uint8Array(length + 1) };
+    hits.count = collect(entries, length, (term & 4_095) << 4, hits.passages, hits.often);
+    return hits;
   }
 
   /** The same for passages under other numbers; those that have none are left out. The order has to stay. */
@@ -69,11 +68,27 @@ export class WordPlaces {
 
   private push(list: PlaceList, entry: number): void {
     if (list.length === list.entries.length) {
-      const grown = new Uint32Array(Math.ceil(list.length * 1.3));
+      const grown = new Int32Array(Math.ceil(list.length * 1.3));
       grown.set(list.entries);
       this.bytes += grown.byteLength - list.entries.byteLength;
       list.entries = grown;
     }
     list.entries[list.length++] = entry;
   }
+}
+
+/** How many there are. A loop of its own, which the compiler makes quick. */
+function collect(entries: Int32Array, length: number, wanted: number, passages: Int32Array, often: Uint8Array): number {
+  let count = 0;
+  let passage = 0;
+  for (let i = 0; i < length; i++) {
+    const entry = entries[i] as number;
+    passage += entry >>> 16;
+    const times = (entry & 65_535) - wanted;
+    passages[count] = passage;
+    often[count] = times;
+    // Kept by one step without a branch. What only goes far says 0 times.
+    count += times > 0 && times <= OFTENEST ? 1 : 0;
+  }
+  return count;
 }
