@@ -132,6 +132,16 @@ export async function knownIdentities(trx: Trx, tenantId: string, identities: re
   return new Set(rows.map(({ identity }) => identity));
 }
 
+/**
+ * Held by whoever judges assets, before it writes anything of them: `all` alone, `some` beside each other. To lock each row
+ * of a large tenant would write all of them.
+ */
+export async function lockJudging(trx: Trx, tenantId: string, which: "all" | "some"): Promise<void> {
+  const name = `judging of ${tenantId}`;
+  if (which === "all") await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+  else await sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.execute(trx);
+}
+
 /** What the governance of an asset is worked out from. */
 export interface JudgedAsset {
   readonly id: string;
@@ -146,7 +156,7 @@ export interface JudgedAsset {
   readonly dismissed_reason: string | null;
 }
 
-/** Of these devices or of the whole tenant, locked in one order. Those of no device stand for themselves. */
+/** Of these devices, locked in one order, or of the whole tenant. Those of no device stand for themselves. */
 export async function assetsToJudge(
   trx: Trx,
   tenantId: string,
@@ -158,11 +168,12 @@ export async function assetsToJudge(
       : "devices" in of
         ? sql`device_id = ANY (${of.devices as string[]})`
         : sql`id = ANY (${of.ids as string[]}::uuid[])`;
+  const locked = of === "all" ? sql`` : sql`ORDER BY id FOR UPDATE`;
   // One text of a row is read several times faster than its columns, of which arrays and JSON are parsed each by itself.
   const { rows } = await sql<{ line: string }>`
     SELECT json_build_array(id, asset_type, device_id, name, endpoints, attributes, status, governance_status, governance_reason,
                             dismissed_reason)::text AS line
-      FROM discovered_assets WHERE tenant_id = ${tenantId} AND ${which} ORDER BY id FOR UPDATE`.execute(trx);
+      FROM discovered_assets WHERE tenant_id = ${tenantId} AND ${which} ${locked}`.execute(trx);
   return rows.map(({ line }) => judgedAsset(JSON.parse(line)));
 }
 

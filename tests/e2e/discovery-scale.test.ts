@@ -188,3 +188,17 @@ test("a hundred thousand assets are listed and judged anew in under five seconds
   console.log(JSON.stringify(took));
   for (const [what, { cpu_ms: ms }] of Object.entries(took)) expect([what, ms < 5_000]).toEqual([what, true]);
 });
+
+test("what collectors tell while all assets are judged is judged by what stands in the end", async () => {
+  const { id } = await owner.post("/v1/admin/mcp-servers", { name: "other tools", base_url: "http://other-tools.example" });
+  const through = [`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`];
+  const scout = await collector();
+  const devices = Array.from({ length: 24 }, (_, at) => `moving ${at}`);
+  const tell = (device: string, endpoints: string[]) => scout.report(...servers(device, 20, { endpoints }));
+  await each(devices, async (device) => expect((await tell(device, [`${ORIGIN}/v1/proxy/mcp/${id}`])).status).toBe(200));
+  const judged = owner.request("PATCH", `${PATH}/settings`, { gateway_origins: [] });
+  await each(devices, async (device) => expect((await tell(device, through)).status).toBe(200));
+  expect((await judged).status).toBe(200);
+  expect((await owner.post(`${PATH}/reconcile`, {})).changed).toBe(0);
+  expect((await owner.get(`${PATH}/assets?governance_status=governed&q=server&device_id=${devices[0]}`)).total).toBe(20);
+});

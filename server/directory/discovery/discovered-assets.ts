@@ -15,6 +15,7 @@ import {
   discoveredAssetPage,
   type DiscoveredAssetRow,
   findDiscoveredAsset,
+  lockJudging,
   setAssetDecision,
 } from "../../store/discovered-assets.ts";
 import { devicePage } from "../../store/discovery-devices.ts";
@@ -102,6 +103,7 @@ async function decided(
   ownOrigins: readonly string[],
   change: (before: DiscoveredAssetRow) => Parameters<typeof setAssetDecision>[2],
 ): Promise<DiscoveredAssetRow> {
+  await lockJudging(write.trx, tenantId, "some");
   const before = await found(write.trx, tenantId, id, "lock");
   await setAssetDecision(write.trx, id, change(before));
   // A client is judged by its servers: those of its device are looked at with it.
@@ -149,6 +151,7 @@ export async function restoreAsset(write: Write, tenantId: string, id: string, o
 }
 
 export async function reconcileAssets(write: Write, tenantId: string, ownOrigins: readonly string[]) {
+  await lockJudging(write.trx, tenantId, "all");
   const result = await judgeAgain(write.trx, tenantId, "all", ownOrigins);
   write.log({ tenant_id: tenantId, action: "reconcile", resource: RESOURCE, resource_id: null, after: result });
   return { ...result, coverage: await discoveryCoverageOf(write.trx, tenantId) };
@@ -172,6 +175,7 @@ export async function setDiscoverySettings(write: Write, tenantId: string, origi
   const before = await getDiscoverySettings(write.trx, tenantId);
   const after = { gateway_origins: [...new Set(origins)] };
   write.stay(before, after, before);
+  await lockJudging(write.trx, tenantId, "all");
   await writeGatewayOrigins(write.trx, tenantId, after.gateway_origins, write.now);
   await judgeAgain(write.trx, tenantId, "all", ownOrigins);
   write.log({ tenant_id: tenantId, action: "update", resource: "discovery-settings", resource_id: null, before, after });

@@ -9,6 +9,8 @@ export interface GovernedPlaces {
   /** Addresses of the tool servers and agents themselves. */
   readonly addresses: ReadonlySet<string>;
   readonly models: ReadonlySet<string>;
+  /** What was found of addresses so far: many clients have the same few. */
+  readonly known: Map<string, boolean>;
 }
 
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
@@ -39,6 +41,7 @@ export function governedOf(records: GovernedRecords, own: readonly string[]): Go
     virtualServers: new Set(records.virtualServers),
     addresses: new Set(addresses.flatMap((address) => (address === null ? [] : (addressOf(address) ?? [])))),
     models: new Set(records.models.flatMap(({ name, model_name: upstream }) => [name, upstream])),
+    known: new Map(),
   };
 }
 
@@ -48,6 +51,12 @@ const GATEWAY_PATH = /^\/v1\/proxy\/(mcp|vmcp)\/([^/]+)\/?$/;
 
 /** Whether an address is one of this gateway's for a tool server it has. */
 function goesThrough(endpoint: string, governed: GovernedPlaces): boolean {
+  const known = governed.known.get(endpoint) ?? isRoute(endpoint, governed);
+  governed.known.set(endpoint, known);
+  return known;
+}
+
+function isRoute(endpoint: string, governed: GovernedPlaces): boolean {
   if (!URL.canParse(endpoint)) return false;
   const { origin, pathname } = new URL(endpoint);
   if (!governed.origins.has(origin)) return false;

@@ -3,7 +3,7 @@ import { assetsToJudge, writeJudgements } from "../../store/discovered-assets.ts
 import { readGovernedRecords } from "../../store/governed-endpoints.ts";
 import { governedOf, judge } from "./governance.ts";
 
-/** Works out anew how far assets are governed, and writes what changed. */
+/** Works out anew how far assets are governed, and writes what changed; under the lock on judging. */
 export async function judgeAgain(
   trx: Trx,
   tenantId: string,

@@ -10,6 +10,7 @@ import {
   countAssetsOfDevices,
   endAssets,
   knownIdentities,
+  lockJudging,
   putSeenAssets,
   type SeenAsset,
 } from "../../store/discovered-assets.ts";
@@ -146,6 +147,7 @@ export async function takeEvents(
     const devices = new Map<string, { device_id: string; device_name: string | null; seen_at: Date }>();
     for (const { device_id: id, device_name: name } of allowed)
       devices.set(id, { device_id: id, device_name: name ?? devices.get(id)?.device_name ?? null, seen_at: now });
+    await lockJudging(trx, key.tenant_id, "some");
     await putDevices(trx, key.tenant_id, key.collector_id, [...devices.values()]);
     await putSeenAssets(trx, key.tenant_id, "scout_events", seen.filter(([, { kind }]) => kind === "asset_seen").map(seenAsset));
     const gone = seen.filter(([, { kind }]) => kind === "asset_gone");

@@ -1,7 +1,7 @@
 import type { InventoryTaken } from "@gatehouse/contracts/discovery";
 import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { countAssets, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
+import { countAssets, lockJudging, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
 import { putDevices } from "../../store/discovery-devices.ts";
 import type { Write } from "../writes/write.ts";
 import { type Inventory, type InventoryItem, InvalidInventory } from "./inventory-item.ts";
@@ -61,6 +61,7 @@ export async function takeInventory(
     if (item.device_id !== null) devices.set(item.device_id, { device_id: item.device_id, device_name: name, seen_at: at });
   }
   const assets = [...seen.values()];
+  await lockJudging(write.trx, tenantId, "all");
   if (assets.length + (await countAssets(write.trx, tenantId)) > MAX_ASSETS_OF_TENANT)
     throw new Refused(refuse("invalid_body", `There would be more than ${MAX_ASSETS_OF_TENANT} assets.`));
   await putDevices(write.trx, tenantId, NOBODYS, [...devices.values()]);
