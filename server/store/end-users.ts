@@ -115,11 +115,16 @@ export interface EndUserIdentityRow {
   readonly primary_group_id: string | null;
   /** The resource groups the user is in: the one an administrator gave, then those of their user groups, longest a member first. */
   readonly group_ids: string[];
+  /** Who they are at the identity provider they last signed in with; null: with none. */
+  readonly idp_user_id: string | null;
+  readonly idp_user_username: string | null;
+  readonly idp_user_email: string | null;
 }
 
 export async function readEndUserIdentity(db: Database, tenantId: string, userId: string): Promise<EndUserIdentityRow | null> {
   const { rows } = await sql<EndUserIdentityRow>`
     SELECT u.id, u.tenant_id, u.username, u.is_active, u.must_change_password, u.tokens_valid_from, u.primary_group_id,
+           i.subject AS idp_user_id, i.username AS idp_user_username, i.email AS idp_user_email,
            ARRAY(SELECT found.id FROM (
              SELECT u.assigned_group_id AS id, '-infinity'::timestamptz AS member_since, '-infinity'::timestamptz AS bound_at WHERE u.assigned_group_id IS NOT NULL
              UNION ALL
@@ -127,6 +132,9 @@ export async function readEndUserIdentity(db: Database, tenantId: string, userId
                FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id
               WHERE m.end_user_id = u.id AND m.tenant_id = ${tenantId} AND b.tenant_id = ${tenantId}
            ) found GROUP BY found.id ORDER BY min(found.member_since), min(found.bound_at), found.id) AS group_ids
-      FROM end_users u WHERE u.tenant_id = ${tenantId} AND u.id = ${userId}`.execute(db);
+      FROM end_users u LEFT JOIN LATERAL (
+             SELECT subject, username, email FROM external_identities WHERE end_user_id = u.id AND tenant_id = ${tenantId}
+              ORDER BY last_login DESC NULLS LAST LIMIT 1) i ON true
+     WHERE u.tenant_id = ${tenantId} AND u.id = ${userId}`.execute(db);
   return rows[0] ?? null;
 }

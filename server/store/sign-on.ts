@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from "kysely";
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { IdentityProviderRow } from "./identity-providers.ts";
 import type { ExternalIdentityTable, SignOnStepTable } from "./tables/identity.ts";
@@ -62,10 +62,17 @@ export async function insertExternalIdentity(trx: Trx, identity: Insertable<Exte
   await trx.insertInto("external_identities").values(identity).execute();
 }
 
-export async function noteExternalLogin(trx: Trx, providerId: string, subject: string, at: Date): Promise<void> {
+/** What the provider says of somebody who just signed in there. */
+export async function noteExternalLogin(
+  trx: Trx,
+  providerId: string,
+  subject: string,
+  said: Required<Pick<Updateable<ExternalIdentityTable>, "username" | "email">>,
+  at: Date,
+): Promise<void> {
   await trx
     .updateTable("external_identities")
-    .set({ last_login: at })
+    .set({ ...said, last_login: at })
     .where("provider_id", "=", providerId)
     .where("subject", "=", subject)
     .execute();

@@ -18,6 +18,8 @@ const SENT_PEOPLE = Number(process.env["SCIM_PEOPLE"] ?? 120);
 const SENT_GROUPS = Number(process.env["SCIM_GROUPS"] ?? 5);
 const WARM_UP = 120;
 const MEMBERS = 25;
+/** Beside a sync of everybody, which may take longer than other tests. */
+const WHOLE_SYNC_MS = SENT_PEOPLE === PEOPLE ? 900_000 : undefined;
 /** What the whole sync may take. */
 const WITHIN_MS = 300_000;
 
@@ -76,77 +78,81 @@ async function call(): Promise<number> {
   return answer.status;
 }
 
-test("one more of fifty thousand people costs what the first did, and calls beside the sync are answered", async () => {
-  let synced = false;
-  const beside: number[] = [];
-  const statuses = new Map<number, number>();
-  const calls = (async () => {
-    while (!synced) {
-      const begun = performance.now();
-      const status = await call();
-      beside.push(performance.now() - begun);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      await Bun.sleep(100);
-    }
-  })();
+test(
+  "one more of fifty thousand people costs what the first did, and calls beside the sync are answered",
+  async () => {
+    let synced = false;
+    const beside: number[] = [];
+    const statuses = new Map<number, number>();
+    const calls = (async () => {
+      while (!synced) {
+        const begun = performance.now();
+        const status = await call();
+        beside.push(performance.now() - begun);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        await Bun.sleep(100);
+      }
+    })();
 
-  const ids: string[] = [];
-  const laps: Record<string, { gateway_ms_each: number; cpu_ms_each: number; clock_ms_each: number }> = {};
-  const lap = async (what: string, count: number, work: () => Promise<void>) => {
-    const [begun, before, gatewayBefore] = [performance.now(), await used(), world.gateway.cpuMs()];
-    await work();
-    const [gateway, all] = [world.gateway.cpuMs() - gatewayBefore, (await used()) - before];
-    laps[what] = { gateway_ms_each: gateway / count, cpu_ms_each: all / count, clock_ms_each: (performance.now() - begun) / count };
-  };
-  // As Entra does it: looked for, then made.
-  const people = (prefix: string, count: number) =>
-    each(upTo(count), async (index) => {
-      const userName = `${prefix}-${index}@example.com`;
-      const found = await scim.send("GET", `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`);
-      expect([found.status, found.body.totalResults]).toEqual([200, 0]);
-      const { status, body } = await scim.send("POST", "/Users", {
-        schemas: [USER, ENTERPRISE],
-        userName,
-        externalId: `ext-${prefix}-${index}`,
-        active: true,
-        displayName: `Person ${index}`,
-        name: { givenName: "Person", familyName: String(index) },
-        emails: [{ value: userName, type: "work", primary: true }],
-        [ENTERPRISE]: { department: "Research" },
+    const ids: string[] = [];
+    const laps: Record<string, { gateway_ms_each: number; cpu_ms_each: number; clock_ms_each: number }> = {};
+    const lap = async (what: string, count: number, work: () => Promise<void>) => {
+      const [begun, before, gatewayBefore] = [performance.now(), await used(), world.gateway.cpuMs()];
+      await work();
+      const [gateway, all] = [world.gateway.cpuMs() - gatewayBefore, (await used()) - before];
+      laps[what] = { gateway_ms_each: gateway / count, cpu_ms_each: all / count, clock_ms_each: (performance.now() - begun) / count };
+    };
+    // As Entra does it: looked for, then made.
+    const people = (prefix: string, count: number) =>
+      each(upTo(count), async (index) => {
+        const userName = `${prefix}-${index}@example.com`;
+        const found = await scim.send("GET", `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`);
+        expect([found.status, found.body.totalResults]).toEqual([200, 0]);
+        const { status, body } = await scim.send("POST", "/Users", {
+          schemas: [USER, ENTERPRISE],
+          userName,
+          externalId: `ext-${prefix}-${index}`,
+          active: true,
+          displayName: `Person ${index}`,
+          name: { givenName: "Person", familyName: String(index) },
+          emails: [{ value: userName, type: "work", primary: true }],
+          [ENTERPRISE]: { department: "Research" },
+        });
+        expect(status).toBe(201);
+        ids[index] = body.id;
       });
-      expect(status).toBe(201);
-      ids[index] = body.id;
-    });
-  // A process that has just begun runs its code slowly.
-  await people("warm", WARM_UP);
-  await lap("people, none there", WARM_UP, () => people("first", WARM_UP));
-  await fill();
-  await lap("people", SENT_PEOPLE, () => people("person", SENT_PEOPLE));
-  await lap("groups", SENT_GROUPS, () =>
-    each(upTo(SENT_GROUPS), async (index) => {
-      const displayName = `group ${index}`;
-      const query = `?filter=${encodeURIComponent(`displayName eq "${displayName}"`)}&excludedAttributes=members`;
-      expect((await scim.send("GET", `/Groups${query}`)).body.totalResults).toBe(0);
-      const { status, body } = await scim.send("POST", "/Groups", { schemas: [GROUP], displayName, externalId: `group-${index}` });
-      expect(status).toBe(201);
-      const members = upTo(MEMBERS).map((more) => ({ value: ids[(index * MEMBERS + more) % SENT_PEOPLE] }));
-      const added = await scim.send("PATCH", `/Groups/${body.id}`, patchOf({ op: "Add", path: "members", value: members }));
-      expect(added.status).toBe(204);
-    }),
-  );
-  synced = true;
-  await calls;
+    // A process that has just begun runs its code slowly.
+    await people("warm", WARM_UP);
+    await lap("people, none there", WARM_UP, () => people("first", WARM_UP));
+    await fill();
+    await lap("people", SENT_PEOPLE, () => people("person", SENT_PEOPLE));
+    await lap("groups", SENT_GROUPS, () =>
+      each(upTo(SENT_GROUPS), async (index) => {
+        const displayName = `group ${index}`;
+        const query = `?filter=${encodeURIComponent(`displayName eq "${displayName}"`)}&excludedAttributes=members`;
+        expect((await scim.send("GET", `/Groups${query}`)).body.totalResults).toBe(0);
+        const { status, body } = await scim.send("POST", "/Groups", { schemas: [GROUP], displayName, externalId: `group-${index}` });
+        expect(status).toBe(201);
+        const members = upTo(MEMBERS).map((more) => ({ value: ids[(index * MEMBERS + more) % SENT_PEOPLE] }));
+        const added = await scim.send("PATCH", `/Groups/${body.id}`, patchOf({ op: "Add", path: "members", value: members }));
+        expect(added.status).toBe(204);
+      }),
+    );
+    synced = true;
+    await calls;
 
-  const cost = (of: string) => laps[of]?.cpu_ms_each ?? Number.NaN;
-  const whole = (of: "cpu_ms_each" | "clock_ms_each") => (laps["people"]?.[of] ?? 0) * PEOPLE + (laps["groups"]?.[of] ?? 0) * GROUPS;
-  beside.sort((a, b) => a - b);
-  const p = (share: number) => Math.round(beside[Math.floor(beside.length * share)] ?? 0);
-  const told = { whole_cpu_s: whole("cpu_ms_each") / 1000, whole_clock_s: whole("clock_ms_each") / 1000 };
-  console.log(JSON.stringify({ laps, ...told, calls_beside: beside.length, p50: p(0.5), p99: p(0.99) }));
-  expect([...statuses.keys()]).toEqual([200]);
-  // One more person costs what the first ones did, however many there are.
-  expect(cost("people")).toBeLessThan(2.5 * cost("people, none there"));
-  if (SENT_PEOPLE === PEOPLE) expect(whole("clock_ms_each")).toBeLessThan(WITHIN_MS);
-  const total = await scim.send("GET", "/Users?count=0");
-  expect(total.body.totalResults).toBe(PEOPLE + 2 * WARM_UP);
-});
+    const cost = (of: string) => laps[of]?.cpu_ms_each ?? Number.NaN;
+    const whole = (of: "cpu_ms_each" | "clock_ms_each") => (laps["people"]?.[of] ?? 0) * PEOPLE + (laps["groups"]?.[of] ?? 0) * GROUPS;
+    beside.sort((a, b) => a - b);
+    const p = (share: number) => Math.round(beside[Math.floor(beside.length * share)] ?? 0);
+    const told = { whole_cpu_s: whole("cpu_ms_each") / 1000, whole_clock_s: whole("clock_ms_each") / 1000 };
+    console.log(JSON.stringify({ laps, ...told, calls_beside: beside.length, p50: p(0.5), p99: p(0.99) }));
+    expect([...statuses.keys()]).toEqual([200]);
+    // One more person costs what the first ones did, however many there are.
+    expect(cost("people")).toBeLessThan(2.5 * cost("people, none there"));
+    if (SENT_PEOPLE === PEOPLE) expect(whole("clock_ms_each")).toBeLessThan(WITHIN_MS);
+    const total = await scim.send("GET", "/Users?count=0");
+    expect(total.body.totalResults).toBe(PEOPLE + 2 * WARM_UP);
+  },
+  WHOLE_SYNC_MS,
+);

@@ -3,6 +3,7 @@ import { SignJWT, UnsecuredJWT } from "jose";
 import { scimClient } from "../support/scim.ts";
 import { movedOn, signOnBrowser, type SignOnBrowser } from "../support/sign-on-browser.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { rowOf } from "../support/admin.ts";
 import { portalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -104,6 +105,24 @@ describe("somebody the provider vouches for", () => {
     const second = movedOn((await signIn(again)).html);
     expect(((await (await exchange(again, second?.code ?? "")).json()) as any).user.id).toBe(answer.user.id);
     expect((await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members).toEqual([]);
+  });
+
+  test("has rows that say who they are there, as the provider said last", async () => {
+    const rowAs = async (claims: object) => {
+      says({ ...ADA, ...claims });
+      const browser = signOnBrowser();
+      const answer = (await (await exchange(browser, movedOn((await signIn(browser)).html)?.code ?? "")).json()) as any;
+      const call = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-authorization": `Bearer ${answer.access_token}` },
+        body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] }),
+      });
+      return rowOf(world.admin, { id: call.headers.get("x-request-id") });
+    };
+    const ada = { gateway_user_username: "ada@example.com", idp_user_id: "ada-1" };
+    expect(await rowAs({})).toMatchObject({ ...ada, idp_user_username: "ada@example.com", idp_user_email: "ada@example.com" });
+    const renamed = { preferred_username: "ada.king@example.com", email: "king@example.com" };
+    expect(await rowAs(renamed)).toMatchObject({ ...ada, idp_user_username: "ada.king@example.com", idp_user_email: "king@example.com" });
   });
 
   test("is linked to nobody by name or mail address", async () => {

@@ -43,13 +43,15 @@ const call = (token: string, headers: Record<string, string> = {}) =>
   });
 
 test("a token of a trusted issuer opens the resource groups its groups are mapped to, and the row says whose it was", async () => {
-  const answer = await call(await issuer.sign(GOOD));
+  const answer = await call(await issuer.sign({ ...GOOD, preferred_username: "nightly", email: "nightly@example.com" }));
   expect(answer.status).toBe(200);
   expect(await rowOf(world.admin, { id: answer.headers.get("x-request-id") })).toMatchObject({
     success: true,
     subject_kind: "service",
     subject_id: `${providerId}:job-7`,
     idp_user_id: "job-7",
+    idp_user_username: "nightly",
+    idp_user_email: "nightly@example.com",
     resource_group_id: served.groupId,
     api_key_id: null,
   });

@@ -44,14 +44,14 @@ export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping:
   const user = id === null ? undefined : await endUserStore.find(write.trx, place.tenantId, id, "lock");
   if (user === undefined) throw refusedSignOn("There is no account for this sign-in.");
   if (!user.is_active) throw new Refused(refuse("inactive_user"));
-  await noteExternalLogin(write.trx, place.id, subject, write.now);
+  await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
   await endUserStore.update(write.trx, user.id, { last_login: write.now });
   // Where a directory keeps the groups, those a token brings are older.
-  if (
+  const moved =
     place.settings.scim_directory === null &&
-    (await setMembershipsOf(write.trx, place.tenantId, `sso-${place.id}`, user.id, who.end_user_group_ids))
-  )
-    notifyUser(write, user);
+    (await setMembershipsOf(write.trx, place.tenantId, `sso-${place.id}`, user.id, who.end_user_group_ids));
+  // Rows of calls say under which name the person last signed in.
+  if (moved || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
   write.log({ tenant_id: place.tenantId, action: "sign_on", resource: END_USERS, resource_id: user.id, after: { provider: place.name } });
   return user;
 }
@@ -64,7 +64,7 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Prom
     tenant_id: place.tenantId,
     end_user_id: id,
     admin_user_id: null,
-    created_at: write.now,
+    ...{ username: one.who.username, email: one.who.email, created_at: write.now },
   });
   return id;
 }
@@ -118,7 +118,7 @@ export async function adminOfSignOn(write: Write, place: SignOnPlace, mapping: M
   // The last owner stays one, or nobody could set the mapping right.
   const keeps = admin.role === "owner" && who.role !== "owner" && !(await hasOtherOwner(write.trx, place.tenantId, admin.id));
   const role = keeps ? admin.role : who.role;
-  await noteExternalLogin(write.trx, place.id, subject, write.now);
+  await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
   await adminUserStore.update(write.trx, admin.id, { role, last_login: write.now });
   write.log({
     tenant_id: place.tenantId,
@@ -153,7 +153,7 @@ async function newAdmin(write: Write, place: SignOnPlace, { subject, username, w
     tenant_id: place.tenantId,
     end_user_id: null,
     admin_user_id: id,
-    created_at: write.now,
+    ...{ username: who.username, email: who.email, created_at: write.now },
   });
   write.log({ tenant_id: place.tenantId, action: "create", resource: ADMIN_USERS, resource_id: id, after: { provider: place.name, role } });
   return id;

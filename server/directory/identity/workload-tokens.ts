@@ -15,6 +15,9 @@ export interface WorkloadToken {
   readonly providerId: string;
   readonly providerName: string;
   readonly subject: string;
+  /** As its claims say it, where they do. */
+  readonly username: string | null;
+  readonly email: string | null;
   /** The resource groups it may use, in the order of the mappings. */
   readonly resourceGroupIds: readonly string[];
   /** Milliseconds since the epoch. */
@@ -119,13 +122,13 @@ export class WorkloadTokens {
     if (api === null) return "credential_unknown";
     const payload = await this.payloadOf(token, issuer, [...api.audiences], api.max_age_seconds);
     if (typeof payload === "string") return payload;
-    const { subject, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
+    const { subject, username, email, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
     if (!allowed || subject === null) return "credential_unknown";
     if (api.subjects !== null && !api.subjects.includes(subject)) return "credential_unknown";
     const groups = mappedGroups.length > 0 ? mappedGroups : api.resource_group_id === null ? [] : [api.resource_group_id];
     if (groups.length === 0) return "credential_without_group";
     const expiresAt = Math.min(payload.exp ?? 0, (payload.iat ?? 0) + api.max_age_seconds) * 1000;
-    return { tenantId, providerId: one.id, providerName: one.name, subject, resourceGroupIds: groups, expiresAt };
+    return { tenantId, providerId: one.id, providerName: one.name, subject, username, email, resourceGroupIds: groups, expiresAt };
   }
 
   private async payloadOf(token: string, issuer: string, audience: string[], maxAge: number): Promise<JWTPayload | TokenFault> {

@@ -24,6 +24,8 @@ export interface ExternalIdentityTable {
   admin_user_id: string | null;
   created_at: Stamp;
   last_login: NullableStamp;
+  username: string | null;
+  email: string | null;
 }
 
 export interface SignOnStepTable {
