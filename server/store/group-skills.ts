@@ -42,6 +42,32 @@ export async function skillsOfGroup(db: Database, tenantId: string, groupId: str
   return { items: rows.filter((row) => row.id !== null), total: rows[0]?.total ?? 0 };
 }
 
+export interface SkillGroupRow {
+  readonly id: string;
+  readonly name: string;
+  readonly depth: number;
+  readonly bound_group_id: string;
+  readonly bound_group_name: string;
+}
+
+/** Groups that were granted the skill or are handed it down, each once, with the nearest group that was granted it. */
+export async function groupsOfSkill(db: Database, tenantId: string, skillId: string, page: Page): Promise<Paged<SkillGroupRow>> {
+  const { rows } = await sql<SkillGroupRow & { total: number }>`
+    WITH RECURSIVE reached AS (
+      SELECT g.id, g.name, 0 AS depth, g.id AS bound_group_id, g.name AS bound_group_name
+        FROM resource_group_agent_skills b JOIN resource_groups g ON g.id = b.group_id AND g.tenant_id = ${tenantId}
+       WHERE b.tenant_id = ${tenantId} AND b.skill_id = ${skillId}
+      UNION
+      SELECT g.id, g.name, reached.depth + 1, reached.bound_group_id, reached.bound_group_name
+        FROM reached JOIN resource_groups g ON g.parent_group_id = reached.id AND g.tenant_id = ${tenantId}
+       WHERE g.inherit_resources AND reached.depth < 10000
+    ), found AS (SELECT DISTINCT ON (id) * FROM reached ORDER BY id, depth)
+    SELECT found.*, counted.total FROM (SELECT count(*) AS total FROM found) counted
+      LEFT JOIN LATERAL (SELECT * FROM found ORDER BY name, id LIMIT ${page.limit} OFFSET ${page.offset}) found ON true
+     ORDER BY found.name, found.id`.execute(db);
+  return { items: rows.filter((row) => row.id !== null), total: rows[0]?.total ?? 0 };
+}
+
 /** Those that members of the groups may take home: published, enabled, and allowed to leave. */
 export async function exportableSkills(db: Database, tenantId: string, groupIds: readonly string[]): Promise<GroupSkillRow[]> {
   if (groupIds.length === 0) return [];

@@ -62,6 +62,9 @@ withBrowser("an administrator imports a skill, publishes a version, sees what di
   await page.getByLabel("Skill to grant").selectOption("packer");
   await page.getByRole("button", { name: "Grant it" }).click();
   await page.getByRole("button", { name: "Take packer" }).waitFor();
+  const group = await page.getByRole("heading", { level: 1 }).innerText();
+  await page.getByRole("link", { name: "packer", exact: true }).click();
+  await page.locator("section", { hasText: "Who may use it" }).getByRole("link", { name: group }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems.filter((problem) => !/400/.test(String(problem)))).toEqual([]);
   await context.close();

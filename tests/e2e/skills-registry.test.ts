@@ -167,6 +167,7 @@ describe("who may", () => {
       ["PATCH", `${PATH}/${skill.id}`, { enabled: false }],
       ["DELETE", `${PATH}/${skill.id}`],
       ["GET", `${PATH}/${skill.id}/versions`],
+      ["GET", `${PATH}/${skill.id}/resource-groups`],
       ["GET", `${PATH}/${skill.id}/versions/1`],
       ["GET", `${PATH}/${skill.id}/versions/1/export`],
       ["POST", `${PATH}/${skill.id}/versions/1/publish`],
@@ -191,9 +192,19 @@ describe("who may", () => {
       already_bound: [skill.id],
     });
     expect([await listed(top), await listed(below), await listed(apart)]).toEqual([[["handed-down", false]], [["handed-down", true]], []]);
+    const mayUse = async () =>
+      (await admin.get(`${PATH}/${skill.id}/resource-groups`)).resource_groups.map((one: any) => [
+        one.name,
+        one.inherited,
+        one.bound_group_name,
+      ]);
+    expect(await mayUse()).toEqual([
+      ["skills-below", true, "skills-top"],
+      ["skills-top", false, "skills-top"],
+    ]);
     expect((await admin.request("DELETE", at(below), { skill_ids: [skill.id] })).body.code).toBe("not_bound");
     expect((await admin.request("DELETE", `${at(top)}?skill_ids=${skill.id}`)).body).toEqual({ unbound: [skill.id], not_bound: [] });
-    expect(await listed(below)).toEqual([]);
+    expect([await listed(below), await mayUse()]).toEqual([[], []]);
   });
 });
 

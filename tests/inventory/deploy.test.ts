@@ -55,6 +55,12 @@ test("what runs in a container writes to its volume and /tmp alone, without a pr
   expect(new Set(fleet).size).toBe(fleet.length);
 });
 
+test("process 1 of the image collects the children of others, which stopped scripts leave to it", () => {
+  const entry = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "[]");
+  expect(entry).toEqual(["tini", "--", "gatehouse"]);
+  expect(read("Dockerfile")).toMatch(/apt-get install .* tini /);
+});
+
 test("each role of the fleet's Compose file is somebody's", () => {
   const { services } = readYaml(read("compose.fleet.yaml")) as { services: Record<string, Service> };
   const roles = Object.values(services).flatMap(({ environment }) => environment?.["GW_ROLES"]?.split(",") ?? []);

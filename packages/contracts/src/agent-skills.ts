@@ -157,6 +157,17 @@ export const groupSkill = z
   })
   .meta({ id: "GroupSkill" });
 
+export const skillGroup = z
+  .strictObject({
+    id: recordId,
+    name: z.string(),
+    inherited: z.boolean().describe("false: granted to this group itself"),
+    bound_group_id: recordId.describe("the group it is granted to, this one or the nearest that hands it down"),
+    bound_group_name: z.string(),
+  })
+  .meta({ id: "SkillGroup" });
+
+export const skillGroupQuery = z.strictObject({ ...pageQuery.shape });
 export const groupSkillQuery = z.strictObject({ ...pageQuery.shape });
 
 export type AgentSkill = z.output<typeof agentSkill>;
@@ -165,6 +176,7 @@ export type AgentSkillQuery = z.output<typeof agentSkillQuery>;
 export type AgentSkillVersion = z.output<typeof agentSkillVersion>;
 export type AgentSkillVersionWithFiles = z.output<typeof agentSkillVersionWithFiles>;
 export type AgentSkillImport = z.output<typeof agentSkillImport>;
+export type SkillGroup = z.output<typeof skillGroup>;
 export type GroupSkill = z.output<typeof groupSkill>;
 export type AgentSkillTrialRequest = z.output<typeof agentSkillTrialRequest>;
 export type AgentSkillTrial = z.output<typeof agentSkillTrial>;

@@ -1,12 +1,12 @@
-import type { GroupSkill } from "@gatehouse/contracts/agent-skills";
+import type { GroupSkill, SkillGroup } from "@gatehouse/contracts/agent-skills";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { bindSkills, exportableSkills, knownSkills, skillsOfGroup, unbindSkills } from "../../store/group-skills.ts";
+import { bindSkills, exportableSkills, groupsOfSkill, knownSkills, skillsOfGroup, unbindSkills } from "../../store/group-skills.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
 import { resourceGroups } from "../groups/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { exportSkillVersion } from "./agent-skills.ts";
+import { agentSkills, exportSkillVersion } from "./agent-skills.ts";
 
 const RESOURCE = "group-skills";
 
@@ -25,6 +25,22 @@ export async function listGroupSkills(directory: Directory, tenantId: string, gr
       inherited: row.depth > 0,
       bound_group_id: row.bound_group_id,
       bound_group_name: row.bound_group_name,
+    })),
+  };
+}
+
+/** Who may use the skill: groups that were granted it, and those below them that inherit. */
+export async function listSkillGroups(directory: Directory, tenantId: string, skillId: string, page: Page): Promise<Paged<SkillGroup>> {
+  await agentSkills.get(directory, tenantId, skillId);
+  const { items, total } = await groupsOfSkill(directory.db, tenantId, skillId, page);
+  return {
+    total,
+    items: items.map(({ id, name, depth, bound_group_id, bound_group_name }) => ({
+      id,
+      name,
+      inherited: depth > 0,
+      bound_group_id,
+      bound_group_name,
     })),
   };
 }

@@ -5,10 +5,12 @@ import {
   groupSkillQuery,
   maybeGroupSkillIds,
   skillBindingResult,
+  skillGroup,
+  skillGroupQuery,
   skillUnbindingResult,
 } from "@gatehouse/contracts/agent-skills";
 import { listOf } from "@gatehouse/contracts/conventions";
-import { bindGroupSkills, listGroupSkills, unbindGroupSkills } from "../../directory/skills/group-skills.ts";
+import { bindGroupSkills, listGroupSkills, listSkillGroups, unbindGroupSkills } from "../../directory/skills/group-skills.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
@@ -27,6 +29,20 @@ export const groupSkillOperations: readonly AdminOperation[] = [
     query: groupSkillQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("agent_skills", groupSkill) },
     run: (call) => listed("agent_skills", call, (page) => listGroupSkills(call.services.directory, call.tenantId, idOf(call), page)),
+  }),
+  operation({
+    tag: "Skills",
+    reach: "one",
+    subject: "agent_skills",
+    textParams: ["id"],
+    access: "groups:read",
+    method: "GET",
+    path: "/v1/admin/agent-skills/{id}/resource-groups",
+    summary: "List the groups that may use a skill",
+    description: "Those it is granted to, and those it is handed down to.",
+    query: skillGroupQuery,
+    answer: { status: 200, about: "One page of them", schema: listOf("resource_groups", skillGroup) },
+    run: (call) => listed("resource_groups", call, (page) => listSkillGroups(call.services.directory, call.tenantId, idOf(call), page)),
   }),
   operation({
     ...common,

@@ -102,6 +102,9 @@ export function confinedArguments(confinement: Confinement, command: ConfinedCom
 function bubblewrapFlags({ interpreter, skill, input, limits }: ConfinedCommand): string[] {
   return [
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    // Else bubblewrap ends before the first process of the namespace does, and leaves it to whatever is process 1: in a
+    // container that is often a program that collects nobody's children.
+    "--as-pid-1",
     ...["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox", "--seccomp", "3", "--clearenv"],
     ...["--setenv", "PATH", "/usr/bin", "--setenv", "HOME", "/tmp", "--setenv", "LANG", "C.UTF-8"],
     ...SYSTEM.flatMap((path) => ["--ro-bind-try", path, path]),

@@ -72,6 +72,7 @@ type Schema_AgentSkillVersionWithFiles = { "skill_id": string; "version": number
 type Schema_AgentSkillVersion = { "skill_id": string; "version": number; "digest": string; "description": string; "file_count": number; "size_bytes": number; "published": boolean; "published_at": (string | null); "created_at": string; };
 type Schema_AgentSkillTrial = { "script": string; "version": number; "end": "exited" | "deadline" | "output_too_large" | "aborted"; "exit_code": (number | null); "stdout": string; "stderr": string; "files": readonly ({ "name": string; "size": number; })[]; "duration_ms": number; "sandbox": string; };
 type Schema_GroupSkill = { "id": string; "name": string; "description": string; "enabled": boolean; "published_version": (number | null); "inherited": boolean; "bound_group_id": string; "bound_group_name": string; };
+type Schema_SkillGroup = { "id": string; "name": string; "inherited": boolean; "bound_group_id": string; "bound_group_name": string; };
 type Schema_SkillBindingResult = { "bound": readonly (string)[]; "already_bound": readonly (string)[]; };
 type Schema_SkillUnbindingResult = { "unbound": readonly (string)[]; "not_bound": readonly (string)[]; };
 type Schema_WebSearchProvider = { "id": string; "tenant_id": string; "name": string; "kind": "brave" | "tavily" | "exa" | "searxng"; "base_url": string; "has_api_key": boolean; "api_key_hint": (string | null); "price_per_search_usd": (number | null); "safe_search": "off" | "moderate" | "strict"; "country": (string | null); "language": (string | null); "max_results": number; "timeout": number; "cache_seconds": number; "priority": number; "enabled": boolean; "server_id": string; "created_at": string; "updated_at": string; };
@@ -287,6 +288,7 @@ export interface AdminApiSchemas {
   "AgentSkillVersion": Schema_AgentSkillVersion;
   "AgentSkillTrial": Schema_AgentSkillTrial;
   "GroupSkill": Schema_GroupSkill;
+  "SkillGroup": Schema_SkillGroup;
   "SkillBindingResult": Schema_SkillBindingResult;
   "SkillUnbindingResult": Schema_SkillUnbindingResult;
   "WebSearchProvider": Schema_WebSearchProvider;
@@ -569,6 +571,7 @@ export interface AdminApi {
   "GET /v1/admin/resource-groups/{id}/agent-skills": { path: { "id": string; }; query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "tenant_id"?: string; }; answer: { "agent_skills": readonly (Schema_GroupSkill)[]; "total": number; "page": number; "page_size": number; }; };
   "POST /v1/admin/resource-groups/{id}/agent-skills": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body: { "skill_ids": readonly (string)[]; "tenant_id"?: string; }; answer: Schema_SkillBindingResult; };
   "DELETE /v1/admin/resource-groups/{id}/agent-skills": { path: { "id": string; }; query?: { "skill_ids"?: string; "tenant_id"?: string; }; body?: { "skill_ids"?: readonly (string)[]; "tenant_id"?: string; }; answer: Schema_SkillUnbindingResult; };
+  "GET /v1/admin/agent-skills/{id}/resource-groups": { path: { "id": string; }; query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "tenant_id"?: string; }; answer: { "resource_groups": readonly (Schema_SkillGroup)[]; "total": number; "page": number; "page_size": number; }; };
   "GET /v1/admin/web-search": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "tenant_id"?: string; }; answer: { "web_search_providers": readonly (Schema_WebSearchProvider)[]; "total": number; "page": number; "page_size": number; }; };
   "POST /v1/admin/web-search": { query?: { "tenant_id"?: string; }; body: { "name": string; "kind": "brave" | "tavily" | "exa" | "searxng"; "base_url"?: string; "api_key"?: (string | null); "price_per_search_usd"?: (number | null); "safe_search"?: "off" | "moderate" | "strict"; "country"?: (string | null); "language"?: (string | null); "max_results"?: number; "timeout"?: number; "cache_seconds"?: number; "priority"?: number; "enabled"?: boolean; "tenant_id"?: string; }; answer: Schema_WebSearchProvider; };
   "GET /v1/admin/web-search/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_WebSearchProvider; };

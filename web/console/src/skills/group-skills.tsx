@@ -23,6 +23,8 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
   });
   const settled = async (said: string) => {
     await queries.invalidateQueries({ queryKey: key });
+    // The page of a skill says who may use it.
+    await queries.invalidateQueries({ queryKey: ["skill"] });
     tell(said);
   };
   const bind = useMutation({

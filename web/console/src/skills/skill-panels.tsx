@@ -7,12 +7,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { SkillGroups } from "./skill-groups.tsx";
 import { SkillImport } from "./skill-import.tsx";
 import { SkillRuns } from "./skill-runs.tsx";
 import { SkillTrial } from "./skill-trial.tsx";
 import { versionQuery } from "./version-query.ts";
 
-/** The versions of a skill, the files of one and what differs from the one before it, and its runs. */
+/** The versions of a skill, the files of one and what differs from the one before it, who may use it, and its runs. */
 export function SkillPanels({ id }: { readonly id: string }): ReactNode {
   const [shown, setShown] = useState<number | null>(null);
   const queries = useQueryClient();
@@ -62,6 +63,7 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
       </Panel>
       {shown !== null && <VersionFiles id={id} version={shown} />}
       {shown !== null && <SkillTrial key={shown} id={id} version={shown} />}
+      <SkillGroups id={id} />
       <SkillRuns id={id} />
       <SkillImport />
     </>
