@@ -90,6 +90,11 @@ export interface WatchedSystem {
 }
 
 /** Systems whose drift is looked for, all that are not retired, with what tells of news: in one statement, however many there are. */
+/** Whether there is any at all, at less than what it costs to say how they stand. */
+export async function areSystemsWatched(db: Database): Promise<boolean> {
+  return (await db.selectFrom("ai_systems").select("id").where("lifecycle_state", "<>", "retired").limit(1).execute()).length > 0;
+}
+
 export async function watchedSystems(db: Database): Promise<WatchedSystem[]> {
   const { rows } = await sql<WatchedSystem>`
     WITH changes AS (SELECT tenant_id, max(version) AS newest FROM config_changes GROUP BY tenant_id),

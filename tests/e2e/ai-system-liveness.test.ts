@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
+import { until } from "../support/until.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
 /** A control that gives no sign of life while calls go by is found, and kinds of data that were not there before. */
@@ -42,14 +42,6 @@ async function ask(content: string): Promise<string> {
   return answer.headers.get("x-request-id") ?? "";
 }
 
-async function until<T>(read: () => Promise<T>, reached: (value: T) => boolean): Promise<T> {
-  let last: T | undefined;
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
-    last = await read();
-    if (reached(last)) return last;
-  }
-  throw new Error(`it never came to that: ${JSON.stringify(last)}`);
-}
 const open = async (): Promise<any[]> => (await owner.get(`${at("/drift")}?status=open`)).findings;
 const control = async (name: string) =>
   (await owner.get(at("/liveness"))).controls.find(({ control: one }: { control: string }) => one === name);

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminClient, rowOf, rowsOf, signIn } from "../support/admin.ts";
 import { startFakeJudge } from "../support/fake-judge.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
+import { until } from "../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /** What a system was asked before is asked again under the rules in force, and stands before the next version of its contract. */
@@ -50,15 +50,6 @@ async function ask(content: string, path = "/v1/proxy/llm/chat/completions", res
 }
 const useTool = (name: string) =>
   post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${server}`, team.apiKey, stateless(1, "tools/call", { name, arguments: { text: "hi" } }));
-
-async function until<T>(read: () => Promise<T>, reached: (value: T) => boolean): Promise<T> {
-  let last: T | undefined;
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
-    last = await read();
-    if (reached(last)) return last;
-  }
-  throw new Error(`it never came to that: ${JSON.stringify(last)}`);
-}
 
 async function carriedOut(): Promise<any> {
   const { id } = await owner.post(at("/replay/run"), {});

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
+import { until } from "../support/until.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
 /** What a finding sets off by itself: it narrows, tells what it did, and a person undoes it. */
@@ -40,14 +40,6 @@ async function ask(team: Team, model: string): Promise<number> {
   });
   await answer.body?.cancel();
   return answer.status;
-}
-async function until<T>(read: () => Promise<T>, reached: (value: T) => boolean): Promise<T> {
-  let last: T | undefined;
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
-    last = await read();
-    if (reached(last)) return last;
-  }
-  throw new Error(`it never came to that: ${JSON.stringify(last)}`);
 }
 const responses = async (team: Team): Promise<any[]> => (await owner.get(at(team, "/responses"))).responses;
 

@@ -7,6 +7,7 @@ import { observationsOf, observeRows } from "../../store/ai-observations.ts";
 import { type AiSystemRow, aiSystemStore } from "../../store/ai-systems.ts";
 import type { Database } from "../../store/database.ts";
 import {
+  areSystemsWatched,
   type EpochRow,
   findingsOfKinds,
   type FindingRow,
@@ -63,7 +64,7 @@ export class DriftWatch {
   }
 
   async run(): Promise<void> {
-    if ((await watchedSystems(this.directory.db)).length === 0) return;
+    if (!(await areSystemsWatched(this.directory.db))) return;
     await write(this.directory, GATEWAY, async (change) => {
       if ((await expireResponses(change)) === 0) change.stay({}, {}, null);
     });
