@@ -32,6 +32,8 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   const upstream = startFakeUpstream();
   const { page, context, problems } = await consolePage();
   await page.getByRole("heading", { name: "First steps" }).waitFor();
+  // Wherever the gateway takes calls, that is where the sample sends one.
+  await page.getByText(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`).waitFor();
 
   await page.getByRole("link", { name: "Name a provider" }).click();
   await page.getByLabel("Provider key").fill("ours");

@@ -48,7 +48,7 @@ export function Composer({ streaming, ready, takesImages, onSend, onStop }: Comp
   };
   return (
     <form
-      className="rounded-2xl border border-edge bg-surface p-2 focus-within:border-accent"
+      className="rounded-2xl border border-edge bg-surface p-2 focus-within:border-accent focus-within:outline-2 focus-within:outline-accent"
       onSubmit={(event) => {
         event.preventDefault();
         send();

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, type WatchedPage, watchedPage } from "./chromium.ts";
+import { keyboardFindings } from "./keyboard-walk.ts";
+
+/** Every page of both apps, with nothing but the keyboard: all there is to act on is reached, in sight, and left again. */
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+/** Frame and all on the first, what is within the frame on the others. */
+async function walk(page: Page, addresses: readonly string[]): Promise<string[]> {
+  const findings: string[] = [];
+  for (const [at, address] of addresses.entries()) {
+    await page.goto(address);
+    await shown(page);
+    const found = await keyboardFindings(page, at === 0 ? "body" : "main");
+    findings.push(...found.map((finding) => `${new URL(address).pathname}: ${finding}`));
+  }
+  return findings;
+}
+
+async function consolePage(): Promise<WatchedPage> {
+  const watched = await watchedPage(world.browser);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
+  return watched;
+}
+
+/** Until the page is there and changes no more. */
+async function shown(page: Page): Promise<void> {
+  await page.locator("h1").first().waitFor();
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        let timer = setTimeout(resolve, 400);
+        new MutationObserver(() => {
+          clearTimeout(timer);
+          timer = setTimeout(resolve, 400);
+        }).observe(document.body, { subtree: true, childList: true, attributes: true });
+      }),
+  );
+}
+
+const linksOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => [...new Set([...document.querySelectorAll<HTMLAnchorElement>("nav#navigation a")].map(({ href }) => href))]);
+
+withBrowser("the console's pages", async () => {
+  const { page, context } = await consolePage();
+  const links = await linksOf(page);
+  expect(links.length).toBeGreaterThan(10);
+  expect(await walk(page, links)).toEqual([]);
+  await context.close();
+});
+
+withBrowser("the console's forms", async () => {
+  const { page, context } = await consolePage();
+  const forms = RECORD_KINDS.map(({ slug }) => `${world.console}/manage/${slug}/new`);
+  expect(await walk(page, forms)).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a record of each kind there is in the console", async () => {
+  const { page, context } = await consolePage();
+  const records: string[] = [];
+  for (const { slug } of RECORD_KINDS) {
+    await page.goto(`${world.console}/manage/${slug}`);
+    await shown(page);
+    const first = page.locator(`main a[href^="/console/manage/${slug}/"]:not([href$="/new"])`).first();
+    if ((await first.count()) > 0) records.push(new URL((await first.getAttribute("href")) as string, world.console).href);
+  }
+  expect(records.length).toBeGreaterThan(3);
+  expect(await walk(page, records)).toEqual([]);
+  await context.close();
+});
+
+withBrowser("the portal's pages", async () => {
+  const { page, context } = await world.portalPage();
+  const links = await linksOf(page);
+  expect(links.length).toBeGreaterThan(5);
+  expect(await walk(page, [...links, `${world.portal}/profile`])).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a dialog keeps the keyboard, and gives it back to where it came from", async () => {
+  const { page, context } = await world.portalPage();
+  for (const open of ["Control+k", "?"]) {
+    await page.goto(`${world.portal}/profile`);
+    await shown(page);
+    const from = page.locator("nav#navigation a").first();
+    await from.focus();
+    await page.keyboard.press(open);
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    // What stands at its edges sends the keyboard back inside.
+    const isInside = (element: Element) =>
+      element.contains(document.activeElement) || document.activeElement?.hasAttribute("data-base-ui-focus-guard") === true;
+    for (let i = 0; i < 40; i++) {
+      await page.keyboard.press(i % 5 === 4 ? "Shift+Tab" : "Tab");
+      expect(await dialog.evaluate(isInside)).toBe(true);
+    }
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    expect(await from.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+  await context.close();
+});
