@@ -5,7 +5,7 @@ const STYLE =
   "system-ui,sans-serif;margin:0;background:#f4f5f7;color:#1b1f24}main{max-width:30rem;margin:8vh " +
   "auto;padding:2rem;background:#fff;border-radius:12px;box-shadow:0 1px 4px " +
   "#0002;overflow-wrap:anywhere}h1{font-size:1.3rem;margin:0 0 " +
-  "1rem}ul{padding-left:1.2rem}code{background:#eef;padding:0 .3em;border-radius:4px}label{display:block;margin:1rem 0 " +
+  "1rem}ul{padding-left:1.2rem}pre{white-space:pre-wrap}code{background:#eef;padding:0 .3em;border-radius:4px}label{display:block;margin:1rem 0 " +
   ".3rem}input{width:100%;box-sizing:border-box;padding:.5rem;font:inherit}button{font:inherit;padding:.5rem " +
   "1.2rem;margin:1rem .5rem 0 0;border-radius:8px;border:1px solid " +
   "#888;background:#fff}button.main{background:#1a5fb4;color:#fff;border-color:#1a5fb4}p.problem{color:#a51d2d;font-weigh" +

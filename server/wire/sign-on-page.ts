@@ -37,6 +37,10 @@ export function movingOnPage(returnTo: string, code: string): { headers: Record<
   return { headers: PAGE_HEADERS, body: html.replace("<title>", `<meta http-equiv="refresh" content="0;url=${address}"><title>`) };
 }
 
+/** Why somebody is not let in, with the way back to `address`, the page they came from. */
+export const notSignedInPage = (why: string, address: string): string =>
+  page("You were not signed in", `<p>${escaped(why)}</p><p><a href="${escaped(address)}">Back to sign-in</a></p>`);
+
 /** What a test of a provider brought, for whoever sets it up. */
 export function testedPage(claims: unknown, become: unknown): { headers: Record<string, string>; body: string } {
   const block = (title: string, value: unknown) => `<h2>${escaped(title)}</h2><pre>${escaped(JSON.stringify(value, null, 2))}</pre>`;

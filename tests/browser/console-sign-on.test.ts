@@ -27,6 +27,35 @@ async function consolePage(options: PageOptions = {}) {
   return watched;
 }
 
+withBrowser("an identity provider is entered by what its kind has, and nothing of other kinds is asked for", async () => {
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/sign-on/new`);
+  const form = page.locator("form", { has: page.getByRole("button", { name: "Create identity provider" }) });
+  await form.getByLabel("Name", { exact: true }).fill("By form");
+  expect(await form.getByLabel("Issuer").count()).toBe(0);
+  await form.getByLabel("Kind").selectOption("saml");
+  await form.getByLabel("Entity ID").waitFor();
+  expect(await form.getByLabel("Client secret").count()).toBe(0);
+  await form.getByLabel("Entity ID").fill("left behind");
+  await form.getByLabel("Kind").selectOption("oidc");
+  await form.getByLabel("Audience").selectOption("portal");
+  await form.getByLabel("Issuer").fill(issuer.issuer);
+  await form.getByLabel("Client ID").fill("gatehouse");
+  await form.getByLabel("Client secret").fill("from the provider");
+  await form.getByRole("button", { name: "Create identity provider" }).click();
+  await page.getByRole("heading", { name: "By form", level: 1 }).waitFor();
+  await page.getByLabel("Issuer").waitFor();
+  expect(await page.getByLabel("Entity ID").count()).toBe(0);
+  const { identity_providers: listed } = await world.admin.get("/v1/admin/identity-providers?tenant_id=default");
+  expect(listed.find(({ name }: { name: string }) => name === "By form")).toMatchObject({
+    kind: "oidc",
+    saml: null,
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+  });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("an identity provider's mapping is tried on claims, and a sign-in is tried without signing anybody in", async () => {
   const group = await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "engineers" });
   const { id } = await world.admin.post("/v1/admin/identity-providers", {

@@ -225,6 +225,7 @@ describe("what proves nothing", () => {
       const { response, html } = await signIn();
       expect([what, response.status, movedOn(html)]).toEqual([what, 403, null]);
       expect(html).toContain("You were not signed in");
+      expect(html).toContain('<a href="/portal/">Back to sign-in</a>');
     }
   });
 

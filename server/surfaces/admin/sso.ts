@@ -8,8 +8,8 @@ import { placeOf } from "../../kernel/ip-address.ts";
 import { readBody } from "../../road/read-body.ts";
 import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
-import { bindingCookie, bindingOf, movingOnPage, testedPage } from "../../wire/sign-on-page.ts";
-import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { bindingCookie, bindingOf, movingOnPage, notSignedInPage, testedPage } from "../../wire/sign-on-page.ts";
+import { PAGE_HEADERS } from "../../wire/html-page.ts";
 import { signInAnswer } from "./logins.ts";
 import { type AdminCall, type AdminOperation, operation } from "./operation.ts";
 import { idOf } from "./resource.ts";
@@ -43,7 +43,7 @@ async function onPage(call: Asked, work: (page: SignOnPage, binding: string | nu
     return await work(page, bindingOf(page.base, call.request.headers.get("cookie")));
   } catch (error) {
     if (!(error instanceof Refused) || error.refusal.code === "not_found" || error.refusal.code === "too_many_logins") throw error;
-    return new Response(plainPage("You were not signed in", error.refusal.message), { status: 403, headers: PAGE_HEADERS });
+    return new Response(notSignedInPage(error.refusal.message, "/console/"), { status: 403, headers: PAGE_HEADERS });
   }
 }
 

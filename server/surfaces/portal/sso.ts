@@ -7,8 +7,8 @@ import { Refused } from "../../kernel/errors.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
-import { bindingCookie, bindingOf, movingOnPage, noBindingCookie, testedPage } from "../../wire/sign-on-page.ts";
-import { plainPage, PAGE_HEADERS } from "../../wire/html-page.ts";
+import { bindingCookie, bindingOf, movingOnPage, noBindingCookie, notSignedInPage, testedPage } from "../../wire/sign-on-page.ts";
+import { PAGE_HEADERS } from "../../wire/html-page.ts";
 import { portalAnswer, portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
 export const PORTAL_SSO = "/v1/portal/auth/sso";
@@ -39,7 +39,7 @@ async function onPage(request: Asked, work: () => Promise<WholeAnswer>): Promise
     const { refusal } = error;
     request.call.row.error_message = refusal.message;
     if (refusal.code === "not_found" || refusal.code === "too_many_logins") throw error;
-    return { ...ownAnswer(403, PAGE_HEADERS, plainPage("You were not signed in", refusal.message)), failure: refusal.message };
+    return { ...ownAnswer(403, PAGE_HEADERS, notSignedInPage(refusal.message, "/portal/")), failure: refusal.message };
   }
 }
 

@@ -140,6 +140,7 @@ function decoded(part: string): string {
 }
 
 function discovered(type: string, { base, id }: ScimExchange, method: string): ScimAnswer {
+  if (type === SEARCH) throw new ScimError(501, "Users and groups are not searched together: POST to /Users/.search or /Groups/.search.");
   const documents: Record<string, () => Record<string, unknown>[]> = {
     Schemas: () => schemaDocuments(base),
     ResourceTypes: () => resourceTypeDocuments(base),

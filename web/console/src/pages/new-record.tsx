@@ -85,6 +85,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
         references={kind.references ?? {}}
         initial={prefill}
         first={kind.first}
+        onlyWith={kind.onlyWith ?? {}}
         submitLabel={`Create ${kind.noun}`}
         busy={create.isPending}
         error={create.error}

@@ -141,6 +141,8 @@ function Editor({
           Object.keys(schema.properties ?? {}).flatMap((member) => (member in record ? [[member, record[member]]] : [])),
         )}
         first={kind.first}
+        onlyWith={kind.onlyWith ?? {}}
+        record={record}
         submitLabel="Save"
         busy={change.isPending}
         error={change.error}

@@ -102,6 +102,7 @@ const NAMES: Readonly<Record<string, string>> = {
   tpm: "tokens a minute",
   ttl: "time to live",
   oidc: "OpenID Connect",
+  sso: "single sign-on",
   saml: "SAML",
   scim: "SCIM",
   sql: "SQL",

@@ -61,7 +61,8 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     columns: ["name", "kind", "audience", "has_client_secret", "enabled", "updated_at"],
     references: { resource_group_id: "resource-groups", end_user_group_id: "groups-of-people" },
     noSearch: true,
-    first: ["name", "kind", "audience", "oidc", "saml", "client_secret", "enabled"],
+    first: ["name", "kind", "audience", "oidc", "client_secret", "saml", "api", "enabled"],
+    onlyWith: { oidc: { kind: "oidc" }, client_secret: { kind: "oidc" }, saml: { kind: "saml" }, api: { audience: "api" } },
   },
   {
     slug: "scim-tokens",

@@ -3,6 +3,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { type ReactNode, useId, useState } from "react";
 import type { ApiDocument, ApiSchema } from "./api-schema.ts";
+import type { OnlyWith } from "./record-kind.ts";
 import { type FieldContext, SchemaMembers } from "./schema-field.tsx";
 
 interface RecordFormProps {
@@ -12,6 +13,9 @@ interface RecordFormProps {
   readonly initial: Readonly<Record<string, unknown>>;
   /** What is shown at once; all others stand folded below. */
   readonly first?: readonly string[];
+  readonly onlyWith?: OnlyWith;
+  /** What stands already, also what a change cannot name. */
+  readonly record?: Readonly<Record<string, unknown>>;
   readonly submitLabel: string;
   readonly busy: boolean;
   readonly error: unknown;
@@ -29,6 +33,8 @@ export function RecordForm({
   references,
   initial,
   first,
+  onlyWith = {},
+  record = {},
   submitLabel,
   busy,
   error,
@@ -38,7 +44,9 @@ export function RecordForm({
 }: RecordFormProps): ReactNode {
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
   const more = useId();
-  const names = Object.keys(schema.properties ?? {});
+  const isMeant = (name: string) =>
+    Object.entries(onlyWith[name] ?? {}).every(([other, meant]) => (value[other] ?? record[other]) === meant);
+  const names = Object.keys(schema.properties ?? {}).filter(isMeant);
   const shown = first === undefined ? names : first.filter((name) => names.includes(name));
   const folded = names.filter((name) => !shown.includes(name));
   const fields = error instanceof ApiError ? error.fields : [];
@@ -47,7 +55,7 @@ export function RecordForm({
     folded.some((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`)),
   );
   const changes = Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name])));
-  const sent = changesOnly ? changes : value;
+  const sent = Object.fromEntries(Object.entries(changesOnly ? changes : value).filter(([name]) => isMeant(name)));
   // A path that no field has, of a member within one that is drawn whole.
   const elsewhere = fields.filter(({ field }) => !names.includes(field));
   return (

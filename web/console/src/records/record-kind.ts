@@ -19,6 +19,8 @@ export interface RecordDocument {
   readonly member: string;
 }
 
+export type OnlyWith = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** A kind of record of the admin API, and how its pages speak of it. Everything else they take from the API's own document. */
 export interface RecordKind {
   readonly slug: string;
@@ -41,6 +43,8 @@ export interface RecordKind {
   readonly references?: Readonly<Record<string, string>>;
   /** What a form shows first; all others stand folded below. */
   readonly first: readonly string[];
+  /** Members that mean something only where others have these values. Elsewhere they are not asked for. */
+  readonly onlyWith?: OnlyWith;
   /** Where one is made, when that is elsewhere: `{member}` is taken from the form. */
   readonly createPath?: string;
   readonly actions?: readonly RecordAction[];

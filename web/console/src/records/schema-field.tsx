@@ -32,12 +32,13 @@ const NOT_SET = "";
 /** One member of a request, drawn from its schema: a choice, a number, a list, members of its own, or JSON where nothing else fits. */
 export function SchemaField({ context, member, path, schema: given, value, onChange, required = false }: SchemaFieldProps): ReactNode {
   const { schema, nullable, description } = resolvedSchema(context.document, given);
-  const label = memberLabel(member);
+  // An id that is chosen by a name is called after what it names; any other is an id.
+  const reference = recordKind(context.references[member]);
+  const label = memberLabel(reference === undefined ? member.replace(/_id$/, "_ID") : member);
   const error = context.errorAt(path);
   const empty = nullable ? null : undefined;
   const unset = nullable ? "Not set" : "Default";
   const common = { label, error, ...(description === undefined ? {} : { hint: memberHint(description) }) };
-  const reference = recordKind(context.references[member]);
 
   if (reference !== undefined && schema.type === "array")
     return (
@@ -117,7 +118,7 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
         onChange={onChange}
       />
     );
-  if (schema.type === "string" && (schema.maxLength ?? 0) > LONG_TEXT && !SECRETS.test(member))
+  if (schema.type === "string" && (schema.maxLength ?? 0) > LONG_TEXT && schema.format !== "uri" && !SECRETS.test(member))
     return (
       <TextAreaField
         {...common}

@@ -206,7 +206,7 @@ function Conversation({
         <h1 ref={heading} tabIndex={-1} className="sr-only">
           {title}
         </h1>
-        <ModelPicker models={available} value={model} onChange={setChosen} />
+        {available.length > 0 && <ModelPicker models={available} value={model} onChange={setChosen} />}
         {conversation !== null && model?.supports_tools !== false && (
           <ToolChooser
             servers={servers}
