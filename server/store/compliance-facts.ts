@@ -16,9 +16,12 @@ export interface Counted {
   readonly first: string | null;
 }
 
+/** What anybody may ask for: the ways in, and what is published. */
+const OPEN_TO_ALL = sql`(r.proxy_type IN ('portal', 'oauth') OR r.proxy_subtype IN ('agent_card', 'agent_keys'))`;
+
 const CONDITIONS = {
   calls: sql`true`,
-  anonymous: sql`r.gateway_user_id IS NULL AND r.api_key_id IS NULL AND r.subject_id IS NULL AND r.erased_at IS NULL AND r.http_status_code < 400`,
+  anonymous: sql`r.gateway_user_id IS NULL AND r.api_key_id IS NULL AND r.subject_id IS NULL AND r.erased_at IS NULL AND r.http_status_code < 400 AND ${OPEN_TO_ALL} IS NOT TRUE`,
   denied: sql`r.http_status_code IN (401, 403)`,
   guarded: sql`r.guardrail_check IS NOT NULL OR r.guardrail_blocked`,
   approved: sql`r.consumed_approval_request_id IS NOT NULL`,

@@ -46,7 +46,13 @@ const is = {
   call: () => true,
   denied: (row) => row.http_status_code === 401 || row.http_status_code === 403,
   anonymous: (row) =>
-    none(row.gateway_user_id) && none(row.api_key_id) && none(row.subject_id) && none(row.erased_at) && row.http_status_code < 400,
+    none(row.gateway_user_id) &&
+    none(row.api_key_id) &&
+    none(row.subject_id) &&
+    none(row.erased_at) &&
+    row.http_status_code < 400 &&
+    !["portal", "oauth"].includes(row.proxy_type) &&
+    !["agent_card", "agent_keys"].includes(row.proxy_subtype),
   guarded: (row) => !none(row.guardrail_check) || row.guardrail_blocked === true,
   approved: (row) => !none(row.consumed_approval_request_id),
   allowed: (row) => row.residency_class === "allowed",
