@@ -79,6 +79,11 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
   };
 
+  const left: StreamEnd = {
+    ...{ failure: null, last: null, errorReported: false },
+    abandoned: answer.endless === true ? null : "client_disconnected",
+  };
+
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const held = head.shift();
@@ -116,7 +121,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         const reason = abortReason(call);
-        if (reason === "client_disconnected") how = { failure: null, abandoned: reason, last: null, errorReported: false };
+        if (reason === "client_disconnected") how = left;
         // What may end at any time has ended.
         else if (reason === "gateway_interrupted") how = await atEnd();
         else how = { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, errorReported: false };
@@ -131,7 +136,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     async cancel() {
       call.abort.abort("client_disconnected" satisfies AbortReason);
       void reader.cancel().catch(() => undefined);
-      await end({ failure: null, abandoned: "client_disconnected", last: null, errorReported: false });
+      await end(left);
     },
   });
 }

@@ -133,7 +133,8 @@ test("a member hears of an alert of their group at once, an outsider does not, a
       proxy_type: "portal",
       proxy_subtype: "events",
       http_status_code: 200,
-      error_type: "client_disconnected",
+      success: true,
+      error_type: null,
       llm_total_tokens: null,
       response_body_preview: null,
     });

@@ -67,6 +67,7 @@ export function sessionStream(
     head: [KEEP_ALIVE],
     inputCharacters: null,
     sender: SENDER,
+    endless: true,
   };
 }
 

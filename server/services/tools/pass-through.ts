@@ -193,6 +193,7 @@ function stream(
     head: id === null ? [KEEP_ALIVE] : [],
     inputCharacters: null,
     sender: SENDER,
+    endless: id === null,
     refusal: (ended) => (ended ? codec.refusal : null),
   };
 }

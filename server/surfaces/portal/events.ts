@@ -102,6 +102,7 @@ export const eventRoutes: readonly PortalRoute[] = [
         head: [],
         inputCharacters: null,
         idleMs: 4 * KEEP_ALIVE_MS,
+        endless: true,
       };
     },
   }),

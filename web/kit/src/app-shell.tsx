@@ -49,7 +49,7 @@ export function Mark({ product }: { readonly product: string }): ReactNode {
         <rect width="32" height="32" rx="7" className="fill-accent" />
         <path d="M8 25V13l8-6 8 6v12h-5v-7a3 3 0 0 0-6 0v7z" className="fill-on-accent" />
       </svg>
-      <span className="truncate">{product}</span>
+      <span className="truncate max-[26rem]:sr-only">{product}</span>
     </span>
   );
 }

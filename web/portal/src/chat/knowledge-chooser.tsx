@@ -21,7 +21,7 @@ export function KnowledgeChooser({ talk }: { readonly talk: Talk }): ReactNode {
   if (listed.length === 0 || talk.conversation === null) return null;
   return (
     <>
-      <Button look="quiet" icon={BookOpen} onClick={() => setOpen(true)}>
+      <Button look="quiet" icon={BookOpen} className="whitespace-nowrap" onClick={() => setOpen(true)}>
         {known.length === 0 ? t("knowledgeTitle") : t("knowledgeChosen", { count: known.length })}
       </Button>
       <Dialog

@@ -202,7 +202,7 @@ function Conversation({
   return (
     <div className="flex min-w-0 grow flex-col">
       {notice?.methods.includes("banner") === true && gate !== null && <NoticeText plan={notice} method="banner" gate={gate} />}
-      <div className="flex items-center gap-2 border-b border-line px-4 py-2">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line px-4 py-2">
         <h1 ref={heading} tabIndex={-1} className="sr-only">
           {title}
         </h1>
