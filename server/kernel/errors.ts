@@ -182,7 +182,7 @@ export const ERRORS = {
   },
   delegation_loop: { status: 403, message: "The agent is in the chain of delegation already.", retry: false },
   delegation_too_deep: { status: 403, message: "The chain of delegation is longer than the grant of the agent allows.", retry: false },
-  agent_task_not_found: { status: 404, message: "There is no such task.", retry: false },
+  agent_task_not_found: { status: 404, message: "Task not found.", retry: false },
   agent_task_not_cancelable: { status: 400, message: "The task cannot be cancelled any more.", retry: false },
   agent_push_not_supported: { status: 400, message: "The agent does not support push notifications.", retry: false },
   agent_unsupported_operation: { status: 400, message: "The agent does not support this operation.", retry: false },

@@ -81,6 +81,9 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
     ).toBe("1;2;3;4;");
     expect(events.at(-1)).toMatchObject({ kind: "status-update", final: true, status: { state: "completed" } });
     await expect(client.getTask({ id: "none" })).rejects.toThrow("Task not found");
+    // Its reader of streams takes no other answer, and would hide why.
+    await expect(client.resubscribeTask({ id: "none" }).next()).rejects.toThrow("-32001");
+    await expect(client.sendMessageStream({ message: { ...ask("ask").message, taskId: "none" } }).next()).rejects.toThrow("-32001");
   });
 
   test("is told to cancel, and its task is interrupted and goes on", async () => {

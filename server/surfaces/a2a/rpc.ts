@@ -32,11 +32,15 @@ const OLD_METHODS: Readonly<Record<string, ServedOperation>> = {
 };
 const NEW_METHODS: ReadonlySet<string> = new Set(AGENT_OPERATIONS);
 const LONGEST_ID = 300;
+const STREAMING: ReadonlySet<ServedOperation> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
+const EVENTS = { "content-type": "text/event-stream", "cache-control": "no-store" };
 const encoder = new TextEncoder();
 
 interface Asked {
   readonly id: JsonValue;
   readonly version: "1.0" | "0.3";
+  /** Whether a client of v0.3 waits for events: those take no refusal but as one of them. */
+  readonly eventsOnly?: boolean;
 }
 /** Requests under way, so that a refusal answers the request it refuses. */
 const asked = new WeakMap<Call, Asked>();
@@ -44,8 +48,11 @@ const asked = new WeakMap<Call, Asked>();
 /** /v1/proxy/a2a/outbound and /inbound: JSON-RPC, whose method says whether it is of A2A v0.3 or of v1.0 (interface 4.5). */
 export const agentRpc = (agents: AgentService): Surface => ({
   refusal(refusal, call) {
-    const { id, version } = askedOf(call);
-    return { headers: { "content-type": "application/json" }, body: rpcErrorText(id, refusal, version), status: agentRpcStatus(refusal) };
+    const { id, version, eventsOnly } = askedOf(call);
+    const status = agentRpcStatus(refusal);
+    const body = rpcErrorText(id, refusal, version);
+    if (status === 200 && eventsOnly === true) return { headers: EVENTS, body: `data: ${body}\n\n`, status };
+    return { headers: { "content-type": "application/json" }, body, status };
   },
   streamError(refusal, call) {
     const { id, version } = askedOf(call);
@@ -61,7 +68,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
     const isNew = NEW_METHODS.has(method);
     const operation = isNew ? (method as ServedOperation) : Object.hasOwn(OLD_METHODS, method) ? OLD_METHODS[method] : undefined;
     const version = isNew ? "1.0" : "0.3";
-    asked.set(call, { id, version });
+    asked.set(call, { id, version, eventsOnly: version === "0.3" && operation !== undefined && STREAMING.has(operation) });
     if (operation === undefined)
       return refuse("rpc_method_not_found", `The method ${JSON.stringify(method.slice(0, 100))} is not served here.`);
     const wrong = versionRefusal(call, version);

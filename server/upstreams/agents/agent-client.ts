@@ -1,4 +1,4 @@
-import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type ErrorCode, isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { agentAnswer, agentAsk, type AgentOperation, agentStreamEvent } from "../../wire/a2a/agent-requests.ts";
 import { restError, rpcError } from "../../wire/a2a/errors.ts";
@@ -156,9 +156,13 @@ function resultOf(value: JsonValue, rpc: boolean): JsonValue {
   return value.result;
 }
 
+/** The request was taken for right here, and the agent knows better. */
+const ownWordsOn = (code: ErrorCode): string | undefined =>
+  code === "agent_invalid_params" ? "The agent did not take the request. The audit row says what it told." : undefined;
+
 /** In our own words: what an agent says in an error has not been looked at. */
 function ofTold(told: ReturnType<typeof restError>, error: JsonObject | null): Refusal {
-  if (told !== null) return refuse(told.code, undefined, { reason: told.message });
+  if (told !== null) return refuse(told.code, ownWordsOn(told.code), { reason: told.message });
   const reason =
     error === null ? "an error the protocol does not know" : `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`;
   return refuse("upstream_error", "The agent failed.", { reason });
@@ -172,7 +176,7 @@ async function refusedBy(response: Response): Promise<Refusal> {
     // It says nothing that could be read.
   }
   const reason = `the agent answered ${response.status}`;
-  if (told !== null) return refuse(told.code, undefined, { reason: `${reason}: ${told.message}` });
+  if (told !== null) return refuse(told.code, ownWordsOn(told.code), { reason: `${reason}: ${told.message}` });
   if (response.status === 401 || response.status === 403)
     return refuse("upstream_auth_failed", "The agent refused the credential it was shown.", { reason });
   if (response.status === 404 || response.status === 405 || response.status === 501)
