@@ -53,6 +53,7 @@ async function ask({ runtimeUrl }: GatewayProcess, { apiKey }: Team, model: stri
 
 test.each([
   ["require_approval", "approval_required"],
+  ["block_tools", "restricted"],
   ["restrict", "restricted"],
   ["suspend", "suspended"],
 ])("a response that is to %s soon holds on every process", async (action, level) => {

@@ -3,7 +3,8 @@ import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { until } from "../support/until.ts";
-import { newTeam, type Team } from "./mcp-harness.ts";
+import { startHandshakeServer } from "../support/tool-servers.ts";
+import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /** What a finding sets off by itself: it narrows, tells what it did, and a person undoes it. */
 let world: World;
@@ -124,4 +125,42 @@ test("one that narrowed as many systems as it may leaves the next to people, and
     "It has narrowed 1 other systems within the hour, and may 1: somebody has to decide.",
   ]);
   expect(await ask(second, "agreed")).toBe(200);
+});
+
+test("one takes its tools away and leaves it its models, until somebody restores it", async () => {
+  const tools = await startHandshakeServer();
+  try {
+    const team = await newTeam(world.admin, "third");
+    const { id: server } = await owner.post("/v1/admin/mcp-servers", { name: "desk", base_url: tools.baseUrl });
+    await grant(world.admin, "desk", server, [team.groupId]);
+    await owner.post("/v1/admin/llms", { name: "of the third", provider: "own-echo", group_ids: [team.groupId] });
+    await owner.post("/v1/admin/ai-systems", { group_id: team.groupId });
+    const { id } = await owner.post(at(team, "/contracts"), {});
+    await reviewer.post(`/v1/admin/contracts/${id}/approve`, { reason: "read it" });
+    await owner.post(`/v1/admin/contracts/${id}/promote`, {});
+    await owner.post(at(team, "/response-policies"), {
+      ...{ name: "third: no tools", finding_kinds: ["model_drift"], action: "block_tools", mode: "armed" },
+    });
+    const useTool = async () =>
+      (
+        await post(
+          `${world.gateway.runtimeUrl}/v1/proxy/mcp/${server}`,
+          team.apiKey,
+          stateless(1, "tools/call", { name: "echo", arguments: { text: "x" } }),
+        )
+      ).status;
+    expect(await useTool()).toBe(200);
+    await owner.post("/v1/admin/llms", { name: "new to the third", provider: "own-echo", group_ids: [team.groupId] });
+    await until(
+      () => ask(team, "new to the third"),
+      (status) => status === 200,
+    );
+    expect(await until(useTool, (status) => status === 403)).toBe(403);
+    expect(await ask(team, "of the third")).toBe(200);
+    const { restored } = await owner.post(at(team, "/restore"), { reason: "it was agreed" });
+    expect(restored.map(({ action }: any) => action)).toEqual(["block_tools"]);
+    expect(await until(useTool, (status) => status === 200)).toBe(200);
+  } finally {
+    await tools.stop();
+  }
 });

@@ -5,7 +5,7 @@ import { pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
 /** Policies by which findings narrow what AI Systems may do (interface 4.9, 3.4). */
 
 /** From the mildest to the strictest. None of them can widen anything. */
-export const RESPONSE_ACTIONS = ["require_approval", "restrict", "suspend"] as const;
+export const RESPONSE_ACTIONS = ["require_approval", "block_tools", "restrict", "suspend"] as const;
 
 const written = {
   name: recordName,

@@ -20,7 +20,7 @@ export interface Autonomy {
   readonly bounds: AutonomyBounds | null;
 }
 
-/** Of a system whose envelope names nothing: it may still ask models, and act on nothing. */
+/** It may still ask models, and act on nothing: of a system whose envelope names nothing, too. */
 const NO_ACTIONS: AutonomyBounds = { models: null, servers: new Set(), tools: null, agents: new Set() };
 
 export function stricter(a: AutonomyLevel, b: AutonomyLevel): AutonomyLevel {
@@ -62,21 +62,20 @@ function together(a: AutonomyBounds | null, b: AutonomyBounds | null): AutonomyB
 /** What a response narrows, at least so far. */
 const LEVEL_OF_ACTION: Record<ResponseAction, AutonomyLevel> = {
   require_approval: "approval_required",
+  block_tools: "restricted",
   restrict: "restricted",
   suspend: "suspended",
 };
 
 function autonomyOfSystem(row: AutonomyRow): Autonomy {
-  const declared = row.autonomy_level as AutonomyLevel;
-  const levels = [
-    declared,
-    levelOfState(row.lifecycle_state as LifecycleState),
-    ...row.actions.map((action) => LEVEL_OF_ACTION[action as ResponseAction]),
-  ];
+  const actions = row.actions as ResponseAction[];
+  const declared = [row.autonomy_level as AutonomyLevel, levelOfState(row.lifecycle_state as LifecycleState)];
+  const levels = [...declared, ...actions.map((action) => LEVEL_OF_ACTION[action])];
+  const leavesEnvelope = declared.includes("restricted") || actions.includes("restrict");
   return {
     level: levels.reduce(stricter),
     asksFirst: levels.includes("approval_required"),
-    bounds: levels.includes("restricted") ? boundsOf(row) : null,
+    bounds: together(leavesEnvelope ? boundsOf(row) : null, actions.includes("block_tools") ? NO_ACTIONS : null),
   };
 }
 

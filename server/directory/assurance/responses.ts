@@ -40,6 +40,7 @@ const MOST_SHOWN = 100;
 
 const EFFECTS: Record<ResponseAction, string> = {
   require_approval: "Somebody approves each of its actions before it happens.",
+  block_tools: "It may ask models, and call no tool, no skill and no agent.",
   restrict: "It is left what its envelope names for `restricted`.",
   suspend: "Every call of it is refused.",
 };

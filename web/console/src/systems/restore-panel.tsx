@@ -8,7 +8,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 
-const ACTIONS = { require_approval: "asks before each action", restrict: "restricted", suspend: "suspended" } as const;
+const ACTIONS = {
+  require_approval: "asks before each action",
+  block_tools: "no tools, skills or agents",
+  restrict: "restricted",
+  suspend: "suspended",
+} as const;
 const TONES = { active: "bad", refused: "warn", dry_run: "neutral", expired: "neutral", restored: "neutral" } as const;
 
 /** What responses did to the system; what is in force is undone here. */
