@@ -61,7 +61,7 @@ function inWords(result: ReturnType<typeof verifyCertificate>): string {
   const lines = [
     `${result.verdict}: ${predicate.result}`,
     ...subject.map(({ name, digest }) => `  ${name} sha256:${digest.sha256}`),
-    `  captured ${predicate.captured_at}, good until ${predicate.valid_until}, signed by key ${result.keyId}`,
+    `  captured ${predicate.captured_at}, good until ${predicate.valid_until}, signed by the key ${result.publicKey}`,
     ...predicate.limits.map((limit) => `  note: ${limit}`),
   ];
   return `${lines.join("\n")}\n`;
@@ -73,7 +73,7 @@ function reportInWords(result: ReturnType<typeof verifySealedReport>): string {
   const lines = [
     `valid: ${predicate.framework} of tenant ${predicate.tenant_id}, ${predicate.window.from} to ${predicate.window.to}`,
     ...subject.map(({ name, digest }) => `  ${name} sha256:${digest.sha256}`),
-    `  sealed ${predicate.sealed_at}, signed by key ${result.keyId}`,
+    `  sealed ${predicate.sealed_at}, signed by the key ${result.publicKey}`,
     ...predicate.ledger.map(({ chain_id: chain, seq, row_hash: hash }) => `  counted up to row ${seq} of chain ${chain}, ${hash}`),
     `  counted up to entry ${predicate.admin_log.seq} of the admin log, ${predicate.admin_log.entry_hash}`,
     ...predicate.limits.map((limit) => `  note: ${limit}`),

@@ -33,7 +33,7 @@ export function signedCertificate(
 }
 
 export type CertificateVerdict =
-  | { readonly verdict: "valid" | "expired"; readonly keyId: string; readonly statement: Statement<CertificatePredicate> }
+  | { readonly verdict: "valid" | "expired"; readonly publicKey: string; readonly statement: Statement<CertificatePredicate> }
   | { readonly verdict: "invalid"; readonly reason: string };
 
 /** `publicKeys`: 32 bytes each. `now`: milliseconds since the epoch. Whether it was revoked since, only its gateway knows. */

@@ -56,7 +56,10 @@ export function signedStatement<Predicate>(
   return `${JSON.stringify(envelope)}\n`;
 }
 
-export type OpenedStatement<Predicate> = { readonly keyId: string; readonly statement: Statement<Predicate> } | { readonly reason: string };
+/** `publicKey`: the 32 bytes of the one that signed it, base64, as the gateway lists them. */
+export type OpenedStatement<Predicate> =
+  | { readonly publicKey: string; readonly statement: Statement<Predicate> }
+  | { readonly reason: string };
 
 /** `publicKeys`: 32 bytes each. `what` names the document in the reason. The predicate's own members are not looked at. */
 export function openStatement<Predicate>(
@@ -83,7 +86,7 @@ export function openStatement<Predicate>(
   if (signedBy === undefined) return { reason: "no signature of it is by a key that was given" };
   const statement = parsed(payload.toString()) as Statement<Predicate> | null;
   if (statement?.["_type"] !== STATEMENT_TYPE || statement.predicateType !== predicateType) return { reason: `it is no ${what}` };
-  return { keyId: signedBy.keyId, statement };
+  return { publicKey: signedBy.publicKey, statement };
 }
 
 function parsed(text: string): unknown {

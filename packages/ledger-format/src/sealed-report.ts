@@ -37,7 +37,7 @@ export function signedReport(predicate: Omit<SealedReportPredicate, "report_dige
 }
 
 export type SealedReportVerdict =
-  | { readonly verdict: "valid"; readonly keyId: string; readonly statement: Statement<SealedReportPredicate> }
+  | { readonly verdict: "valid"; readonly publicKey: string; readonly statement: Statement<SealedReportPredicate> }
   | { readonly verdict: "invalid"; readonly reason: string };
 
 /** `publicKeys`: 32 bytes each. */
