@@ -101,6 +101,9 @@ describe("governance", () => {
     expect(await owner.post(`${PATH}/reconcile`, {})).toMatchObject({ changed: 3, coverage: { governed: 1 } });
     expect((await only("device_id=d2")).governance_status).toBe("ungoverned");
     expect(await owner.post(`${PATH}/reconcile`, {})).toMatchObject({ changed: 0 });
+    // It names the gateway itself, which is nothing to register there.
+    const { id } = await only("device_id=d2");
+    expect((await owner.post(`${PATH}/assets/${id}/onboard`, {})).prefill).toMatchObject({ kind: "client_configuration", path: null });
   });
 
   test("what was found can be registered with what is known of it, and dismissed until it changes", async () => {

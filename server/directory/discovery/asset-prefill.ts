@@ -1,5 +1,6 @@
 import type { AssetPrefill } from "@gatehouse/contracts/discovery";
 import type { DiscoveredAssetRow } from "../../store/discovered-assets.ts";
+import { GATEWAY_PATH } from "./governance.ts";
 
 const GATEWAY_NOTE = "Then point the client at the address that the gateway gives it, and remove the old one.";
 
@@ -14,6 +15,14 @@ function toolServer({ name, endpoints, attributes, version }: DiscoveredAssetRow
   const description =
     origin === null ? `Found as a local process${typeof command === "string" ? ` (${command})` : ""}.` : `Found at ${origin}.`;
   const known = url !== null && /^https?:$/.test(url.protocol);
+  // To register it would be to register the gateway with itself.
+  if (url !== null && GATEWAY_PATH.test(url.pathname))
+    return {
+      kind: "client_configuration",
+      path: null,
+      body: { client: attributes.client ?? name, address: endpoint },
+      note: "Its address looks like the gateway's own and is of no tool server that it has: put the id of one in its place, or remove it.",
+    };
   const path = url !== null && url.pathname !== "/" ? { mcp_endpoint_path: url.pathname } : {};
   return {
     kind: "mcp_server",

@@ -47,7 +47,8 @@ export function governedOf(records: GovernedRecords, own: readonly string[]): Go
 
 type Verdict = readonly [status: "governed" | "partially_governed" | "ungoverned", reason: string];
 
-const GATEWAY_PATH = /^\/v1\/proxy\/(mcp|vmcp)\/([^/]+)\/?$/;
+/** Where a gateway has its tool servers. */
+export const GATEWAY_PATH = /^\/v1\/proxy\/(mcp|vmcp)\/([^/]+)\/?$/;
 
 /** Whether an address is one of this gateway's for a tool server it has. */
 function goesThrough(endpoint: string, governed: GovernedPlaces): boolean {
