@@ -223,7 +223,7 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await page.getByText("the gateway's own", { exact: true }).waitFor();
 
   await page.goto(`${world.console}/erasure`);
-  await page.getByLabel("Gateway user", { exact: true }).fill(person.id);
+  await page.getByLabel("Gateway user ID", { exact: true }).fill(person.id);
   await page.getByLabel("Reason").fill("asked by the person");
   await submitted(page, "Erase");
   const dialog = page.getByRole("dialog");

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import { DEFAULT_TEXTS } from "../../server/directory/notices/default-texts.ts";
-import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath } from "./chromium.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -71,8 +71,11 @@ function choices(seed: number): (most: number) => number {
 withBrowser(
   "whatever is clicked and reloaded, a conversation's notice leaves before its first question, once for each method",
   async () => {
-    const { page, context, problems } = await world.portalPage();
+    const { page, context, problems } = await watchedPage(world.browser);
+    // From the first conversation on: a slow page goes further back than it came.
     const sent = sentBy(page);
+    await page.goto(`${world.portal}/chat`);
+    await signInOn(page, world.person.username, world.person.password);
     const pick = choices(7);
     const message = page.getByRole("textbox", { name: "Message" });
     const seen = new Set<string>();

@@ -7,6 +7,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { AFTER_TOOL, TEXT, TOOL } from "../support/vendors/scene.ts";
 import { TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { type RunningVendors, startVendors, VENDOR_KEY } from "../support/vendors/vendors.ts";
+import { until } from "../support/until.ts";
 
 /** A tool loop that begins at one process and ends at another: the fake Gemini refuses a history without its signature. */
 const env = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") };
@@ -38,6 +39,11 @@ beforeAll(async () => {
     group_ids: [group.id],
   });
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
+  const models = () => fetch(`${second.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": apiKey } });
+  await until(
+    async () => (await models()).text(),
+    (text) => text.includes("thinker"),
+  );
 });
 
 afterAll(async () => {

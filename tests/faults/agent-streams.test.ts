@@ -5,6 +5,7 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { artifactText, grantAgent, registerAgent, message } from "../e2e/a2a-harness.ts";
 import { newTeam, type Team } from "../e2e/mcp-harness.ts";
+import { until } from "../support/until.ts";
 
 /** A gateway that dies while a task is streamed, and another one at which its caller goes on. */
 let database: TestDatabase;
@@ -22,6 +23,11 @@ beforeAll(async () => {
   team = await newTeam(admin, "callers");
   const { id } = await registerAgent(admin, "fixture", agent.url);
   await grantAgent(admin, id, [team.groupId]);
+  // All of it was written at the other one.
+  await until(
+    () => open(gateways[0], "GET", "/tasks"),
+    ({ status }) => status === 200,
+  );
 });
 afterAll(async () => {
   await gateways[1]?.stop();
