@@ -4,7 +4,7 @@ import { pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
 
 /** Policies by which findings narrow what AI Systems may do (interface 4.9, 3.4). */
 
-/** From the mildest to the strictest. None of them can widen anything. */
+/** None of them can widen anything: several together come to what each of them leaves. */
 export const RESPONSE_ACTIONS = ["require_approval", "block_tools", "restrict", "suspend"] as const;
 
 const written = {

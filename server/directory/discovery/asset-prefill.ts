@@ -7,7 +7,7 @@ const GATEWAY_NOTE = "Then point the client at the address that the gateway give
 /** A record name of what a device called it: names of records are trimmed and never empty. */
 const recordNameOf = (name: string) => name.trim().slice(0, 200) || "found on a device";
 
-function toolServer({ name, endpoints, attributes, version }: DiscoveredAssetRow): AssetPrefill {
+function toolServer({ name, endpoints, attributes, version, governance_status: status }: DiscoveredAssetRow): AssetPrefill {
   const [endpoint] = endpoints;
   const url = endpoint !== undefined && URL.canParse(endpoint) ? new URL(endpoint) : null;
   const command = typeof attributes.package === "string" ? attributes.package : attributes.command;
@@ -21,7 +21,10 @@ function toolServer({ name, endpoints, attributes, version }: DiscoveredAssetRow
       kind: "client_configuration",
       path: null,
       body: { client: attributes.client ?? name, address: endpoint },
-      note: "Its address looks like the gateway's own and is of no tool server that it has: put the id of one in its place, or remove it.",
+      note:
+        status === "governed"
+          ? "It is called through the gateway already."
+          : "Its address looks like a gateway's, and is of no tool server that this one has: put one of this gateway's in its place, or remove it.",
     };
   const path = url !== null && url.pathname !== "/" ? { mcp_endpoint_path: url.pathname } : {};
   return {
