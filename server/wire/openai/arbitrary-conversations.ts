@@ -103,7 +103,8 @@ export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationReq
     .record({
       instructions: fc.array(text, { maxLength: kinds.mostInstructions }),
       turns: fc.array(exchange(kinds.assistant, kinds.extra), { minLength: 1, maxLength: 2 }).map((turns) => turns.flat()),
-      tools: fc.array(tool, { maxLength: 2 }),
+      // A reader keeps one tool of each name.
+      tools: fc.uniqueArray(tool, { maxLength: 2, selector: (each) => each.name }),
       toolChoice: choice,
       parallelToolCalls: fc.option(fc.boolean()),
       maxOutputTokens: fc.option(fc.nat()),
