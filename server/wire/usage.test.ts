@@ -48,3 +48,18 @@ test("a count told alone is believed where it is one", () => {
   expect(plausibleCount(7)).toBe(7);
   for (const nonsense of [-1, 0.5, Number.NaN, 1e12, null]) expect(plausibleCount(nonsense)).toBeNull();
 });
+
+test("pictures that came from Google's prompt cache are told apart from those that did not", () => {
+  const read = gemini({
+    ...{ promptTokenCount: 700, candidatesTokenCount: 10, cachedContentTokenCount: 300 },
+    promptTokensDetails: [
+      { modality: "TEXT", tokenCount: 140 },
+      { modality: "IMAGE", tokenCount: 560 },
+    ],
+    cacheTokensDetails: [
+      { modality: "TEXT", tokenCount: 20 },
+      { modality: "IMAGE", tokenCount: 280 },
+    ],
+  });
+  expect(read).toMatchObject({ inputUncached: 400, cacheRead: 300, imageInput: 280, imageCacheRead: 280 });
+});

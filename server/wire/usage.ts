@@ -54,13 +54,17 @@ export function audioOf(input: number, output: number): Pick<Usage, "audioInput"
 }
 
 /** The members of a usage that tell of pictures; none where there was none. */
-export function imagesOf(input: number, output: number): Pick<Usage, "imageInput" | "imageOutput"> {
-  return { ...(input > 0 ? { imageInput: input } : {}), ...(output > 0 ? { imageOutput: output } : {}) };
+export function imagesOf(input: number, output: number, cacheRead = 0): Pick<Usage, "imageInput" | "imageOutput" | "imageCacheRead"> {
+  return {
+    ...(input > 0 ? { imageInput: input } : {}),
+    ...(output > 0 ? { imageOutput: output } : {}),
+    ...(cacheRead > 0 ? { imageCacheRead: cacheRead } : {}),
+  };
 }
 
 /** Of two answers together. */
 export function addedUsage(one: Usage, other: Usage): Usage {
-  const sum = (name: "audioInput" | "audioOutput" | "imageInput" | "imageOutput" | "webSearches" | "images") =>
+  const sum = (name: "audioInput" | "audioOutput" | "imageInput" | "imageOutput" | "imageCacheRead" | "webSearches" | "images") =>
     one[name] === undefined && other[name] === undefined ? {} : { [name]: (one[name] ?? 0) + (other[name] ?? 0) };
   return {
     inputUncached: one.inputUncached + other.inputUncached,
@@ -73,6 +77,7 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     ...sum("audioOutput"),
     ...sum("imageInput"),
     ...sum("imageOutput"),
+    ...sum("imageCacheRead"),
     ...sum("webSearches"),
     ...sum("images"),
     estimated: one.estimated || other.estimated,

@@ -30,7 +30,11 @@ beforeAll(async () => {
           return [[name, file.type, file.size]];
         }),
       });
-      const usage = { input_tokens: 300, input_tokens_details: { text_tokens: 20, image_tokens: 280 }, output_tokens: 1_000 };
+      const input_tokens_details = {
+        ...{ text_tokens: 20, image_tokens: 280, cached_tokens: 200 },
+        cached_tokens_details: { image_tokens: 200, text_tokens: 0 },
+      };
+      const usage = { input_tokens: 300, input_tokens_details, output_tokens: 1_000 };
       return Response.json({ created: 1, data: [{ b64_json: PIXEL }], usage });
     },
   });
@@ -50,7 +54,14 @@ beforeAll(async () => {
     ["imagen-4", "v", { image_cost: 0.04 }],
     ["gemini-on-vertex-image", "v", { image_cost: 0.05 }],
     ["amazon.nova-canvas-v1:0", "b", { image_cost: 0.06 }],
-    ["gpt-image-2", "o", { input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 30 }],
+    [
+      "gpt-image-2",
+      "o",
+      {
+        ...{ input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 30 },
+        ...{ image_input_cost_per_million_tokens: 8, image_cache_read_cost_per_million_tokens: 2 },
+      },
+    ],
   ] as const)
     await admin.post("/v1/admin/llms", {
       tenant_id: "default",
@@ -147,7 +158,8 @@ test("pictures are edited: as a form for OpenAI, inline for Gemini, and refused 
     ],
   });
   // 300 x $5 + 1,000 x $30 a million.
-  expect(await rowBy(response)).toMatchObject({ proxy_subtype: "image_edits", media_images_generated: 1, llm_estimated_cost_usd: 0.0315 });
+  // Of the prompt, 20 tokens of text at $5 a million, 80 of pictures at $8 and 200 from the cache at $2; then 1,000 at $30.
+  expect(await rowBy(response)).toMatchObject({ proxy_subtype: "image_edits", media_images_generated: 1, llm_estimated_cost_usd: 0.03114 });
 
   await openai.images.edit({ model: "gemini-3.1-flash-image", image: await picture(), prompt: "Bluer" });
   expect(sent().contents[0].parts).toEqual([{ inlineData: { mimeType: "image/png", data: PIXEL } }, { text: "Bluer" }]);

@@ -25,7 +25,7 @@ export function readGeminiUsage(value: unknown): Usage | null {
     output: told("candidatesTokenCount") + reasoning,
     reasoning,
     ...audioOf(fresh("AUDIO"), given("AUDIO")),
-    ...imagesOf(fresh("IMAGE"), given("IMAGE")),
+    ...imagesOf(fresh("IMAGE"), given("IMAGE"), Math.min(tokensIn(value, "cacheTokensDetails", "IMAGE"), cacheRead)),
     estimated: false,
   });
 }

@@ -28,6 +28,8 @@ function tokensOf(usage: unknown): Usage {
   const input = count(input_tokens);
   const details = isObject(input_tokens_details ?? null) ? (input_tokens_details as JsonObject) : {};
   const cacheRead = Math.min(count(details.cached_tokens), input);
+  const cached = isObject(details.cached_tokens_details ?? null) ? (details.cached_tokens_details as JsonObject) : {};
+  const cachedImages = Math.min(count(cached.image_tokens), cacheRead);
   const output = count(output_tokens);
   const drawn = isObject(output_tokens_details) ? count(output_tokens_details.image_tokens) : output;
   return {
@@ -35,6 +37,11 @@ function tokensOf(usage: unknown): Usage {
     inputUncached: input - cacheRead,
     cacheRead,
     output,
-    ...imagesOf(Math.min(count(details.image_tokens), input - cacheRead), Math.min(drawn, output)),
+    // The pictures of the prompt include those that came from the cache.
+    ...imagesOf(
+      Math.min(Math.max(0, count(details.image_tokens) - cachedImages), input - cacheRead),
+      Math.min(drawn, output),
+      cachedImages,
+    ),
   };
 }
