@@ -152,7 +152,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const carried = new CarriedCalls({ ...carrying, give: givenBy(controls), standing });
   const jobParts = { carried, connection, calls, snapshots, files: files.files, clock, log };
   const batch = openBatches({ ...jobParts, ledger, upstream, models: models.models, items });
-  const videos = openVideos({ ...jobParts, budgets: limits.limits.jobs, providers: upstream.providers });
+  const videos = openVideos({ ...jobParts, ledger, budgets: limits.limits.jobs, providers: upstream.providers });
   const services: Services = {
     models: models.models,
     items,
@@ -191,7 +191,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock } },
+    ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: videos.takeOver },
     follower,
     /** What the first calls need is in memory then, as far as it could be read. */
     warm: () => snapshots.preload().catch((error: Error) => log.debug("policies_not_preloaded", { error })),

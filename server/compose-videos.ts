@@ -5,6 +5,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { JobBudgets } from "./road/call-limits.ts";
+import type { Ledger } from "./ledger/ledger.ts";
 import type { CarriedCalls } from "./road/carried-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import type { ProvidersOfVideos } from "./services/videos/look-at-provider.ts";
@@ -23,19 +24,21 @@ interface VideoParts {
   readonly providers: ProvidersOfVideos;
   readonly files: Files;
   readonly snapshots: Snapshots;
+  readonly ledger: Pick<Ledger, "chainId">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Jobs of videos: what callers reach of them, and what goes on with them in this process. */
 export function openVideos(parts: VideoParts) {
-  const { carried, connection, calls, budgets, providers, files, snapshots, clock, log } = parts;
+  const { carried, connection, calls, budgets, providers, files, snapshots, ledger, clock, log } = parts;
   const store = new VideoStore(connection.db);
   const tenant = (id: string) => snapshots.tenant(id);
   const now = () => clock.now();
   const runner = new VideoRunner({
     ...{ store, files, calls: carried, budgets, providers, tenant, now, log },
     scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
+    chain: ledger.chainId,
     random: Math.random,
   });
   const jobs: Job[] = [
@@ -45,6 +48,8 @@ export function openVideos(parts: VideoParts) {
   return {
     videos: new VideoService({ store, runner, providers, tenant, begin: (call) => calls.begin(call), now }),
     jobs,
+    /** Budgets are short, from here on, of what jobs may cost that this process had when it died. */
+    takeOver: () => runner.takeOver().catch((error: Error) => log.warn("videos_not_taken_over", { error })),
     /** Leaves what is under way to others; the calls that submit jobs are to have ended. */
     stop: () => runner.stop(),
   };

@@ -141,6 +141,7 @@ export async function compose(
       { ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.serving.port ?? null },
       memberOf(runtime, metrics, leave),
     );
+    await runtime?.takeOver();
     adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin), { callsAt }) : answerAdmin);
     closers.push(() => adminPlane?.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null) {

@@ -114,12 +114,13 @@ export async function cancelVideoJob(
   return rows[0];
 }
 
-/** Takes jobs that no living process has. */
-export async function adoptVideoJobs(db: Database, runner: string, most: number): Promise<readonly VideoJobRow[]> {
+/** Takes jobs that no living process has. Of those that ever wrote to `chain` no other lives than this one. */
+export async function adoptVideoJobs(db: Database, runner: string, chain: string, most: number): Promise<readonly VideoJobRow[]> {
   const { rows } = await sql<VideoJobRow>`
     WITH free AS MATERIALIZED (
       SELECT j.id FROM video_jobs j WHERE j.settled_at IS NULL
-         AND (j.owner IS NULL OR j.owner <> ${runner} AND NOT EXISTS (SELECT FROM video_runners r WHERE r.id = j.owner AND r.alive_until > now()))
+         AND (j.owner IS NULL OR j.owner <> ${runner} AND NOT EXISTS (
+           SELECT FROM video_runners r WHERE r.id = j.owner AND r.alive_until > now() AND r.chain IS DISTINCT FROM ${chain}))
        ORDER BY j.look_at LIMIT ${most} FOR UPDATE OF j SKIP LOCKED)
     UPDATE video_jobs j SET owner = ${runner}, look_at = now() FROM free WHERE j.id = free.id RETURNING j.*`.execute(db);
   return rows;
@@ -138,9 +139,9 @@ export async function leaveVideoJobs(db: Database, runner: string): Promise<void
   await sql`UPDATE video_jobs SET owner = NULL WHERE owner = ${runner} AND settled_at IS NULL`.execute(db);
 }
 
-export async function keepVideoRunnerAlive(db: Database, runner: string, seconds: number): Promise<void> {
+export async function keepVideoRunnerAlive(db: Database, runner: string, chain: string, seconds: number): Promise<void> {
   await sql`
-    INSERT INTO video_runners (id, alive_until) VALUES (${runner}, now() + ${seconds} * interval '1 second')
+    INSERT INTO video_runners (id, chain, alive_until) VALUES (${runner}, ${chain}, now() + ${seconds} * interval '1 second')
     ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`.execute(db);
 }
 

@@ -30,10 +30,10 @@ export class VideoStore {
     jobs.endVideoJob(trx, runner, id, { ...end, outputFileId: fileId });
   readonly cancel = (owner: FileOwner, id: string, used: Parameters<typeof jobs.cancelVideoJob>[3]) =>
     jobs.cancelVideoJob(this.db, owner, id, used);
-  readonly adopt = (runner: string, most: number) => jobs.adoptVideoJobs(this.db, runner, most);
+  readonly adopt = (runner: string, chain: string, most: number) => jobs.adoptVideoJobs(this.db, runner, chain, most);
   readonly due = (runner: string, most: number, but: readonly string[]) => jobs.dueVideoJobs(this.db, runner, most, but);
   readonly leave = (runner: string) => jobs.leaveVideoJobs(this.db, runner);
-  readonly keepAlive = (runner: string, seconds: number) => jobs.keepVideoRunnerAlive(this.db, runner, seconds);
+  readonly keepAlive = (runner: string, chain: string, seconds: number) => jobs.keepVideoRunnerAlive(this.db, runner, chain, seconds);
   readonly claimSettlement = (...by: [runner: string, id: string, rowId: string]) => jobs.claimVideoSettlement(this.db, ...by);
   readonly noteSettled = (runner: string, id: string) => jobs.noteVideoSettled(this.db, runner, id);
   readonly forgetSettlement = (runner: string, id: string) => jobs.forgetVideoSettlement(this.db, runner, id);

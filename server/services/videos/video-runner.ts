@@ -39,6 +39,8 @@ export interface VideoRunnerParts {
     tenantId: string,
     groupId: string,
   ) => Parameters<JobBudgets["hold"]>[1] | null | Promise<Parameters<JobBudgets["hold"]>[1] | null>;
+  /** The chain of this process: no other process that lives has it, and the one that comes back after it died has it again. */
+  readonly chain: string;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Log;
@@ -55,6 +57,8 @@ export class VideoRunner {
   private readonly parts: VideoRunnerParts;
   private readonly underWay = new Map<string, Promise<void>>();
   private readonly held = new Set<string>();
+  /** Those for which nothing could be held yet. */
+  private readonly unheld = new Map<string, VideoJob>();
   private renewedAt = Number.NEGATIVE_INFINITY;
   private lookedAt = Number.NEGATIVE_INFINITY;
   private looking = false;
@@ -62,6 +66,11 @@ export class VideoRunner {
 
   constructor(parts: VideoRunnerParts) {
     this.parts = parts;
+  }
+
+  /** Holds what jobs may cost that this process had when it died: to be done before it takes calls, which would find their room free. */
+  async takeOver(): Promise<void> {
+    while (!this.stopped && (await this.adopt()) === ADOPTED_AT_ONCE);
   }
 
   /** Looks at what there is to do; to be called again and again. */
@@ -74,15 +83,22 @@ export class VideoRunner {
     const { store } = this.parts;
     try {
       if (this.held.size > 0 || this.submitting.size > 0) await this.stayAlive();
-      const adopted = await store.adopt(this.id, ADOPTED_AT_ONCE);
-      if (adopted.length > 0) await this.stayAlive();
-      for (const job of adopted) await this.hold(job);
+      await this.adopt();
+      for (const job of this.unheld.values()) await this.hold(job);
       const room = AT_ONCE - this.underWay.size;
       if (room <= 0) return;
       for (const job of await store.due(this.id, room, [...this.underWay.keys(), ...this.submitting])) this.begin(job);
     } finally {
       this.looking = false;
     }
+  }
+
+  private async adopt(): Promise<number> {
+    const { store, chain } = this.parts;
+    const adopted = await store.adopt(this.id, chain, ADOPTED_AT_ONCE);
+    if (adopted.length > 0) await this.stayAlive();
+    for (const job of adopted) await this.hold(job);
+    return adopted.length;
   }
 
   wake(): void {
@@ -93,13 +109,14 @@ export class VideoRunner {
   async stayAlive(): Promise<void> {
     const now = performance.now();
     if (now - this.renewedAt < RENEWED_MS) return;
-    await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
+    await this.parts.store.keepAlive(this.id, this.parts.chain, ALIVE_SECONDS);
     this.renewedAt = now;
   }
 
   /** Holds what a job may cost, in the place of what the call `from` holds for it. */
   async hold(job: VideoJob, from: Parameters<JobBudgets["hold"]>[5] = null): Promise<void> {
     this.held.add(job.id);
+    this.unheld.delete(job.id);
     if (job.ended_at !== null) return;
     const { scope: scopeOf, budgets, log } = this.parts;
     try {
@@ -108,6 +125,7 @@ export class VideoRunner {
       if (scope == null || model === undefined) return;
       await budgets.hold(this.holdOf(job), scope, model, job.held_micro_usd, job.created_at.getTime(), from);
     } catch (error) {
+      this.unheld.set(job.id, job);
       log.warn("video_budget_not_held", { job_id: job.id, error: error as Error });
     }
   }
@@ -221,6 +239,7 @@ export class VideoRunner {
     const settled = await settleJob(this.parts, this.id, job);
     if (!settled) return;
     this.held.delete(job.id);
+    this.unheld.delete(job.id);
     await budgets
       .settle(this.holdOf(job), job.cost_micro_usd ?? 0)
       .catch((error: Error) => log.warn("video_budget_not_settled", { job_id: job.id, error }));

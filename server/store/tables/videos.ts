@@ -49,5 +49,6 @@ export interface VideoJobTable {
 
 export interface VideoRunnerTable {
   id: string;
+  chain: string | null;
   alive_until: Stamp;
 }
