@@ -20,6 +20,8 @@ export interface ModelRequest {
 /** A request in a provider's format, and how its answer becomes the caller's. */
 export interface PreparedRequest {
   readonly operation: ProviderOperation;
+  /** The provider's own id of what the operation is about, where its address names one. */
+  readonly of?: string;
   readonly body: string;
   /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it, for the record. */
   readonly form?: OutboundBytes;
