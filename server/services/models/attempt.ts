@@ -138,7 +138,7 @@ async function beginStream(
 ): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
-  if (holdHead) {
+  if (holdHead || prepared.unbegun !== undefined) {
     const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
     try {
       while (!codec.begun && codec.providerError === null) {
@@ -154,6 +154,8 @@ async function beginStream(
     }
     if (!codec.begun) {
       void upstream.cancel().catch(() => undefined);
+      const said = prepared.unbegun?.() ?? null;
+      if (said !== null) return { ...failed(said.declined, status), usage: plausibleUsage(said.usage) };
       return {
         ...failed(
           refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
