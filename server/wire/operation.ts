@@ -10,6 +10,7 @@ export type ProviderOperation =
   | "images"
   | "image_edits"
   | "speech"
+  | "azure_speech"
   | "transcriptions"
   | "translations"
   | "moderations"

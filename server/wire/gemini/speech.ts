@@ -12,7 +12,7 @@ const FORMATS = ["wav", "pcm"];
 /** Gemini's speech models, which answer with bare samples. */
 export const geminiSpeech: SpeechCodec = {
   operation: "gemini_speech",
-  write({ input, voice, instructions, format, others }) {
+  write({ input, voice, instructions, format, speed, others }) {
     if (format !== null && !FORMATS.includes(format))
       return { unsupported: { field: "response_format", message: `must be one of ${FORMATS.join(", ")} for this model` } };
     const body: JsonObject = {
@@ -20,7 +20,7 @@ export const geminiSpeech: SpeechCodec = {
       contents: [{ role: "user", parts: [{ text: instructions === null ? input : `${instructions}: ${input}` }] }],
       generationConfig: { responseModalities: ["AUDIO"], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } },
     };
-    return { body: JSON.stringify(body), dropped: others };
+    return { body: JSON.stringify(body), dropped: [...(speed === null ? [] : ["speed"]), ...others] };
   },
   contentType: (format) => (format === "pcm" ? "audio/pcm" : "audio/wav"),
   stream: (format, text) => new GeminiSpeechStream(format === "pcm" ? "pcm" : "wav", text),

@@ -8,7 +8,8 @@ export interface SpeechAsked {
   readonly voice: string;
   /** How it is to be said. */
   readonly instructions: string | null;
-  /** Null where the caller did not say. */
+  /** How fast, as a multiple of the usual; null where the caller did not say, as with the format. */
+  readonly speed: number | null;
   readonly format: string | null;
   /** Names of what else the request says. */
   readonly others: readonly string[];
