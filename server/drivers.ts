@@ -9,6 +9,7 @@ import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
 import { anthropicBatches } from "./upstreams/providers/anthropic/anthropic-batches.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
+import { azureSpeechProvider } from "./upstreams/providers/azure-speech/azure-speech.ts";
 import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { geminiBatches } from "./upstreams/providers/gemini/gemini-batches.ts";
@@ -43,6 +44,7 @@ export function providerDrivers(out: Outbound, clock: Clock) {
   return {
     openai: openaiProvider(out),
     azure_openai: azureOpenaiProvider(out),
+    azure_speech: azureSpeechProvider(out),
     anthropic: anthropicProvider(out),
     gemini: geminiProvider(out),
     vertex: vertexProvider(out, clock),

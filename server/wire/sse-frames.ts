@@ -14,7 +14,12 @@ const DATA = new TextEncoder().encode("data:");
  * frame however many there are.
  */
 export class FrameCutter {
-  private readonly held = new HeldBytes();
+  private readonly held: HeldBytes;
+
+  /** `most`: bytes of the largest frame there may be. */
+  constructor(most?: number) {
+    this.held = new HeldBytes(most);
+  }
 
   /** Whether everything pushed so far was whole frames. */
   get isEmpty(): boolean {

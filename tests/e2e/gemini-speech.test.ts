@@ -12,12 +12,12 @@ let groupId: string;
 const SAMPLES = Buffer.from([1, 0, 2, 0, 3, 0, 4, 0]);
 
 beforeAll(async () => {
-  vendor = fakeVendor(({ body }) => {
+  vendor = fakeVendor(({ body, path }) => {
     const said = JSON.parse(body).contents[0].parts[0].text as string;
     if (said.includes("unknown voice")) return Response.json({ error: { code: 400, message: "no such voice" } }, { status: 400 });
     const mute = said.includes("forbidden");
     const data = { inlineData: { mimeType: "audio/L16;codec=pcm;rate=24000", data: SAMPLES.toString("base64") } };
-    return Response.json({
+    const answer = {
       candidates: [{ content: { role: "model", parts: mute ? [] : [data] }, finishReason: mute ? "PROHIBITED_CONTENT" : "STOP", index: 0 }],
       usageMetadata: {
         promptTokenCount: 10,
@@ -25,7 +25,10 @@ beforeAll(async () => {
         totalTokenCount: 210,
         ...(!mute && { candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 200 }] }),
       },
-    });
+    };
+    // Some models know no streams, and answer whole.
+    if (!path.includes(":streamGenerateContent") || said.includes("at once")) return Response.json(answer);
+    return mute ? new Response(eventOf(answer), { headers: EVENTS }) : new Response(spokenAs(said, answer), { headers: EVENTS });
   });
   world = await startWorld();
   const { admin } = world;
@@ -52,6 +55,36 @@ afterAll(async () => {
   await vendor.stop();
 });
 
+const EVENTS = { "content-type": "text/event-stream" };
+const eventOf = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;
+/** The last of what is said comes, or breaks off, once this is called. */
+let goOn: () => void = () => undefined;
+
+/** Two events of sound, and then one that says that it was all. */
+function spokenAs(said: string, { candidates: [whole], usageMetadata }: { candidates: any[]; usageMetadata: object }) {
+  const { parts } = whole.content;
+  const piece = (from: number) => {
+    const { mimeType } = parts[0].inlineData;
+    const data = SAMPLES.subarray(from, from + 4).toString("base64");
+    return eventOf({ candidates: [{ content: { role: "model", parts: [{ inlineData: { mimeType, data } }] }, index: 0 }] });
+  };
+  return new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
+      send(piece(0));
+      if (/slow|torn|cut short|fails/.test(said)) await new Promise<void>((resolve) => (goOn = resolve));
+      if (said.includes("torn")) return controller.error(new Error("torn"));
+      if (said.includes("fails")) send(eventOf({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }));
+      else {
+        send(piece(4));
+        if (!said.includes("cut short"))
+          send(eventOf({ candidates: [{ content: { parts: [] }, finishReason: "STOP", index: 0 }], usageMetadata }));
+      }
+      controller.close();
+    },
+  });
+}
+
 async function clientOf(group: string): Promise<OpenAI> {
   const { key_value: apiKey } = await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "k", access_mode: "shared" });
   return new OpenAI({ apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
@@ -65,14 +98,18 @@ const refusal = (asked: Promise<unknown>) =>
     ({ status, message, headers }: { status: number; message: string; headers: Headers }) => ({ status, message, headers }),
   );
 
+/** The lengths that a WAV file says of itself: of all behind them, and of its samples. */
+const lengthsIn = (sound: Buffer) => [sound.readUInt32LE(4), sound.readUInt32LE(40)];
+
 test("samples become a WAV file that plays, asked for in Gemini's words and priced by its tokens", async () => {
   const response = await speak({ instructions: "Say cheerfully", speed: 1.5 });
   const sound = Buffer.from(await response.arrayBuffer());
   expect(response.headers.get("content-type")).toBe("audio/wav");
-  expect([sound.subarray(0, 4).toString(), sound.readUInt32LE(4), sound.subarray(8, 16).toString()]).toEqual(["RIFF", 44, "WAVEfmt "]);
+  expect([sound.subarray(0, 4).toString(), sound.subarray(8, 16).toString()]).toEqual(["RIFF", "WAVEfmt "]);
   expect([sound.readUInt16LE(22), sound.readUInt32LE(24), sound.readUInt32LE(28), sound.readUInt16LE(34)]).toEqual([1, 24_000, 48_000, 16]);
-  expect([sound.readUInt32LE(40), sound.subarray(44)]).toEqual([8, SAMPLES]);
-  expect(vendor.seen.at(-1)?.path).toBe("/v1beta/models/gemini-tts:generateContent");
+  // Nobody knew how long it would be when it began.
+  expect([lengthsIn(sound), sound.subarray(44)]).toEqual([[0xffffffff, 0xffffffff], SAMPLES]);
+  expect(vendor.seen.at(-1)?.path).toBe("/v1beta/models/gemini-tts:streamGenerateContent?alt=sse");
   expect(JSON.parse(vendor.seen.at(-1)?.body as string)).toEqual({
     contents: [{ role: "user", parts: [{ text: "Say cheerfully: Good morning" }] }],
     generationConfig: { responseModalities: ["AUDIO"], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } } },
@@ -88,12 +125,53 @@ test("samples become a WAV file that plays, asked for in Gemini's words and pric
   });
 });
 
+test("it streams as it comes: each event's samples at once", async () => {
+  const response = await speak({ response_format: "pcm", input: "Go slow" });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(SAMPLES.subarray(0, 4));
+  goOn();
+  expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(SAMPLES.subarray(4));
+  expect((await reader.read()).done).toBe(true);
+  expect(await rowBy(response)).toMatchObject({ success: true, llm_completion_tokens: 200, media_audio_chars: 7 });
+});
+
+test("what breaks off is torn for its caller too, and its row says so and what was heard", async () => {
+  for (const [input, reason] of [
+    ["A torn word", expect.any(String)],
+    ["A word cut short", expect.any(String)],
+    ["A voice that fails", "overloaded"],
+  ] as const) {
+    const response = await speak({ response_format: "pcm", input });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(SAMPLES.subarray(0, 4));
+    goOn();
+    await expect(
+      (async () => {
+        while (!(await reader.read()).done);
+      })(),
+    ).rejects.toThrow();
+    const row = await rowBy(response);
+    expect(row).toMatchObject({ success: false, error_type: "upstream_interrupted", media_audio_chars: input.length });
+    if (typeof reason === "string") expect(row.error_message).toContain(reason);
+    // A token for what was heard, and those of the text.
+    expect(row.llm_completion_tokens).toBe(1);
+    expect(row.llm_estimated_cost_usd).toBeGreaterThan(0);
+  }
+});
+
+test("a model that knows no streams is heard all the same", async () => {
+  const sound = Buffer.from(await (await speak({ input: "All at once" })).arrayBuffer());
+  expect([lengthsIn(sound), sound.subarray(44)]).toEqual([[44, 8], SAMPLES]);
+});
+
 test("bare samples, what is kept, and Vertex AI", async () => {
   const bare = await speak({ response_format: "pcm" });
   expect([bare.headers.get("content-type"), Buffer.from(await bare.arrayBuffer())]).toEqual(["audio/pcm", SAMPLES]);
   const kept = await speak({ model: "gemini-tts-vertex", persist: true });
   const id = kept.headers.get("x-gw-file-id") as string;
   const file = await openai.files.content(id);
+  const sound = Buffer.from(await kept.clone().arrayBuffer());
+  expect(lengthsIn(sound)).toEqual([44, 8]);
   expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.from(await kept.arrayBuffer()));
   expect(vendor.seen.at(-1)?.path).toBe("/v1/projects/fake/locations/global/publishers/google/models/gemini-tts-vertex:generateContent");
   // 12 x $15 a million: it has no price of tokens.

@@ -11,6 +11,8 @@ export interface MadeJob {
   polls: number;
   downloads: number;
   cancelled: boolean;
+  /** Seconds from beginning to end, where a video goes on from another one. */
+  long?: number;
 }
 
 export interface VideoFaults {
@@ -57,7 +59,7 @@ export function startVideoVendor(faults: VideoFaults = {}) {
       case "openai":
         return {
           ...{ id: job.id, object: "video", model: job.asked.model, created_at: Math.floor(job.begunAt / 1000), prompt: job.asked.prompt },
-          ...{ seconds: String(job.asked.seconds ?? "4"), size: job.asked.size ?? "720x1280", progress: done ? 100 : 20 },
+          ...{ seconds: String(job.long ?? job.asked.seconds ?? "4"), size: job.asked.size ?? "720x1280", progress: done ? 100 : 20 },
           status: job.cancelled ? "cancelled" : !done ? "in_progress" : outcome === "completed" ? "completed" : "failed",
           ...(done && outcome !== "completed" && { error: { code: "moderation_blocked", message: "Not that" } }),
         };
@@ -139,6 +141,15 @@ export function startVideoVendor(faults: VideoFaults = {}) {
         if (asked.prompt === "refused")
           return Response.json({ error: { message: "We do not film that", code: "bad_prompt" } }, { status: 400 });
         const job = begin("openai", asked);
+        return answer("submit", job, () => Response.json({ ...told(job, true), status: "queued" }));
+      }
+      const derived = /^\/v1\/videos\/(?:(edits|extensions)|([^/]+)\/remix)$/.exec(path);
+      if (request.method === "POST" && derived !== null) {
+        const asked = (await request.json()) as Record<string, any>;
+        const from = jobs.get(derived[2] ?? asked.video?.id);
+        if (from === undefined || !isDone(from)) return Response.json({ error: { message: "no such video" } }, { status: 404 });
+        const job = begin("openai", { ...asked, path });
+        if (derived[1] === "extensions") job.long = (from.long ?? Number(from.asked.seconds ?? 4)) + Number(asked.seconds);
         return answer("submit", job, () => Response.json({ ...told(job, true), status: "queued" }));
       }
       if (request.method === "POST" && path === "/v1beta/interactions") {

@@ -34,6 +34,7 @@ export const PROVIDER_FORMATS = {
   anthropic: { ...PLAIN, catalog: { provider: "anthropic" }, hourlyCacheWrites: true, batches: true },
   gemini: { ...PLAIN, catalog: { provider: "gemini" }, batches: true },
   azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" }, countsAsOpenAi: true },
+  azure_speech: { ...PLAIN, catalog: "none" },
   bedrock: { ...PLAIN, catalog: { provider: "bedrock" } },
   vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" } },
   echo: { ...PLAIN, baseUrl: "none", catalog: "none" },

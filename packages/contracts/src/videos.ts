@@ -38,6 +38,7 @@ export const videoJob = z
     resolution: text.nullable(),
     duration_seconds: z.number().nullable(),
     chat_id: text.nullable(),
+    source_job_id: text.nullable().describe("the job whose video this one was made of"),
   })
   .meta({ id: "VideoJob" });
 
@@ -52,6 +53,16 @@ export const openaiVideoRequest = z
   })
   .meta({ id: "OpenAiVideoRequest" });
 
+export const openaiVideoRemixRequest = z.looseObject({ prompt: text }).meta({ id: "OpenAiVideoRemixRequest" });
+
+const madeVideo = z.strictObject({ id: text }).describe("a video made here");
+
+export const openaiVideoEditRequest = z.looseObject({ prompt: text, video: madeVideo }).meta({ id: "OpenAiVideoEditRequest" });
+
+export const openaiVideoExtensionRequest = z
+  .looseObject({ prompt: text, video: madeVideo, seconds: text.describe("of what is to follow") })
+  .meta({ id: "OpenAiVideoExtensionRequest" });
+
 export const openaiVideo = z
   .looseObject({
     id: text,
@@ -64,6 +75,7 @@ export const openaiVideo = z
     expires_at: z.number().int().nullable(),
     seconds: text.nullable(),
     size: text.nullable(),
+    remixed_from_video_id: text.nullable().describe("the video that this one was made of"),
     error,
   })
   .meta({ id: "OpenAiVideo" });

@@ -8,14 +8,19 @@ import { callerOf, type FileService } from "./caller.ts";
 
 const refused = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 
-/** What a picture that is sent along may measure: as much as goes into one request to any provider served here. */
+/** What a file that is sent along may measure: as much as goes into one request to any provider served here. */
 const MOST_BYTES = 20 * 1024 * 1024;
 
-/** A picture of the caller's that is in the store, to be sent along. */
-export async function storedPicture(call: Call, files: FileService, id: string, field: string): Promise<MediaFile | Refusal> {
+/** A picture or a video of the caller's that is in the store, to be sent along. */
+export async function storedMedia(
+  call: Call,
+  files: FileService,
+  { id, kind }: { readonly id: string; readonly kind: "image" | "video" },
+  field: string,
+): Promise<MediaFile | Refusal> {
   const file = await files.find(callerOf(call).owner, id);
   if (isRefusal(file)) return { ...file, fields: [{ field, message: "names no file of the caller's" }] };
-  if (file.kind !== "image") return refused(field, `names a file of the kind ${file.kind}, and an image is wanted`);
+  if (file.kind !== kind) return refused(field, `names a file of the kind ${file.kind}, and one of the kind ${kind} is wanted`);
   if (file.size_bytes > MOST_BYTES) return refused(field, "names a file that is larger than 20 MiB");
   const bytes = await files.open(file, 0, file.size_bytes);
   if (isRefusal(bytes)) return bytes;

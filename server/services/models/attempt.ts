@@ -37,7 +37,7 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const { model, prepared, abort, timeoutMs } = terms;
   const provider = providerOf(parts.providers, model);
   if (isRefusal(provider)) return failed(provider, null);
-  const { operation, body, form, stream, query = "" } = prepared;
+  const { operation, of, body, form, stream, query = "" } = prepared;
   const headers = { ...passedOn(call, model), ...prepared.headers };
   const { batched } = call;
   if (batched?.kind === "answered") {
@@ -45,7 +45,8 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
     const response = new Response(answered, { status, headers: { "content-type": "application/json" } });
     return readWhole(call, terms, response, { "content-type": "application/json" }, parts.clock);
   }
-  const reply = await provider.send(targetOf(model), { operation, body, ...(form && { form }), stream, headers, query, abort, timeoutMs });
+  const asked = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
+  const reply = await provider.send(targetOf(model), asked);
   if (isRefusal(reply))
     return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
@@ -137,7 +138,7 @@ async function beginStream(
 ): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
-  if (holdHead) {
+  if (holdHead || prepared.unbegun !== undefined) {
     const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
     try {
       while (!codec.begun && codec.providerError === null) {
@@ -153,6 +154,8 @@ async function beginStream(
     }
     if (!codec.begun) {
       void upstream.cancel().catch(() => undefined);
+      const said = prepared.unbegun?.() ?? null;
+      if (said !== null) return { ...failed(said.declined, status), usage: plausibleUsage(said.usage) };
       return {
         ...failed(
           refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),

@@ -336,7 +336,7 @@ class Failover {
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
     noteUpstreamModel(row, model);
-    row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
+    row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream, prepared.of);
     row.region_routed_to = model.provider.region;
     row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model, parts.providers);
     row.request_content_hash = sha256Hex(prepared.body);

@@ -20,6 +20,8 @@ export interface ModelRequest {
 /** A request in a provider's format, and how its answer becomes the caller's. */
 export interface PreparedRequest {
   readonly operation: ProviderOperation;
+  /** The provider's own id of what the operation is about, where its address names one. */
+  readonly of?: string;
   readonly body: string;
   /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it, for the record. */
   readonly form?: OutboundBytes;
@@ -40,6 +42,11 @@ export interface PreparedRequest {
   whole(bytes: Uint8Array): WholeAnswerReading | null | Promise<WholeAnswerReading | null>;
   /** Whether an answer that is none says that the model will not do it. */
   declined?(bytes: Uint8Array): DeclinedReading | null;
+  /**
+   * Where a stream may turn out to be no answer: why it never began, if the provider said so. Its caller is told nothing before it
+   * begins.
+   */
+  readonly unbegun?: () => DeclinedReading | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */
   refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
   /** True where ending the request would end nothing at the provider: then it goes on when its caller hangs up. */

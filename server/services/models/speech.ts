@@ -1,13 +1,12 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import type { JsonValue } from "../../wire/document.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { PassedSound, usageOfSpeech } from "../../wire/speech/passed-sound.ts";
-import type { SpeechCodec, SpeechRead } from "../../wire/speech/speech-codec.ts";
+import type { SpeechCodec, SpeechRead, SpeechStream } from "../../wire/speech/speech-codec.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
-import type { ModelRequest, PreparedRequest } from "./model-request.ts";
+import type { DeclinedReading, ModelRequest, PreparedRequest } from "./model-request.ts";
 
 /** Speech of a model whose provider speaks OpenAI's API, or has such models of its own. */
 export function speechModelRequest(request: SpeechRequest, providers: AttemptParts["providers"]): ModelRequest {
@@ -51,36 +50,36 @@ function translating(request: SpeechRequest, codec: SpeechCodec): PreparedReques
   const asked = request.asked();
   const written = codec.write(asked);
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
+  const { persist, spokenCharacters, inputCharacters } = request;
+  const contentType = codec.contentType(asked.format);
+  const text = { spoken: spokenCharacters, characters: inputCharacters };
+  let stream: SpeechStream | null = null;
   return {
     operation: codec.operation,
     body: written.body,
-    stream: false,
+    stream: !persist,
     sent: NOTHING_SENT,
-    headers: {},
-    streamCodec: () => null,
-    streamType: null,
+    headers: written.headers ?? {},
+    streamCodec: () => (stream = persist ? null : codec.stream(asked.format, text)),
+    streamType: contentType,
+    bytes: true,
+    unbegun: () => (stream === null || stream.declined === null ? null : declinedFor(stream.declined, stream.usage)),
     whole(bytes) {
-      const read = readSpeech(codec, bytes, asked.format);
+      const read = codec.read(bytes, asked.format);
       if (read === null || read.sound === null) return null;
-      const { bytes: body, contentType } = read.sound;
-      return { body, contentType, usage: usageOf(read, request.spokenCharacters), outputCharacters: 0 };
+      return { body: read.sound, contentType, usage: usageOf(read, spokenCharacters), outputCharacters: 0 };
     },
     declined(bytes) {
-      const read = readSpeech(codec, bytes, asked.format);
-      if (read === null || read.sound !== null) return null;
-      return { declined: refuse("speech_declined", undefined, { reason: read.declined ?? undefined }), usage: read.usage };
+      const read = codec.read(bytes, asked.format);
+      return read === null || read.sound !== null ? null : declinedFor(read.declined, read.usage);
     },
     refusal: (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
     dropped: written.dropped,
   };
 }
 
-function readSpeech(codec: SpeechCodec, bytes: Uint8Array, format: string | null): SpeechRead | null {
-  try {
-    return codec.read(JSON.parse(new TextDecoder().decode(bytes)) as JsonValue, format);
-  } catch {
-    return null;
-  }
+function declinedFor(reason: string | null, usage: Usage | null): DeclinedReading {
+  return { declined: refuse("speech_declined", undefined, { reason: reason ?? undefined }), usage };
 }
 
 function usageOf({ usage }: SpeechRead, spokenCharacters: number): Usage {

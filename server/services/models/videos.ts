@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Attempt } from "../../road/call.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
@@ -6,7 +7,7 @@ import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { VideoAsked, VideoCodec } from "../../wire/videos/video-codec.ts";
-import type { VideosRequest } from "../../wire/videos/videos-request.ts";
+import type { FilmedBefore, VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
@@ -50,13 +51,17 @@ export function videosModelRequest(
 }
 
 async function written(request: VideosRequest, model: ModelEntry, codec: VideoCodec): Promise<PreparedRequest | Refusal> {
-  const sent = codec.write(request.asked(codec.form ? null : await shownIn(request)), model.modelName);
+  const source = request.source === null ? null : await sourceFor(request.source, model, codec);
+  if (source !== null && isRefusal(source)) return source;
+  const asIs = codec.form && source === null;
+  const sent = codec.write(request.asked(asIs ? null : await shownIn(request), source), model.modelName);
   if ("unsupported" in sent) return refuse("unsupported_parameter", undefined, { fields: [sent.unsupported] });
   const outbound = { model: model.modelName };
   return {
     operation: codec.operation,
-    body: codec.form ? request.outbound(outbound) : sent.body,
-    ...(codec.form && { form: request.form(outbound) }),
+    ...sent.to,
+    body: asIs ? request.outbound(outbound) : sent.body,
+    ...(asIs && { form: request.form(outbound) }),
     stream: false,
     sent: NOTHING_SENT,
     headers: {},
@@ -68,8 +73,22 @@ async function written(request: VideosRequest, model: ModelEntry, codec: VideoCo
       return id === null ? null : { body: new TextEncoder().encode(JSON.stringify({ id })), usage: NOTHING_YET, outputCharacters: 0 };
     },
     refusal: codec.form ? () => null : (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
-    dropped: codec.form ? [] : sent.dropped,
+    dropped: asIs ? [] : sent.dropped,
   };
+}
+
+const MADE: Readonly<Record<FilmedBefore["as"], string>> = { remix: "remixes", edit: "edits", extension: "extensions" };
+
+/** A video that a new one is made of, as the provider is told of it. */
+async function sourceFor(source: FilmedBefore, model: ModelEntry, codec: VideoCodec): Promise<NonNullable<VideoAsked["source"]> | Refusal> {
+  const { as, field, upstreamId } = source;
+  const told = codec.sources[as];
+  const unsupported = (message: string) => refuse("unsupported_parameter", undefined, { fields: [{ field, message }] });
+  if (told === undefined) return unsupported(`names a video of which this model's provider makes no ${MADE[as]}`);
+  if (model.provider.providerKey !== source.providerKey) return unsupported("names a video that its model's provider did not make");
+  if (told === "job") return { as, upstreamId, shown: null };
+  const file = await source.open();
+  return isRefusal(file) ? file : { as, upstreamId, shown: await inBase64(file) };
 }
 
 function refusedAs(status: number): object {
@@ -78,9 +97,12 @@ function refusedAs(status: number): object {
 }
 
 async function shownIn({ reference }: VideosRequest): Promise<VideoAsked["reference"]> {
-  if (reference === null) return null;
-  const bytes = await readUpTo(reference.open(), reference.bytes);
-  return { mimeType: reference.mimeType, base64: Buffer.from(bytes ?? new Uint8Array(0)).toString("base64") };
+  return reference === null ? null : inBase64(reference);
+}
+
+async function inBase64({ open, bytes, mimeType }: MediaFile): Promise<NonNullable<VideoAsked["reference"]>> {
+  const read = await readUpTo(open(), bytes);
+  return { mimeType, base64: Buffer.from(read ?? new Uint8Array(0)).toString("base64") };
 }
 
 function jsonOf(bytes: Uint8Array): JsonValue {
@@ -108,13 +130,18 @@ function mayHaveBegun({ outcome, status }: Attempt): boolean {
 
 /** What of the request the model's record does not allow. */
 function attributeProblem(
-  { resolution, seconds, body }: VideosRequest,
+  { resolution, seconds, body, source }: VideosRequest,
   {
     supportedVideoResolutions: resolutions = [],
     supportedVideoDurations: durations = [],
     maxVideoDurationSeconds: longest = null,
   }: ModelEntry,
 ): { readonly field: string; readonly message: string } | null {
+  // What is made of a video is as large as that is, and vendors have lengths of their own for it.
+  if (source !== null)
+    return source.as === "extension" && seconds !== null && longest !== null && seconds > longest
+      ? { field: "seconds", message: `must be at most ${longest} for this model` }
+      : null;
   if (resolution !== null && resolutions.length > 0 && !resolutions.some((token) => isSameResolution(token, resolution)))
     return { field: "size" in body ? "size" : "resolution", message: `must be one of ${resolutions.join(", ")} for this model` };
   const field = "seconds" in body ? "seconds" : "duration_seconds";

@@ -28,10 +28,23 @@ export function mostOfJob(model: ModelEntry, { prices, tiers }: JobPrices, film:
   return Math.max(0, ...costs);
 }
 
-/** What a job used that left a video: tokens where they are told, and how long it is. */
+/** What a job used that left a video: tokens where they are told, and how long what was made is. */
 export function usageOfVideo(job: VideoJob, { usage, seconds }: Pick<VideoLook, "usage" | "seconds">): Usage {
-  const used = { ...(usage ?? NOTHING), videoSeconds: seconds ?? job.seconds ?? 0, videoResolution: job.resolution };
+  const used = { ...(usage ?? NOTHING), videoSeconds: secondsMade(job, seconds), videoResolution: job.resolution };
   return plausibleUsage(used) ?? { ...NOTHING, videoSeconds: job.seconds ?? 0, videoResolution: job.resolution, estimated: true };
+}
+
+/** Of an extension its provider tells the length of the whole: what was there before is not billed again, nor less than was asked for. */
+function secondsMade({ seconds, source_seconds: before }: VideoJob, told: number | null): number {
+  const asked = seconds ?? 0;
+  if (told === null) return asked;
+  return before === null ? told : Math.max(told - before, asked);
+}
+
+/** How long a job's video is from its beginning to its end, seconds; null where nobody knows. */
+export function secondsOfVideo({ seconds, source_seconds: before, usage }: VideoJob): number | null {
+  const made = (usage as Usage | null)?.videoSeconds || seconds;
+  return made === null ? null : made + (before ?? 0);
 }
 
 /** Micro-dollars; null where something that was used has no price. */

@@ -7,11 +7,20 @@ import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { filmSeconds } from "../../road/metering/film.ts";
 import { askWhole, type ProvidersOfVideos, providerOfJob } from "./look-at-provider.ts";
-import { costOfJob, jobPrices, mostOfJob } from "./video-cost.ts";
+import { costOfJob, jobPrices, mostOfJob, secondsOfVideo } from "./video-cost.ts";
 import type { VideoRunner } from "./video-runner.ts";
 
 /** What surfaces work with. */
 export type CallerVideo = VideoJob;
+
+/** A job that left a video. */
+export interface SucceededVideo {
+  readonly job: VideoJob;
+  readonly upstreamId: string;
+  readonly fileId: string;
+  /** How long the video is, from its beginning to its end; null where nobody knows. */
+  readonly seconds: number | null;
+}
 
 /** Jobs of one tenant that have not ended. */
 const MOST_OPEN = 1_000;
@@ -121,6 +130,15 @@ export class VideoService {
     return (await this.store.find(owner, id)) ?? refuse("video_not_found");
   }
 
+  /** A job of the caller's whose video is there to be made another of. */
+  async succeeded(owner: VideoOwner, id: string): Promise<SucceededVideo | Refusal> {
+    const job = await this.find(owner, id);
+    if (isRefusal(job)) return job;
+    const { upstream_id: upstreamId, output_file_id: fileId } = job;
+    if (job.status !== "succeeded" || upstreamId === null || fileId === null) return refuse("video_not_ready");
+    return { job, upstreamId, fileId, seconds: secondsOfVideo(job) };
+  }
+
   /** Cancels a job at its provider; 409 where that cannot be. Whoever cancels twice is told the same. */
   async cancel(call: Call, owner: VideoOwner, id: string): Promise<VideoJob | Refusal> {
     const { providers, store, tenant, begin, runner } = this.parts;
@@ -175,6 +193,8 @@ export class VideoService {
       // What it is billed by where its provider tells no length: never nothing.
       seconds: request.seconds ?? usualSeconds ?? filmSeconds(model, request.film),
       chat_id: request.chatId,
+      source_job_id: request.source?.jobId ?? null,
+      source_seconds: request.source?.as === "extension" ? (request.source.seconds ?? 0) : null,
       display_name: request.displayName,
       prices: JSON.stringify(prices),
       held_micro_usd: mostOfJob(model, prices, request.film),

@@ -21,6 +21,8 @@ export interface VideoJobTable {
   resolution: string | null;
   seconds: number | null;
   chat_id: string | null;
+  source_job_id: string | null;
+  source_seconds: number | null;
   display_name: string | null;
   prices: Json<object>;
   held_micro_usd: number;

@@ -15,6 +15,9 @@ export const VIDEO_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`GET ${LLM}/video/jobs/:job_id`]: video("Retrieve a video job", videos.videoJob),
   [`DELETE ${LLM}/video/jobs/:job_id`]: video("Cancel a video job at its provider", videos.videoJob),
   [`POST ${LLM}/videos`]: video("Create a video (OpenAI)", videos.openaiVideo, { body: videos.openaiVideoRequest, form: true }),
+  [`POST ${LLM}/videos/edits`]: video("Edit a video (OpenAI)", videos.openaiVideo, { body: videos.openaiVideoEditRequest }),
+  [`POST ${LLM}/videos/extensions`]: video("Extend a video (OpenAI)", videos.openaiVideo, { body: videos.openaiVideoExtensionRequest }),
+  [`POST ${LLM}/videos/:job_id/remix`]: video("Remix a video (OpenAI)", videos.openaiVideo, { body: videos.openaiVideoRemixRequest }),
   [`GET ${LLM}/videos`]: video("List videos (OpenAI)", videos.openaiVideoPage, { query: videos.openaiVideoPageQuery }),
   [`GET ${LLM}/videos/:job_id`]: video("Retrieve a video (OpenAI)", videos.openaiVideo),
   [`GET ${LLM}/videos/:job_id/content`]: video(

@@ -2,6 +2,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Surface } from "../../road/surface.ts";
 import { callerOf } from "../../services/files/caller.ts";
+import { secondsOfVideo } from "../../services/videos/video-cost.ts";
 import type { CallerVideo } from "../../services/videos/video-service.ts";
 import { videoFrameOf } from "../../wire/videos/resolution.ts";
 import { contentAnswer } from "../files/content.ts";
@@ -16,22 +17,23 @@ const USUAL = 20;
 const seconds = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000));
 
 /** A job, in OpenAI's form: it knows no other end than these two. */
-function objectOf(job: CallerVideo): object {
-  const { id, status, model, progress, created_at, ended_at, resolution, seconds: asked, error } = job;
+export function openaiVideoObject(job: CallerVideo): object {
+  const { id, status, model, progress, created_at, ended_at, resolution, source_job_id, error } = job;
+  const long = job.source_seconds === null ? job.seconds : secondsOfVideo(job);
   const frame = resolution === null ? null : videoFrameOf(resolution, null);
   const failed = status === "failed" || status === "cancelled" || status === "expired";
   return {
-    ...{ id, object: "video", model, progress, prompt: null, remixed_from_video_id: null },
+    ...{ id, object: "video", model, progress, prompt: null, remixed_from_video_id: source_job_id },
     status: status === "succeeded" ? "completed" : failed ? "failed" : status,
     ...{ created_at: seconds(created_at), completed_at: status === "succeeded" ? seconds(ended_at) : null, expires_at: null },
-    seconds: asked === null ? null : String(asked),
+    seconds: long === null ? null : String(long),
     size: frame === null ? resolution : `${frame.width}x${frame.height}`,
     error: failed ? (error ?? { code: `video_${status}`, message: "The job was cancelled." }) : null,
   };
 }
 
 /** POST /v1/proxy/llm/videos */
-export const openaiVideoCreate = (services: VideoServices): Surface => submitting(services, objectOf);
+export const openaiVideoCreate = (services: VideoServices): Surface => submitting(services, openaiVideoObject);
 
 /** GET /v1/proxy/llm/videos */
 export const openaiVideoList = ({ videos }: VideoServices): Surface =>
@@ -48,7 +50,7 @@ export const openaiVideoList = ({ videos }: VideoServices): Surface =>
     const shown = items.slice(0, limit);
     return jsonAnswer({
       object: "list",
-      data: shown.map(objectOf),
+      data: shown.map(openaiVideoObject),
       first_id: shown[0]?.id ?? null,
       last_id: shown.at(-1)?.id ?? null,
       has_more: items.length > limit,
@@ -61,7 +63,7 @@ export const openaiVideoDetail = ({ videos }: VideoServices): Surface =>
     const job = await videos.find(callerOf(call).owner, videoIdIn(call));
     if (isRefusal(job)) return job;
     noteVideo(call, job);
-    return jsonAnswer(objectOf(job));
+    return jsonAnswer(openaiVideoObject(job));
   });
 
 /** GET /v1/proxy/llm/videos/{video_id}/content */

@@ -5,7 +5,7 @@ import { invalidRequest } from "../../road/invalid-request.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import type { FormBounds } from "../../services/files/read-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
-import { dataPicture, storedPicture } from "../../services/files/stored-media.ts";
+import { dataPicture, storedMedia } from "../../services/files/stored-media.ts";
 import { isObject, JsonDocument, type JsonValue } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { readVideosRequest, spelledOut, type VideosRequest } from "../../wire/videos/videos-request.ts";
@@ -21,12 +21,13 @@ export interface VideoReading {
 
 /** A request for a video, as JSON or as the form that OpenAI's clients send. */
 export async function readVideo(call: Call, parts: VideoReading): Promise<VideosRequest | Refusal> {
-  const type = call.headers.get("content-type") ?? "application/json";
-  const read = /^multipart\/form-data\s*;/i.test(type) ? await fromForm(call, parts) : await fromJson(call, parts);
+  const read = isForm(call) ? await fromForm(call, parts) : await fromJson(call, parts);
   if (isRefusal(read)) return read;
   if (read.reference !== null) call.requestContent = read.outbound({ model: read.model ?? "" });
   return read;
 }
+
+export const isForm = (call: Call): boolean => /^multipart\/form-data\s*;/i.test(call.headers.get("content-type") ?? "");
 
 async function fromForm(call: Call, { spool, files }: VideoReading): Promise<VideosRequest | Refusal> {
   const form = await readMediaForm(call, spool, BOUNDS, "image");
@@ -40,21 +41,31 @@ async function fromForm(call: Call, { spool, files }: VideoReading): Promise<Vid
   const sent = form.files[0]?.file ?? null;
   const reference = sent ?? (await referenceOf(call, files, { file_id: named[0] ?? null, image_url: named[1] ?? null }));
   if (reference !== null && isRefusal(reference)) return reference;
-  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(spelledOut(fields))));
-  if (!(document instanceof JsonDocument)) return invalidRequest([document]);
+  const document = jsonDocumentOf(new TextEncoder().encode(JSON.stringify(spelledOut(fields))));
+  if (isRefusal(document)) return document;
   const request = readVideosRequest(document, reference, form.bytes);
   if ("fields" in request) return invalidRequest(request.fields);
   call.requestContent = request.outbound({ model: request.model ?? "" });
   return request;
 }
 
-async function fromJson(call: Call, { files }: VideoReading): Promise<VideosRequest | Refusal> {
+export function jsonDocumentOf(bytes: Uint8Array): JsonDocument | Refusal {
+  const document = JsonDocument.read(bytes);
+  return document instanceof JsonDocument ? document : invalidRequest([document]);
+}
+
+/** A body of JSON, told on the record as it came. */
+export async function readJsonDocument(call: Call): Promise<JsonDocument | Refusal> {
   const body = call.arriving === undefined ? new Uint8Array(0) : await readUpTo(call.arriving, MOST_JSON);
   if (body === null) return refuse("body_too_large", undefined, { headers: { connection: "close" } });
   call.requestContent = body;
   call.row.request_size_bytes = body.byteLength;
-  const document = JsonDocument.read(body);
-  if (!(document instanceof JsonDocument)) return invalidRequest([document]);
+  return jsonDocumentOf(body);
+}
+
+async function fromJson(call: Call, { files }: VideoReading): Promise<VideosRequest | Refusal> {
+  const document = await readJsonDocument(call);
+  if (isRefusal(document)) return document;
   const reference = await referenceOf(call, files, document.value.input_reference ?? null);
   if (reference !== null && isRefusal(reference)) return reference;
   const request = readVideosRequest(document, reference, null);
@@ -71,7 +82,7 @@ async function referenceOf(call: Call, files: FileService, named: JsonValue): Pr
       Object.keys(named).length > 0
       ? null
       : invalidRequest([{ field: "input_reference", message: "must be {file_id} or {image_url}" }]);
-  if (typeof id === "string" && url === null) return storedPicture(call, files, id, "input_reference.file_id");
+  if (typeof id === "string" && url === null) return storedMedia(call, files, { id, kind: "image" }, "input_reference.file_id");
   if (typeof url === "string" && id === null) return dataPicture(url, "input_reference.image_url");
   return invalidRequest([{ field: "input_reference", message: "must be {file_id} or {image_url}, one of the two and a text" }]);
 }

@@ -8,6 +8,7 @@ import { callerOf } from "../../services/files/caller.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { CallerVideo, VideoService } from "../../services/videos/video-service.ts";
 import { videoTexts } from "../../wire/videos/video-texts.ts";
+import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { readVideo, type VideoReading } from "./read-video.ts";
 
@@ -21,26 +22,32 @@ const OUTPUT = { texts: videoTexts, framing: "events" } as const;
 export const videoIdIn = (call: Call): string => /\/(?:jobs|videos)\/([A-Za-z0-9_]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
 
 /** Says on the row which job the call was about. */
-export function noteVideo(call: Call, { id, status }: CallerVideo): void {
-  call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), video: { job_id: id, status } };
+export function noteVideo(call: Call, { id, status, source_job_id }: CallerVideo): void {
+  const video = { job_id: id, status, ...(source_job_id !== null && { source_job_id }) };
+  call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), video };
 }
 
 /** A job, as the gateway's own interface shows it. */
 export function recordOfVideo(job: CallerVideo): object {
   const { id, status, output_file_id, cost_micro_usd: micros, model_id, created_at, updated_at, error } = job;
-  const { model, progress, resolution, seconds, chat_id } = job;
+  const { model, progress, resolution, seconds, chat_id, source_job_id } = job;
   return {
     ...{ job_id: id, status, output_file_id, cost_usd: micros === null ? null : usdFromMicros(micros), gw_model_id: model_id },
-    ...{ created_at, updated_at, error, model, progress, resolution, duration_seconds: seconds, chat_id },
+    ...{ created_at, updated_at, error, model, progress, resolution, duration_seconds: seconds, chat_id, source_job_id },
   };
 }
 
-/** Submits a job; `shown`: as its caller's protocol tells of jobs. */
-export function submitting({ models, videos, ...reading }: VideoServices, shown: (job: CallerVideo) => object): Surface {
+/** Submits a job; `shown`: as its caller's protocol tells of jobs; `readRequest`: what is asked for. */
+export function submitting(
+  services: VideoServices,
+  shown: (job: CallerVideo) => object,
+  readRequest = (call: Call): Promise<VideosRequest | Refusal> => readVideo(call, services),
+): Surface {
+  const { models, videos } = services;
   return {
     ...llmRefusals,
     async read(call): Promise<Exchange | Refusal> {
-      const inbound = await readVideo(call, reading);
+      const inbound = await readRequest(call);
       if (isRefusal(inbound)) return inbound;
       return {
         view: new InboundView(inbound, ["video"]),

@@ -19,6 +19,8 @@ export interface ProviderTarget {
 
 export interface ProviderRequest {
   readonly operation: ProviderOperation;
+  /** The provider's own id of what the operation is about, where its address names one. */
+  readonly of?: string;
   /** In the provider's own format. */
   readonly body: string;
   /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it. */
@@ -52,7 +54,7 @@ export interface JobQuestion extends ProviderAsk {
 export interface Provider {
   readonly traits: ProviderTraits;
   /** Address an operation goes to, without credentials: the audit row's target_url. */
-  url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string;
+  url(target: ProviderTarget, operation: ProviderOperation, stream: boolean, of?: string): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
   /** Of providers with jobs. A whole address that is not the provider's own is asked without its credential. */
   ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;

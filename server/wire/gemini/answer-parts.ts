@@ -8,6 +8,9 @@ export function partsOf(answer: JsonObject): readonly JsonObject[] {
   });
 }
 
+/** What is said of an answer that holds no media and does not say why. */
+export const NO_REASON = "it gave no reason";
+
 /** Why an answer holds no media, in its own words. */
 export function wordsOf(answer: JsonObject): string {
   const said = partsOf(answer).flatMap((part) => (part.thought === true ? [] : (textIn(part, "text") ?? [])));
@@ -17,5 +20,5 @@ export function wordsOf(answer: JsonObject): string {
     objectsIn(answer, "candidates")
       .map((candidate) => textIn(candidate, "finishReason"))
       .find((one) => one !== null && one !== "STOP");
-  return said.join("").trim() || reason || "it gave no reason";
+  return said.join("").trim() || reason || NO_REASON;
 }

@@ -1,17 +1,18 @@
-import { isObject, type JsonObject } from "../document.ts";
+import type { JsonObject } from "../document.ts";
 import type { SpeechCodec } from "../speech/speech-codec.ts";
 import { wavOf } from "../speech/wav.ts";
-import { partsOf, wordsOf } from "./answer-parts.ts";
-import { objectIn, textIn } from "./members.ts";
+import { wordsOf } from "./answer-parts.ts";
+import { bodyIn } from "./gemini-body.ts";
+import { samplesIn } from "./sound-pieces.ts";
+import { GeminiSpeechStream } from "./speech-stream.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 const FORMATS = ["wav", "pcm"];
-const USUAL_RATE = 24_000;
 
 /** Gemini's speech models, which answer with bare samples. */
 export const geminiSpeech: SpeechCodec = {
   operation: "gemini_speech",
-  write({ input, voice, instructions, format, others }) {
+  write({ input, voice, instructions, format, speed, others }) {
     if (format !== null && !FORMATS.includes(format))
       return { unsupported: { field: "response_format", message: `must be one of ${FORMATS.join(", ")} for this model` } };
     const body: JsonObject = {
@@ -19,23 +20,16 @@ export const geminiSpeech: SpeechCodec = {
       contents: [{ role: "user", parts: [{ text: instructions === null ? input : `${instructions}: ${input}` }] }],
       generationConfig: { responseModalities: ["AUDIO"], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } },
     };
-    return { body: JSON.stringify(body), dropped: others };
+    return { body: JSON.stringify(body), dropped: [...(speed === null ? [] : ["speed"]), ...others] };
   },
-  read(answer, format) {
-    if (!isObject(answer)) return null;
+  contentType: (format) => (format === "pcm" ? "audio/pcm" : "audio/wav"),
+  stream: (format, text) => new GeminiSpeechStream(format === "pcm" ? "pcm" : "wav", text),
+  read(bytes, format) {
+    const answer = bodyIn(new TextDecoder().decode(bytes));
+    if (answer === null) return null;
     const usage = readGeminiUsage(answer.usageMetadata);
-    const pieces = partsOf(answer).flatMap((part) => {
-      const inline = objectIn(part, "inlineData");
-      const type = inline === null ? null : textIn(inline, "mimeType");
-      const data = inline === null ? null : textIn(inline, "data");
-      return type === null || data === null || !/^audio\/(?:l16|pcm)\b/i.test(type) ? [] : [{ type, bytes: Buffer.from(data, "base64") }];
-    });
-    const [first] = pieces;
-    if (first === undefined) return { sound: null, usage, declined: wordsOf(answer) };
-    const samples = Buffer.concat(pieces.map(({ bytes }) => bytes));
-    const rate = Number(/rate=(\d{4,6})\b/.exec(first.type)?.[1] ?? USUAL_RATE);
-    const sound =
-      format === "pcm" ? { bytes: samples, contentType: "audio/pcm" } : { bytes: wavOf(samples, rate), contentType: "audio/wav" };
-    return { sound, usage, declined: null };
+    const found = samplesIn(answer);
+    if (found === null) return { sound: null, usage, declined: wordsOf(answer) };
+    return { sound: format === "pcm" ? found.samples : wavOf(found.samples, found.rate), usage, declined: null };
   },
 };

@@ -1,11 +1,13 @@
-import type { StreamCodec, StreamEnding } from "../stream.ts";
+import type { StreamEnding } from "../stream.ts";
 import type { Usage } from "../usage.ts";
+import type { SpeechStream } from "./speech-codec.ts";
 
 /** Sound that is handed on as it comes. It tells nothing of what it cost: what was to be said does. */
-export class PassedSound implements StreamCodec {
+export class PassedSound implements SpeechStream {
   begun = false;
   readonly outputLength = 0;
   readonly providerError = null;
+  readonly declined = null;
   private readonly characters: number;
 
   constructor(characters: number) {

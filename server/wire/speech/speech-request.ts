@@ -9,7 +9,7 @@ const FORMATS = Object.keys(TYPES);
 /** Members that only the gateway reads. */
 const OURS = ["chat_id", "persist"];
 /** What a translation says in a vendor's own words. */
-const TRANSLATED = new Set([...OURS, "model", "model_id", "input", "voice", "instructions", "response_format", "stream_format"]);
+const TRANSLATED = new Set([...OURS, "model", "model_id", "input", "voice", "instructions", "speed", "response_format", "stream_format"]);
 const SLOWEST = 0.25;
 const FASTEST = 4;
 
@@ -63,6 +63,7 @@ export class SpeechRequest extends PromptedRequest {
       input: value.input as string,
       voice: this.media.choices.voice?.value as string,
       instructions: (value.instructions as string | null | undefined) || null,
+      speed: (value.speed as number | null | undefined) ?? null,
       format: (value.response_format as string | null | undefined) ?? null,
       others: Object.keys(value).filter((name) => !TRANSLATED.has(name) && said(name)),
     };

@@ -1,11 +1,24 @@
 const HEADER = 44;
-const BYTES_A_SAMPLE = 2;
+const ENDLESS = 0xff_ff_ff_ff;
+export const BYTES_A_SAMPLE = 2;
 
 /** Samples of one channel, 16 bits each, little-endian, as a WAV file. */
 export function wavOf(samples: Uint8Array, rate: number): Uint8Array {
   const file = Buffer.alloc(HEADER + samples.byteLength);
+  file.set(headerOf(rate, HEADER - 8 + samples.byteLength, samples.byteLength));
+  file.set(samples, HEADER);
+  return file;
+}
+
+/** What stands before samples of which nobody knows how many will come: lengths that are as large as they can be. */
+export function openWavHeader(rate: number): Uint8Array {
+  return headerOf(rate, ENDLESS, ENDLESS);
+}
+
+function headerOf(rate: number, riffBytes: number, dataBytes: number): Uint8Array {
+  const file = Buffer.alloc(HEADER);
   file.write("RIFF", 0);
-  file.writeUInt32LE(HEADER - 8 + samples.byteLength, 4);
+  file.writeUInt32LE(riffBytes, 4);
   file.write("WAVEfmt ", 8);
   file.writeUInt32LE(16, 16);
   file.writeUInt16LE(1, 20);
@@ -15,7 +28,6 @@ export function wavOf(samples: Uint8Array, rate: number): Uint8Array {
   file.writeUInt16LE(BYTES_A_SAMPLE, 32);
   file.writeUInt16LE(8 * BYTES_A_SAMPLE, 34);
   file.write("data", 36);
-  file.writeUInt32LE(samples.byteLength, 40);
-  file.set(samples, HEADER);
+  file.writeUInt32LE(dataBytes, 40);
   return file;
 }

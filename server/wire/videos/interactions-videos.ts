@@ -11,7 +11,13 @@ export const interactionsVideos: VideoCodec = {
   operation: "gemini_interactions",
   usualSeconds: 8,
   form: false,
-  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others }, model) {
+  sources: { remix: "job", edit: "job" },
+  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others, source }, model) {
+    const dropped = [...(negativePrompt === null ? [] : ["negative_prompt"]), ...(seed === null ? [] : ["seed"]), ...others];
+    if (source !== null) {
+      const told = { previous_interaction_id: source.upstreamId, response_format: { type: "video", delivery: "uri" } };
+      return { body: JSON.stringify({ model, input: prompt, background: true, ...told }), dropped };
+    }
     const size = resolution === null ? null : frameSizeOf(resolution);
     const lines = resolution === null ? null : linesOf(resolution);
     if (resolution !== null && lines === null)
@@ -26,7 +32,6 @@ export const interactionsVideos: VideoCodec = {
     };
     const text: JsonObject = { type: "text", text: prompt };
     const input: JsonValue = reference === null ? prompt : [{ type: "image", data: reference.base64, mime_type: reference.mimeType }, text];
-    const dropped = [...(negativePrompt === null ? [] : ["negative_prompt"]), ...(seed === null ? [] : ["seed"]), ...others];
     return { body: JSON.stringify({ model, input, background: true, response_format: responseFormat }), dropped };
   },
   accepted: (answer) => (isObject(answer) ? filledOf(answer.id) : null),

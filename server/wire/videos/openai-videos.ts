@@ -10,7 +10,9 @@ export const openaiVideos: VideoCodec = {
   operation: "videos",
   usualSeconds: 4,
   form: true,
+  sources: { remix: "job", edit: "job", extension: "job" },
   write: (asked, modelName) => {
+    if (asked.source !== null) return writtenOf(asked, asked.source);
     const fields = openaiVideoFields(asked);
     return "unsupported" in fields ? fields : { body: JSON.stringify({ model: modelName, ...fields.fields }), dropped: [] };
   },
@@ -37,6 +39,20 @@ export const openaiVideos: VideoCodec = {
     return failedLook(filledOf(error?.code) ?? "upstream_failed", filledOf(error?.message) ?? "The provider made no video.");
   },
 };
+
+/** A video made of another: JSON, at an address of its own for each thing that can be made of one. */
+function writtenOf({ prompt, seconds, negativePrompt, seed, others }: VideoAsked, { as, upstreamId }: NonNullable<VideoAsked["source"]>) {
+  const dropped = [...(negativePrompt === null ? [] : ["negative_prompt"]), ...(seed === null ? [] : ["seed"]), ...others];
+  const video = { id: upstreamId };
+  switch (as) {
+    case "remix":
+      return { body: JSON.stringify({ prompt }), dropped, to: { operation: "video_remix", of: upstreamId } } as const;
+    case "edit":
+      return { body: JSON.stringify({ prompt, video }), dropped, to: { operation: "video_edits" } } as const;
+    case "extension":
+      return { body: JSON.stringify({ prompt, seconds: String(seconds), video }), dropped, to: { operation: "video_extensions" } } as const;
+  }
+}
 
 /** It is a text in this format. */
 function secondsOf(value: unknown): number | null {

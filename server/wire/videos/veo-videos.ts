@@ -8,23 +8,32 @@ export const veoVideos: VideoCodec = {
   operation: "veo",
   usualSeconds: 8,
   form: false,
-  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others }) {
+  sources: { extension: "bytes" },
+  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others, source }) {
     const size = resolution === null ? null : frameSizeOf(resolution);
     const lines = resolution === null ? null : linesOf(resolution);
     if (resolution !== null && lines === null)
       return { unsupported: { field: "resolution", message: "must be lines (720p), 4k or a size for this model's provider" } };
     if (seconds !== null && !Number.isInteger(seconds))
-      return { unsupported: { field: "duration_seconds", message: "must be whole seconds for this model's provider" } };
+      return {
+        unsupported: {
+          field: source === null ? "duration_seconds" : "seconds",
+          message: "must be whole seconds for this model's provider",
+        },
+      };
+    const shown = source?.shown ?? null;
     const ratio = aspect ?? (size === null ? null : aspectOf(size));
     const instance: JsonObject = {
       prompt,
       ...(reference !== null && { image: { bytesBase64Encoded: reference.base64, mimeType: reference.mimeType } }),
+      ...(shown !== null && { video: { bytesBase64Encoded: shown.base64, mimeType: shown.mimeType } }),
     };
     const parameters: JsonObject = {
       sampleCount: 1,
       ...(seconds !== null && { durationSeconds: seconds }),
-      ...(lines !== null && { resolution: lines === 2160 ? "4k" : `${lines}p` }),
-      ...(ratio !== null && { aspectRatio: ratio }),
+      // What goes on is as large as what it goes on from.
+      ...(lines !== null && source === null && { resolution: lines === 2160 ? "4k" : `${lines}p` }),
+      ...(ratio !== null && source === null && { aspectRatio: ratio }),
       ...(negativePrompt !== null && { negativePrompt }),
       ...(seed !== null && { seed }),
     };

@@ -2,6 +2,18 @@ import type { JsonValue } from "../document.ts";
 import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";
 
+/** What a new video is made of one that is there: it is told anew, changed, or goes on. */
+export type VideoDerivation = "remix" | "edit" | "extension";
+
+/** The video that a new one is made of. */
+interface SourceAsked {
+  readonly as: VideoDerivation;
+  /** The provider's own id of the job that made it. */
+  readonly upstreamId: string;
+  /** Its bytes, where the provider is shown them. */
+  readonly shown: { readonly mimeType: string; readonly base64: string } | null;
+}
+
 /** What was asked for, in no vendor's form. */
 export interface VideoAsked {
   readonly prompt: string;
@@ -17,6 +29,8 @@ export interface VideoAsked {
   readonly reference: { readonly mimeType: string; readonly base64: string } | null;
   /** Names of what else the request says. */
   readonly others: readonly string[];
+  /** Null for a video that is made of none. */
+  readonly source: SourceAsked | null;
 }
 
 interface VideoProblem {
@@ -49,6 +63,15 @@ export interface VideoLook {
   readonly seconds: number | null;
 }
 
+/** A request in the provider's form, and where it goes. */
+interface WrittenVideo {
+  readonly body: string;
+  /** Members of the request that the provider does not know. */
+  readonly dropped: readonly string[];
+  /** Where it goes when that is not the codec's own operation; `of`: the thing of the provider's that the address names. */
+  readonly to?: { readonly operation: ProviderOperation; readonly of?: string };
+}
+
 /** Videos in a provider's own format. Pure, no I/O, never throws. */
 export interface VideoCodec {
   readonly operation: ProviderOperation;
@@ -56,11 +79,9 @@ export interface VideoCodec {
   readonly usualSeconds: number | null;
   /** Whether a job is kept that the caller's own form can be sent for. */
   readonly form: boolean;
-  /** `dropped`: members of the request that the provider does not know. `id`: the gateway's name of the model at the provider. */
-  write(
-    asked: VideoAsked,
-    modelName: string,
-  ): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: VideoProblem };
+  /** What it makes of videos that are there, and how it is told of them: by its own job, or by their bytes. */
+  readonly sources: Readonly<Partial<Record<VideoDerivation, "job" | "bytes">>>;
+  write(asked: VideoAsked, modelName: string): WrittenVideo | { readonly unsupported: VideoProblem };
   /** The provider's id of a job it took on; null when the answer is none. */
   accepted(answer: JsonValue): string | null;
   ask(id: string): ProviderAsk;

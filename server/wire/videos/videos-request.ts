@@ -1,3 +1,4 @@
+import type { Refusal } from "../../kernel/errors.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { FieldProblem, JsonDocument, JsonObject } from "../document.ts";
@@ -6,7 +7,7 @@ import type { Film, MediaAsked, OutboundChanges, TextSlot } from "../inbound.ts"
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
 import { openaiVideoFields } from "./openai-videos.ts";
-import type { VideoAsked } from "./video-codec.ts";
+import type { VideoAsked, VideoDerivation } from "./video-codec.ts";
 
 /** Members that only the gateway reads. */
 const OURS = ["chat_id", "display_name"];
@@ -15,11 +16,29 @@ const TRANSLATED = ["model", "model_id", "prompt", "resolution", "size", "durati
 const NAMED = new Set([...OURS, ...TRANSLATED, "negative_prompt", "seed", "input_reference", "n"]);
 const LONGEST_SECONDS = 86_400;
 
+/** A video of the caller's that a new one is made of. */
+export interface FilmedBefore {
+  readonly as: VideoDerivation;
+  readonly jobId: string;
+  readonly upstreamId: string;
+  readonly modelId: string;
+  readonly providerKey: string;
+  readonly resolution: string | null;
+  /** How long it is; null where nobody knows. */
+  readonly seconds: number | null;
+  /** What the caller's request calls it. */
+  readonly field: string;
+  /** Its bytes, which are there for as long as its file is kept. */
+  open(): Promise<MediaFile | Refusal>;
+}
+
 /** A request for a video, in the words of the gateway's interface or of OpenAI's. */
 export class VideosRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "prompt" };
   /** The picture it is to begin with. */
   readonly reference: MediaFile | null;
+  /** Null for a video that is made of none. */
+  readonly source: FilmedBefore | null = null;
   private readonly formBytes: number | null;
 
   constructor(document: JsonDocument, reference: MediaFile | null, formBytes: number | null) {
@@ -28,7 +47,7 @@ export class VideosRequest extends PromptedRequest {
     this.formBytes = formBytes;
   }
 
-  private said(name: string): string | null {
+  protected said(name: string): string | null {
     const value = this.document.value[name];
     return typeof value === "string" && value !== "" ? value : null;
   }
@@ -85,7 +104,7 @@ export class VideosRequest extends PromptedRequest {
   }
 
   /** In no vendor's form, for a translation. */
-  asked(reference: VideoAsked["reference"]): VideoAsked {
+  asked(reference: VideoAsked["reference"], source: VideoAsked["source"] = null): VideoAsked {
     const { value } = this.document;
     const frame = this.resolution === null ? null : frameSizeOf(this.resolution);
     return {
@@ -95,7 +114,7 @@ export class VideosRequest extends PromptedRequest {
       aspect: this.said("aspect_ratio") ?? (frame === null ? null : aspectOf(frame)),
       negativePrompt: this.said("negative_prompt"),
       seed: typeof value.seed === "number" ? value.seed : null,
-      reference,
+      ...{ reference, source },
       others: Object.keys(value).filter((name) => !NAMED.has(name) && (value[name] ?? null) !== null),
     };
   }
@@ -141,7 +160,7 @@ export function spelledOut(form: ReadonlyMap<string, string>): JsonObject {
   return value;
 }
 
-function videoProblems(value: JsonObject): FieldProblem[] {
+export function videoProblems(value: JsonObject): FieldProblem[] {
   const fields: FieldProblem[] = [];
   const said = (one: unknown) => one !== undefined && one !== null;
   const check = (field: string, good: boolean, message: string) => {

@@ -28,6 +28,7 @@ export const CATALOG_PROVIDERS: readonly CatalogProvider[] = [
     serves: /^gem/,
   },
   { provider_key: "azure", name: "Azure OpenAI", api_format: "azure_openai", base_url: null, vendor: "azure" },
+  { provider_key: "azure-speech", name: "Azure Speech", api_format: "azure_speech", base_url: null, vendor: null },
   {
     provider_key: "bedrock",
     name: "Amazon Bedrock",

@@ -1,5 +1,5 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { OPENAI_PATHS } from "../openai/openai.ts";
+import { OPENAI_PATHS, openaiPath } from "../openai/openai.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
@@ -30,7 +30,7 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
       return send(
         outbound,
         {
-          url: url(target, request.operation),
+          url: url(target, request.operation, request.stream, request.of),
           headers,
           body: request.form ?? request.body,
           requestIdHeaders: ["apim-request-id", "x-request-id", "x-ms-request-id"],
@@ -41,8 +41,8 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
   };
 }
 
-function url(target: ProviderTarget, operation: ProviderOperation): string {
-  return addressOf(target, OPENAI_PATHS[operation] ?? "");
+function url(target: ProviderTarget, operation: ProviderOperation, _stream: boolean, of?: string): string {
+  return addressOf(target, openaiPath(operation, of));
 }
 
 /** A base_url that names a deployment is of the dated form: `…/openai/deployments/{name}`, with `?api-version=` or without. */

@@ -49,9 +49,9 @@ export async function sendPictures(
 export function geminiMethod(operation: ProviderOperation, stream: boolean): string | null {
   switch (operation) {
     case "gemini_images":
-    case "gemini_speech":
       return ":generateContent";
     case "gemini":
+    case "gemini_speech":
       return stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
     case "gemini_array":
       return ":streamGenerateContent";

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { ask, operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { openaiTraits } from "./traits.ts";
 
 /** Paths of OpenAI's API under its version segment. */
@@ -17,11 +17,20 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   translations: "/audio/translations",
   moderations: "/moderations",
   videos: "/videos",
+  video_remix: "/videos/{of}/remix",
+  video_edits: "/videos/edits",
+  video_extensions: "/videos/extensions",
 };
+
+/** Path of an operation, below the version segment. */
+export function openaiPath(operation: ProviderOperation, of = ""): string {
+  return (OPENAI_PATHS[operation] ?? "").replace("{of}", () => pathSegment(of));
+}
 
 /** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */
 export function openaiProvider(outbound: Outbound): Provider {
-  const url = (target: ProviderTarget, operation: ProviderOperation) => `${withoutSlash(target.baseUrl)}${OPENAI_PATHS[operation] ?? ""}`;
+  const url = (target: ProviderTarget, operation: ProviderOperation, _stream: boolean, of?: string) =>
+    `${withoutSlash(target.baseUrl)}${openaiPath(operation, of)}`;
   return {
     traits: openaiTraits,
     url,
@@ -41,7 +50,12 @@ export function openaiProvider(outbound: Outbound): Provider {
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` });
       return send(
         outbound,
-        { url: url(target, request.operation), headers, body: request.form ?? request.body, requestIdHeaders: ["x-request-id"] },
+        {
+          url: url(target, request.operation, request.stream, request.of),
+          headers,
+          body: request.form ?? request.body,
+          requestIdHeaders: ["x-request-id"],
+        },
         request,
       );
     },

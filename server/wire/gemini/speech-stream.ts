@@ -1,0 +1,109 @@
+import type { JsonObject } from "../document.ts";
+import type { SpeechStream, SpokenText } from "../speech/speech-codec.ts";
+import { usageOfSpeech } from "../speech/passed-sound.ts";
+import { BYTES_A_SAMPLE, openWavHeader } from "../speech/wav.ts";
+import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import type { StreamEnding, StreamPiece } from "../stream.ts";
+import { FrameTooLarge } from "../stream-bounds.ts";
+import { audioOf, estimateTokens, type Usage } from "../usage.ts";
+import { NO_REASON, wordsOf } from "./answer-parts.ts";
+import { readGeminiFault } from "./fault.ts";
+import { bareJsonFrame, bodyIn } from "./gemini-body.ts";
+import { member, objectIn, objectsIn, textIn } from "./members.ts";
+import { samplesIn } from "./sound-pieces.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+/** A model that speaks no piece by piece gives all of it in one event: as much as may come in one answer. */
+const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+/** As Google counts what its models speak. */
+const TOKENS_A_SECOND = 25;
+const MAX_WORDS = 1_000;
+const NOTHING = new Uint8Array(0);
+const decoder = new TextDecoder();
+
+/** Takes the samples out of the events of a streamed answer as they come. */
+export class GeminiSpeechStream implements SpeechStream {
+  begun = false;
+  readonly outputLength = 0;
+  providerError: string | null = null;
+  private readonly cutter = new FrameCutter(MAX_EVENT_BYTES);
+  private readonly wav: boolean;
+  private readonly text: SpokenText;
+  private told: Usage | null = null;
+  private words = NO_REASON;
+  private blocked = false;
+  private finished = false;
+  private seconds = 0;
+
+  constructor(format: "wav" | "pcm", text: SpokenText) {
+    this.wav = format === "wav";
+    this.text = text;
+  }
+
+  get declined(): string | null {
+    return this.begun || this.providerError !== null || !(this.finished || this.blocked) ? null : this.words;
+  }
+
+  /** What was heard counts where the provider had not told all of it, or nothing, when its answer broke off. */
+  get usage(): Usage {
+    const { told, text } = this;
+    if (!this.begun) return told ?? usageOfSpeech(0);
+    if (told !== null && this.finished) return { ...told, spokenCharacters: text.spoken };
+    const heard = Math.ceil(this.seconds * TOKENS_A_SECOND);
+    const usage = told ?? { ...usageOfSpeech(text.spoken), inputUncached: estimateTokens(text.characters) };
+    if (heard <= usage.output) return { ...usage, spokenCharacters: text.spoken };
+    return { ...usage, output: heard, ...audioOf(usage.audioInput ?? 0, heard), spokenCharacters: text.spoken, estimated: true };
+  }
+
+  push(piece: Uint8Array): StreamPiece {
+    if (this.providerError !== null) return null;
+    try {
+      return whole(this.cutter.push(piece).map((frame) => this.frame(decoder.decode(frame))));
+    } catch (error) {
+      if (!(error instanceof FrameTooLarge)) throw error;
+      this.providerError = error.message;
+      return null;
+    }
+  }
+
+  end(): StreamEnding {
+    const rest = decoder.decode(this.cutter.rest());
+    // An event without its blank line, or the torn beginning of one.
+    const data = frameData(rest) ?? bareJsonFrame(rest);
+    const last = data === null || bodyIn(data) === null || this.providerError !== null ? null : whole([this.frame(rest)]);
+    return { complete: this.begun && this.finished && this.providerError === null, last, errorReported: false };
+  }
+
+  private frame(frame: string): Uint8Array {
+    if (this.providerError !== null) return NOTHING;
+    const data = frameData(frame) ?? bareJsonFrame(frame);
+    if (data === null || data.trim() === "" || data.trim() === "[DONE]") return NOTHING;
+    const event = bodyIn(data);
+    if (event === null) this.providerError = "the provider sent an event that is not a JSON object";
+    else if (member(event, "error") !== undefined) this.providerError = readGeminiFault(0, event).message;
+    else return this.event(event);
+    return NOTHING;
+  }
+
+  private event(event: JsonObject): Uint8Array {
+    this.told = readGeminiUsage(event.usageMetadata) ?? this.told;
+    this.finished ||= objectsIn(event, "candidates").some((candidate) => textIn(candidate, "finishReason") !== null);
+    const found = samplesIn(event);
+    if (found === null || found.samples.byteLength === 0) {
+      this.blocked ||= objectIn(event, "promptFeedback") !== null;
+      const words = wordsOf(event);
+      if (words !== NO_REASON) this.words = this.words === NO_REASON ? words : `${this.words} ${words}`.slice(0, MAX_WORDS);
+      return NOTHING;
+    }
+    const { samples, rate } = found;
+    const head = this.wav && !this.begun ? openWavHeader(rate) : NOTHING;
+    this.begun = true;
+    this.seconds += samples.byteLength / BYTES_A_SAMPLE / rate;
+    return head.byteLength === 0 ? samples : concat([head, samples]);
+  }
+}
+
+function whole(pieces: readonly Uint8Array[]): StreamPiece {
+  const joined = concat(pieces);
+  return joined.byteLength === 0 ? null : joined;
+}

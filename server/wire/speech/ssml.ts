@@ -1,0 +1,29 @@
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
+/** What no document of XML may hold, however it is written. */
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+
+export interface Ssml {
+  readonly text: string;
+  readonly voice: string;
+  /** As a multiple of how fast the voice speaks by itself; null leaves it so. */
+  readonly rate: number | null;
+}
+
+/** A text as a document of the Speech Synthesis Markup Language: nothing in it is markup, whatever it says. */
+export function ssmlOf({ text, voice, rate }: Ssml): string {
+  const said = rate === null ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
+  return (
+    `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${languageOf(voice)}">` +
+    `<voice name="${escaped(voice)}">${said}</voice></speak>`
+  );
+}
+
+function escaped(text: string): string {
+  return text.replace(FORBIDDEN, " ").replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
+}
+
+/** A voice's name begins with its language (`de-DE-KatjaNeural`). */
+function languageOf(voice: string): string {
+  return /^[a-z]{2,3}(?:-[A-Za-z]{4})?-(?:[A-Z]{2}|\d{3})(?=-)/.exec(voice)?.[0] ?? "en-US";
+}

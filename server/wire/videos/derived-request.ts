@@ -1,0 +1,76 @@
+import type { FieldProblem, JsonDocument } from "../document.ts";
+import type { MediaAsked } from "../inbound.ts";
+import { isSameResolution } from "./resolution.ts";
+import type { VideoAsked } from "./video-codec.ts";
+import { type FilmedBefore, videoProblems, VideosRequest } from "./videos-request.ts";
+
+/** What is as it was in the video that a new one is made of. */
+const GIVEN = ["model", "model_id", "resolution", "size", "aspect_ratio", "duration_seconds", "input_reference", "n"];
+
+/** A request for a video that is made of one of the caller's: by the model that made that one, and as large. */
+export class DerivedVideosRequest extends VideosRequest {
+  override readonly source: FilmedBefore;
+
+  constructor(document: JsonDocument, source: FilmedBefore, formBytes: number | null) {
+    super(document, null, formBytes);
+    this.source = source;
+  }
+
+  override get model(): null {
+    return null;
+  }
+
+  override get modelId(): string {
+    return this.source.modelId;
+  }
+
+  override get resolution(): string | null {
+    return this.source.resolution;
+  }
+
+  /** Of what is made anew: what goes on from a video is as long as it was asked to be, the rest as long as the video. */
+  override get seconds(): number | null {
+    return this.source.as === "extension" ? super.seconds : this.source.seconds;
+  }
+
+  override get media(): MediaAsked {
+    const { field, resolution, seconds } = this.source;
+    const further = this.source.as === "extension";
+    const whole = further && seconds !== null && this.seconds !== null ? seconds + this.seconds : this.seconds;
+    return {
+      ...super.media,
+      // Nothing may be chosen: it is what it was.
+      choices: { resolution: { field, value: resolution, same: isSameResolution, choose: null } },
+      measures: { ...super.media.measures, duration_seconds: { field: further ? "seconds" : field, value: whole } },
+    };
+  }
+
+  override asked(reference: VideoAsked["reference"], source: VideoAsked["source"] = null): VideoAsked {
+    const asked = super.asked(reference, source);
+    return { ...asked, others: asked.others.filter((name) => name !== "video") };
+  }
+}
+
+/** The video that a request names; each problem names its field. */
+export function namedVideo({ value }: JsonDocument): { readonly id: string } | { readonly fields: readonly FieldProblem[] } {
+  const { video } = value;
+  const id = typeof video === "object" && video !== null && !Array.isArray(video) && Object.keys(video).length === 1 ? video.id : null;
+  return typeof id === "string" && id !== "" ? { id } : { fields: [{ field: "video", message: "must be {id}, of a video made here" }] };
+}
+
+/** Each problem names its field. `formBytes`: null where the request was JSON. */
+export function readDerivedVideosRequest(
+  document: JsonDocument,
+  source: FilmedBefore,
+  formBytes: number | null,
+): DerivedVideosRequest | { readonly fields: readonly FieldProblem[] } {
+  const given = source.as === "extension" ? GIVEN : [...GIVEN, "seconds"];
+  const fields = [
+    ...given.flatMap((field) =>
+      (document.value[field] ?? null) === null ? [] : [{ field, message: "is that of the video it is made of: leave it out" }],
+    ),
+    ...videoProblems(document.value).filter(({ field }) => !given.includes(field)),
+  ];
+  if (source.as === "extension" && (document.value.seconds ?? null) === null) fields.push({ field: "seconds", message: "is required" });
+  return fields.length > 0 ? { fields } : new DerivedVideosRequest(document, source, formBytes);
+}
