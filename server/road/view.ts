@@ -1,6 +1,7 @@
+import type { Film, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
 import { type ModelReference, NO_TARGET, type Target } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
-import type { Film, InboundRequest, MediaAsked, MemberNames, Pictures, Sound, TextSlot } from "../wire/inbound.ts";
+import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
  * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know

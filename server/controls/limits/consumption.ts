@@ -1,6 +1,7 @@
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
-import type { Admitted, Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Admitted } from "./admission-answer.ts";
+import type { Plan, Scope, WindowLimit } from "./counters.ts";
 
 /** Where a limit says nothing of its own, a call is warned from here on. */
 export const APPROACHING = 0.8;

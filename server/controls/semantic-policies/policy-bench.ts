@@ -6,7 +6,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { openCall } from "../../road/record/open.ts";
-import type { Judged, JudgeQuestion } from "./judge.ts";
+import type { JudgeQuestion } from "./judge-question.ts";
+import type { Judged } from "./judge.ts";
 
 /** Asks the judge of a policy about a text, as it would be asked for a call. Throws `invalid_body` where no group can pay for it. */
 export type PolicyBench = (policy: SemanticPolicy, trial: SemanticPolicyTrial) => Promise<SemanticPolicyTrialResult>;

@@ -10,7 +10,7 @@ import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
-import type { PicturesRequest } from "../../wire/images/images-request.ts";
+import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";

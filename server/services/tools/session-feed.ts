@@ -2,7 +2,8 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { dropSession, isForgotten, sessionHeaders } from "./session-pool.ts";
+import { isForgotten } from "./forgotten-session.ts";
+import { dropSession, sessionHeaders } from "./session-pool.ts";
 import type { PooledSession } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { isEventStream, upstreamMessages } from "./upstream-messages.ts";

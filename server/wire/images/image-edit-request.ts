@@ -2,9 +2,11 @@ import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
-import type { OutboundChanges, Pictures } from "../inbound.ts";
+import type { OutboundChanges } from "../inbound.ts";
+import type { Pictures } from "../media-asked.ts";
 import { modelProblems } from "../prompted-request.ts";
-import { givesBytesAlways, OURS, pictureProblems, PicturesRequest } from "./images-request.ts";
+import { givesBytesAlways } from "./images-request.ts";
+import { OURS, pictureProblems, PicturesRequest } from "./pictures-request.ts";
 
 interface ShownFile {
   readonly field: string;

@@ -4,7 +4,7 @@ import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { message, replyBlock } from "./message-members.ts";
 import { readMessagesStop, writeMessagesStop } from "./messages-stop.ts";
-import { assistantPart } from "./read-blocks.ts";
+import { assistantPart } from "./read-assistant-blocks.ts";
 import { messagesUsageMember, readMessagesUsage } from "./usage.ts";
 
 /** Reads a whole message; null when the body is none. Blocks of the vendor's own tools are left out. */

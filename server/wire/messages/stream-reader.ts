@@ -6,7 +6,7 @@ import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
 import { FrameCutter, frameData } from "../sse-frames.ts";
 import { readMessagesFault } from "./fault.ts";
 import { readMessagesStop } from "./messages-stop.ts";
-import { callIdAt } from "./read-blocks.ts";
+import { callIdAt } from "./read-assistant-blocks.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();

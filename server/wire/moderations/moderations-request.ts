@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
-import type { MediaAsked, TextSlot } from "../inbound.ts";
+import type { TextSlot } from "../inbound.ts";
+import type { MediaAsked } from "../media-asked.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** POST /moderations as OpenAI's clients send it: texts, or texts and pictures. */
