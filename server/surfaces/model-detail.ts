@@ -1,7 +1,7 @@
 import { type UsableModel, usableModel } from "../controls/access/models-list.ts";
+import { EMPTY_VIEW } from "../road/empty-view.ts";
 import type { Surface } from "../road/surface.ts";
 import { jsonAnswer } from "../road/answer.ts";
-import { EMPTY_VIEW } from "../road/view.ts";
 import { refuse } from "../kernel/errors.ts";
 import { decodedSegment } from "../kernel/request-path.ts";
 

@@ -2,7 +2,7 @@ import { isObject } from "../../wire/document.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { SealApproval } from "./approval-chain.ts";
 import type { Relay } from "./relay.ts";
-import type { SynthesizedServer } from "./synthesized.ts";
+import type { SynthesizedServer } from "./synthesized-server.ts";
 
 /** The server with answers that ask for input changed so that the approval goes on with them. */
 export function carryingApproval(server: SynthesizedServer, carryOn: SealApproval | null): SynthesizedServer {

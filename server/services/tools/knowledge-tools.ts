@@ -10,7 +10,8 @@ import { statelessResult } from "../../wire/mcp/bridge.ts";
 import { memberText, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import { answerGate } from "./answer-gate.ts";
 import type { Relay } from "./relay.ts";
-import { methodNotServed, type SynthesizedServer } from "./synthesized.ts";
+import type { SynthesizedServer } from "./synthesized-server.ts";
+import { methodNotServed } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 const SEARCH = "search_knowledge";

@@ -9,8 +9,9 @@ import { PASSED_STREAM } from "../../wire/stream.ts";
 import type { Call } from "../../road/call.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Changes } from "./changes.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { EVENT_STREAM_HEADERS, type Relay } from "./relay.ts";
-import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
+import { frameOf, SENDER } from "./rpc-stream.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */

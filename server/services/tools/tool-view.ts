@@ -1,7 +1,8 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";
-import { EMPTY_VIEW, type RequestView } from "../../road/view.ts";
+import type { RequestView } from "../../road/view.ts";
 import { collectSlots, memberNameSlot } from "./argument-slots.ts";
 import type { ToolRequest } from "./tool-request.ts";
 

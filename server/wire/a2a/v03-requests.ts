@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { Malformed } from "./shapes.ts";
-import { newMessage, oldMessage, present } from "./v03-objects.ts";
+import { newMessage, oldMessage } from "./v03-objects.ts";
+import { present } from "./v03-parts.ts";
 
 /** What callers of A2A v0.3 ask for, from and to what v1.0 calls it. */
 

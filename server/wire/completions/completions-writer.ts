@@ -3,7 +3,7 @@ import type { ConversationEvent, ConversationReply, StopReason } from "../conver
 import type { JsonObject } from "../document.ts";
 import { writeOpenAiFault } from "../openai/fault.ts";
 import { chatUsageMember } from "../openai/usage.ts";
-import { lineJson } from "../sse-frames.ts";
+import { lineJson } from "../sse-data.ts";
 import type { Usage } from "../usage.ts";
 
 /** A whole completion. The format shows texts and refusals, which are texts here; reasoning has no place in it. */

@@ -4,8 +4,9 @@ import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { forcesCall, sampledOtherwise } from "./claude-thinking.ts";
 import { outputSchema } from "./output-schema.ts";
+import { cacheControl, contentOf, type MessagesWriteReport } from "./write-blocks.ts";
 import { writeMessagesThinking } from "./write-thinking.ts";
-import { cacheControl, contentOf, type MessagesWriteReport, textBlocks, writeTurns } from "./write-turns.ts";
+import { textBlocks, writeTurns } from "./write-turns.ts";
 
 const MAX_CACHE_MARKS = 4;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
