@@ -5,7 +5,7 @@ import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
 import { wholeAnswer } from "./relay.ts";
-import { sealState } from "./session-token.ts";
+import { sealState } from "./sealed-state.ts";
 import type { SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "./tool-parts.ts";
 

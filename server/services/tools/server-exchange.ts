@@ -3,8 +3,9 @@ import { type Refusal, refuse, Refused, isRefusal } from "../../kernel/errors.ts
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { handshakeParams, type McpSender, statelessParams } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
-import { isStatelessVersion, logsAt, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { isStatelessVersion, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { logsAt } from "../../wire/mcp/log-levels.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { progressTokenOf, underOwnToken, withProgressToken } from "../../wire/mcp/progress.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";

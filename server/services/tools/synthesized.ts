@@ -3,15 +3,8 @@ import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { carriedClientCapabilities, type McpSender } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
-import {
-  DEFAULT_LOG_LEVEL,
-  isHandshakeOnly,
-  HANDSHAKE_VERSIONS,
-  isLogLevel,
-  META,
-  isStatelessOnly,
-  STATELESS_VERSION,
-} from "../../wire/mcp/dialect.ts";
+import { isHandshakeOnly, HANDSHAKE_VERSIONS, META, isStatelessOnly, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { DEFAULT_LOG_LEVEL, isLogLevel } from "../../wire/mcp/log-levels.ts";
 import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";

@@ -1,6 +1,6 @@
 import { recordDiscovery } from "../../directory/tools/mcp-servers.ts";
 import { type Actor, write } from "../../directory/writes/write.ts";
-import { diffTools } from "../../wire/mcp/tool-definitions.ts";
+import { diffTools } from "../../wire/mcp/tool-diff.ts";
 import { authorizationCache } from "./authorization/authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization/authorization-parts.ts";
 import { connectedDiscovery } from "./authorization/discover-connected.ts";

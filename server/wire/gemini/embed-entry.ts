@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, type JsonObject } from "../document.ts";
-import { member, objectsIn, snakeName, spellingIn } from "./members.ts";
+import { snakeName, spellingIn } from "./member-names.ts";
+import { member, objectsIn } from "./members.ts";
 
 /** Members that governance or a translation reads; the provider would take each in one spelling of two. */
 const READ = ["content", "outputDimensionality", "taskType", "title"];

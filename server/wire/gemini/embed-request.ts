@@ -2,7 +2,8 @@ import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../d
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { checkEmbedEntry } from "./embed-entry.ts";
-import { camelName, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { camelName, spellingIn } from "./member-names.ts";
+import { numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 import { contentSlots, textSlot } from "./texts.ts";
 

@@ -7,7 +7,8 @@ import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";
-import { envelope, isMalformedCall, MALFORMED, pictureMember, showsThoughts } from "./reply-writer.ts";
+import { isMalformedCall, MALFORMED } from "./malformed-call.ts";
+import { envelope, pictureMember, showsThoughts } from "./reply-writer.ts";
 
 type PartStart = ConversationEvent & { kind: "part_start" };
 

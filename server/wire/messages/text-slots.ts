@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { addressSlots, base64Slot, isTextFile } from "../text-documents.ts";
+import { addressSlots, base64Slot } from "../text-documents.ts";
+import { isTextFile } from "../text-file.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 
 type Role = TextSlot["role"];

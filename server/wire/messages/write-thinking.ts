@@ -1,7 +1,8 @@
 import type { TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { adaptiveEffort, budgetOf, claudeThinking, continuesWithoutThinking, forcesCall, MIN_BUDGET } from "./claude-thinking.ts";
+import { adaptiveEffort, budgetOf, claudeThinking, MIN_BUDGET } from "./claude-thinking.ts";
+import { continuesWithoutThinking, forcesCall } from "./thinking-limits.ts";
 
 /** The vendor requires a ceiling; every model it serves can write this much. */
 const FALLBACK_CEILING = 4096;

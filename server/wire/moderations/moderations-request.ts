@@ -54,13 +54,3 @@ function isPart(item: JsonValue): boolean {
   if (item.type === "text") return typeof item.text === "string";
   return item.type === "image_url" && isObject(item.image_url ?? null) && typeof (item.image_url as { url?: unknown }).url === "string";
 }
-
-/** True when the bytes are an answer to POST /moderations. */
-export function isModerationsReply(bytes: Uint8Array): boolean {
-  try {
-    const body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
-    return isObject(body) && Array.isArray(body.results);
-  } catch {
-    return false;
-  }
-}

@@ -68,7 +68,7 @@ export async function authorize(
 
 /**
  * Connects whoever sends the request, which shows who that is: a page of the portal asks so in the name of the person
- * signed in, who needs not be askedConsent again.
+ * signed in, who needs not be asked again.
  */
 async function connectSender(
   parts: AuthorizationParts,
