@@ -1,6 +1,7 @@
 import { type FieldProblem, JsonDocument } from "../document.ts";
 import { modelProblems } from "../prompted-request.ts";
-import { OURS, pictureProblems, PicturesRequest } from "./pictures-request.ts";
+import { pictureProblems } from "./picture-problems.ts";
+import { OURS, PicturesRequest } from "./pictures-request.ts";
 
 /** OpenAI's own image models give bytes always and refuse to be asked for them. */
 const ALWAYS_BYTES = /(^|\/)(gpt-image|chatgpt-image)/;

@@ -1,8 +1,7 @@
-import type { FieldProblem, JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import type { MediaAsked, Pictures } from "../media-asked.ts";
 import { PromptedRequest } from "../prompted-request.ts";
-import { isSize, sizeOf } from "./image-size.ts";
+import { sizeOf } from "./image-size.ts";
 import type { PicturesAsked } from "./pictures-codec.ts";
 
 /** Members that only the gateway reads. */
@@ -16,7 +15,6 @@ const NO_TEXT = new Set([
 ]);
 /** What a translation says in a vendor's own words. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "prompt", "n", "size", "quality", "response_format", "stream"]);
-const MAX_IMAGES = 10;
 const USUAL_SIZE = "1024x1024";
 /** The largest picture that any model served here draws, in pixels. */
 const LARGEST = 3840 * 2160;
@@ -95,33 +93,4 @@ export abstract class PicturesRequest extends PromptedRequest {
       others: Object.keys(value).filter((name) => !TRANSLATED.has(name) && (value[name] ?? null) !== null),
     };
   }
-}
-
-export function pictureProblems({
-  prompt,
-  n,
-  size,
-  quality,
-  style,
-  response_format: format,
-  stream,
-  ...value
-}: JsonObject): FieldProblem[] {
-  const fields: FieldProblem[] = [];
-  const said = (one: unknown) => one !== undefined && one !== null;
-  const check = (field: string, good: boolean, message: string) => {
-    if (!good) fields.push({ field, message });
-  };
-  check("prompt", typeof prompt === "string" && prompt.trim() !== "", "must be a text that is not empty");
-  check("n", !said(n) || (Number.isInteger(n) && (n as number) >= 1 && (n as number) <= MAX_IMAGES), `must be from 1 to ${MAX_IMAGES}`);
-  check("size", !said(size) || isSize(size), 'must be "auto" or WIDTHxHEIGHT');
-  check("quality", !said(quality) || (typeof quality === "string" && quality !== ""), "must be a text");
-  check("style", !said(style) || style === "vivid" || style === "natural", "must be vivid or natural");
-  check("response_format", !said(format) || format === "url" || format === "b64_json", "must be url or b64_json");
-  check("stream", !said(stream) || stream === false, "must be false: pictures are given whole");
-  for (const name of OURS) {
-    const one = value[name];
-    check(name, !said(one) || (typeof one === "string" && one.length <= 255), "must be a text of at most 255 characters");
-  }
-  return fields;
 }

@@ -1,7 +1,7 @@
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import { modelProblems } from "../prompted-request.ts";
 import { ImageEditRequest, type ShownFile } from "./image-edit-request.ts";
-import { pictureProblems } from "./pictures-request.ts";
+import { pictureProblems } from "./picture-problems.ts";
 
 const MOST_SHOWN = 16;
 
