@@ -1,10 +1,10 @@
 import { agentAccess } from "./controls/access/agent-access.ts";
 import { access } from "./controls/access/access.ts";
 import { toolAccess } from "./controls/access/tool-access.ts";
+import { actionArguments } from "./controls/argument-policies/action-arguments.ts";
 import { autonomy } from "./controls/autonomy/autonomy.ts";
 import { Approvals } from "./controls/approvals/approvals.ts";
 import { generatedToolCalls } from "./controls/argument-policies/govern-answer.ts";
-import { actionArguments } from "./controls/argument-policies/govern-tool-call.ts";
 import type { GuardrailEngines } from "./controls/guardrails/engines.ts";
 import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";

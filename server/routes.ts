@@ -1,8 +1,8 @@
+import type { GovernedRoute } from "./road/road-parts.ts";
 import type { AgentService } from "./services/agents/agent-service.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { KeptItems } from "./services/models/kept-items.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
-import type { GovernedRoute } from "./road/road.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
 import type { Outlet } from "./road/outlet.ts";
 import type { Surface } from "./road/surface.ts";

@@ -1,10 +1,11 @@
 import { Hono } from "hono";
+import type { GovernedRoute } from "./road/road-parts.ts";
 import { allowOf } from "./wire/allow.ts";
 import { nearestRoute, nearestText } from "./wire/nearest-route.ts";
 import type { AllowedOrigins } from "./kernel/allowed-origins.ts";
 import { preflight, withCorsHeaders } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
-import type { GovernedRoute, Road } from "./road/road.ts";
+import type { Road } from "./road/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/request-path.ts";

@@ -3,19 +3,16 @@ import { type SavedCheckpoint, savedAnchors } from "@gatehouse/ledger-format/anc
 import type { Anchor } from "@gatehouse/ledger-format/chain-facts";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
-import { possibleHashes } from "@gatehouse/ledger-format/canonical";
-import { type ExportLine, printExportLine } from "@gatehouse/ledger-format/export";
-import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import { printExportLine } from "@gatehouse/ledger-format/export";
 import { noteKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
-import { linkOf } from "@gatehouse/ledger-format/sealed-row";
 import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { invalidFields, Refused, refuse } from "../kernel/errors.ts";
 import type { Database } from "../store/database.ts";
-import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
+import { verifyAdminChain } from "./admin-chain.ts";
 import { listChains, readChainFacts } from "./chain-facts.ts";
-import { type ChainEntry, readChainSnapshot } from "./chain-snapshot.ts";
+import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 export interface ChainVerification extends Verification {
@@ -35,12 +32,7 @@ export interface VerifyChainOptions {
   readonly saved?: readonly SavedCheckpoint[] | undefined;
 }
 
-/** What the export of a row leaves out: content of calls, which has its own permission. */
-const CONTENT: readonly FieldName[] = ["request_body_preview", "response_body_preview", "request_headers", "response_headers"];
-
-const EXPORTED = FIELD_NAMES.filter((name) => !CONTENT.includes(name));
-
-const noSuchChain = () => new Refused(refuse("not_found", "There is no such audit chain."));
+export const noSuchChain = () => new Refused(refuse("not_found", "There is no such audit chain."));
 
 async function keysFor(db: Database, publicKeys: readonly Uint8Array[] | undefined): Promise<TrustedKey[]> {
   const listed = trustedKeys(await listSigningKeys(db));
@@ -90,38 +82,6 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
       }
     }
     return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
-  }
-  throw noSuchChain();
-}
-
-function exportedLine(entry: ChainEntry): ExportLine {
-  if (entry.type === "checkpoint" || entry.type === "pruned") return entry;
-  if (!entry.withheld) return { type: "row", row: withoutNulls(entry.row) };
-  return { type: "link", ...linkOf(entry.row, entry.type === "proven" ? [entry.row.row_hash as string] : possibleHashes(entry.row)) };
-}
-
-function withoutNulls(row: AuditRow): AuditRow {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
-}
-
-/** The chain as JSON lines the offline verifier reads. The first `next()` throws `Refused` when there is no such chain. */
-export async function* exportChain(
-  db: Database,
-  chainId: string,
-  options: { readonly tenantId?: string | undefined } = {},
-): AsyncGenerator<string> {
-  if (chainId === ADMIN_CHAIN) {
-    yield* exportAdminChain(db, options.tenantId);
-    return;
-  }
-  const keys = await listSigningKeys(db);
-  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
-    yield printExportLine(chain);
-    for (const key of keys) yield printExportLine({ type: "key", ...key });
-    for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
-      for (const entry of batch) yield printExportLine(exportedLine(entry));
-    }
-    return;
   }
   throw noSuchChain();
 }

@@ -1,28 +1,8 @@
-import { type Fields, merge } from "../directory/limits/merge.ts";
+import { merge } from "../directory/limits/merge.ts";
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
-import { BannedText } from "./banned-text.ts";
 import type { Call } from "./call.ts";
+import { compileGovernance, type Governance } from "./compiled-governance.ts";
 import { routeOf } from "./target.ts";
-
-/** Parameter governance as a call is held to it: merged, with its patterns compiled. */
-export interface Governance {
-  readonly none: boolean;
-  readonly maxTemperature: number | null;
-  readonly rejectTemperature: boolean;
-  readonly maxOutputTokens: number | null;
-  readonly maxInputTokens: number | null;
-  readonly rejectTokens: boolean;
-  readonly toolMode: "allow" | "approval_required" | "deny";
-  /** Null: all. */
-  readonly allowedTools: ReadonlySet<string> | null;
-  readonly blockedTools: ReadonlySet<string>;
-  readonly maxToolCalls: number | null;
-  readonly prepend: readonly string[];
-  readonly append: readonly string[];
-  readonly bannedPatterns: readonly BannedText[];
-  /** Bytes that the fragments add to the request. */
-  readonly addedBytes: number;
-}
 
 const compiled = new WeakMap<GroupScope, Map<string, Governance>>();
 
@@ -44,28 +24,4 @@ export function governanceOf(call: Call, model: ModelEntry): Governance {
     byModel.set(key, found);
   }
   return found;
-}
-
-function compileGovernance(fields: Fields): Governance {
-  const number = (path: string) => (fields.get(path) as number | undefined) ?? null;
-  const list = (path: string) => (fields.get(path) as readonly string[] | undefined) ?? [];
-  const allowed = fields.get("tool_use.allowed_tools") as readonly string[] | undefined;
-  const [prepend, append] = [list("system_prompt.prepend"), list("system_prompt.append")];
-  return {
-    none: fields.size === 0,
-    maxTemperature: number("temperature.max"),
-    rejectTemperature: fields.get("temperature.enforce") === "reject",
-    maxOutputTokens: number("context_window.max_output_tokens"),
-    maxInputTokens: number("context_window.max_input_tokens"),
-    rejectTokens: fields.get("context_window.enforce") === "reject",
-    toolMode: (fields.get("tool_use.mode") as Governance["toolMode"] | undefined) ?? "allow",
-    allowedTools: allowed === undefined ? null : new Set(allowed),
-    blockedTools: new Set(list("tool_use.blocked_tools")),
-    maxToolCalls: number("tool_use.max_tool_calls_per_request"),
-    prepend,
-    append,
-    bannedPatterns: list("system_prompt.banned_patterns").map((source) => new BannedText(source)),
-    // Each fragment may stand in a message of its own, whose frame takes some tokens too.
-    addedBytes: [...prepend, ...append].reduce((sum, text) => sum + Buffer.byteLength(text) + 32, 0),
-  };
 }

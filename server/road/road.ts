@@ -2,48 +2,14 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
 import { placeOf } from "../kernel/ip-address.ts";
-import type { Log } from "../kernel/log.ts";
-import { admit, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";
+import { admit } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
-import type { AbortReason, AuditClass, Call } from "./call.ts";
-import type { Govern } from "./govern.ts";
-import type { OpenCalls } from "./open-calls.ts";
+import type { AbortReason, Call } from "./call.ts";
 import { readBody } from "./read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
 import { isStranger } from "./record/stranger.ts";
-import type { Strangers } from "./record/strangers.ts";
+import type { GovernedRoute, RoadParts } from "./road-parts.ts";
 import { Sender } from "./sender.ts";
-import type { Surface } from "./surface.ts";
-
-/** One governed route: whose wire it speaks and how its calls are filed. */
-export interface GovernedRoute {
-  readonly surface: Surface;
-  readonly audit: AuditClass;
-  /** Whether the request carries a body, and whether it may be packed. `streamed`: the surface reads it, once it is governed. */
-  readonly body: boolean | "may_be_gzip" | "streamed";
-  /** `group` when left out. */
-  readonly admits?: RouteCallers;
-  /** Whether its calls are for showing who one is, told on the row as is_auth_event: a login, a token, a second factor. */
-  readonly authenticates?: true;
-  /** Largest body, where it is smaller than that of a model call. */
-  readonly maxBodyBytes?: number;
-}
-
-export interface RoadParts extends AdmissionParts {
-  readonly calls: OpenCalls;
-  readonly govern: Govern;
-  readonly strangers: Strangers;
-  /** Told of each call that was admitted, before its body is read. A promise only where something has to be looked up. */
-  readonly admitted: (call: Call) => Promise<void> | null;
-  readonly log: Log;
-  readonly maxBodyBytes: number;
-  readonly upstreamTimeoutMs: number;
-  /**
-   * Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it
-   * could not be recorded.
-   */
-  readonly unrecorded: (reason: ErrorCode) => void;
-}
 
 /** What a call ends with whose credential was looked at and did not hold. */
 const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user"]);

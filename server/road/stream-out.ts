@@ -2,7 +2,9 @@ import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
 import { type AbortReason, abortReason, type Call } from "./call.ts";
 import type { StreamAnswer } from "./answer.ts";
+import { idleWatch } from "./idle-watch.ts";
 import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
+import { readOut } from "./read-out.ts";
 
 /** How a stream ended: by itself, or with an error that the caller gets and the row records. */
 export interface StreamEnd {
@@ -144,39 +146,4 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
 function nothingMore(reader: StreamAnswer["upstream"]): { readonly done: true; readonly value: undefined } {
   void readOut(reader);
   return { done: true, value: undefined };
-}
-
-/** How long an upstream that has said its last word may take to end its body. */
-const CLOSING_MS = 1_000;
-
-/** Reads to the body's end, so that the connection can serve again; one that stays open is closed. */
-export async function readOut(reader: StreamAnswer["upstream"]): Promise<void> {
-  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), CLOSING_MS);
-  try {
-    while (!(await reader.read()).done);
-  } catch {
-    // Its answer was whole before it broke off.
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Fires when a wait lasts longer than `ms`. One timer for the whole stream: arming one for each piece would cost more than the piece. */
-function idleWatch(ms: number, fire: () => void): { wait(): void; pause(): void; stop(): void } {
-  let since: number | null = null;
-  const check = () => {
-    const left = since === null ? ms : since + ms - performance.now();
-    if (left <= 0) fire();
-    else timer = setTimeout(check, left);
-  };
-  let timer = setTimeout(check, ms);
-  return {
-    wait: () => {
-      since = performance.now();
-    },
-    pause: () => {
-      since = null;
-    },
-    stop: () => clearTimeout(timer),
-  };
 }

@@ -1,6 +1,8 @@
-import { type ModelReference, NO_TARGET, type Target } from "./target.ts";
+import type { Film, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
+import type { AskedKnowledge } from "./asked-knowledge.ts";
+import type { ModelReference, Target } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
-import type { Film, InboundRequest, MediaAsked, MemberNames, Pictures, Sound, TextSlot } from "../wire/inbound.ts";
+import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
  * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
@@ -59,34 +61,6 @@ export interface RequestView {
    */
   readonly withhold: (() => void) | null;
 }
-
-export interface AskedKnowledge {
-  /** The knowledge bases that the caller names; null: those of their group. */
-  readonly ids: readonly string[] | null;
-}
-
-/** The view of a request that carries nothing for a model. */
-export const EMPTY_VIEW: RequestView = {
-  target: NO_TARGET,
-  streaming: false,
-  names: { temperature: "temperature", maxTokens: "max_tokens", input: "input" },
-  temperature: null,
-  maxTokens: null,
-  candidates: 1,
-  prompts: 1,
-  tools: [],
-  webSearches: 0,
-  removeTools: () => undefined,
-  instructions: null,
-  addInstructions: () => undefined,
-  texts: () => [],
-  definitions: () => [],
-  content: () => "",
-  repeatedName: null,
-  opaque: false,
-  inputCharacters: 0,
-  withhold: null,
-};
 
 /** A request in a vendor's format, as controls see it. */
 export class InboundView implements RequestView {

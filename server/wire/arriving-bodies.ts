@@ -1,4 +1,4 @@
-import { concat } from "./sse-frames.ts";
+import { concat } from "./adjoining-bytes.ts";
 
 export type NotArrived = "too_large" | "too_slow" | "too_many";
 

@@ -5,7 +5,8 @@ import { GeminiStreamReader } from "./gemini/stream-reader.ts";
 import { readGeminiUsage, writeGeminiUsage } from "./gemini/usage.ts";
 import { readMessagesUsage as messagesUsage } from "./messages/usage.ts";
 import { offeredSearches } from "./offered-searches.ts";
-import { chatUsageMember, readChatUsage as chatUsage } from "./openai/usage.ts";
+import { chatUsageMember } from "./openai/usage-member.ts";
+import { readChatUsage as chatUsage } from "./openai/usage.ts";
 import { ResponsesStream } from "./responses/responses-stream.ts";
 import { usageOfResponse } from "./responses/usage.ts";
 

@@ -1,28 +1,10 @@
 import { afterString, QUOTE } from "./json-members.ts";
-
-const MINUS = 45;
+import { afterNumber, isWhole, startsNumber } from "./json-numbers.ts";
 
 /** What the string of a JSON text between two places says, its quotes included; most say it without escapes. */
 export function jsonStringAt(json: string, start: number, end: number): string {
   const spelled = json.slice(start + 1, end - 1);
   return spelled.includes("\\") ? (JSON.parse(json.slice(start, end)) as string) : spelled;
-}
-
-/** Whether a number of a JSON text starts with this character. */
-export function startsNumber(code: number): boolean {
-  return code === MINUS || (code >= 48 && code <= 57);
-}
-
-/** The place behind the number that starts at `at`. */
-export function afterNumber(json: string, at: number): number {
-  let end = at + 1;
-  while (/[\d.eE+-]/.test(json.charAt(end))) end++;
-  return end;
-}
-
-/** A measure is nobody's number. */
-export function isWhole(number: string): boolean {
-  return !/[.eE]/.test(number);
 }
 
 /** A JSON text with some of its strings and numbers said differently, front to back. */

@@ -1,4 +1,5 @@
-import { concat, FrameCutter } from "./sse-frames.ts";
+import { concat } from "./adjoining-bytes.ts";
+import { FrameCutter } from "./sse-frames.ts";
 import type { StreamPiece } from "./stream.ts";
 
 export interface FrameReader {

@@ -1,4 +1,4 @@
-import { concat } from "./sse-frames.ts";
+import { concat } from "./adjoining-bytes.ts";
 
 /**
  * Reads a body to its end; null once it has grown past `maxBytes`, without reading further. Rejects when it breaks off.

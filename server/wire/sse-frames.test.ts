@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { concat } from "./adjoining-bytes.ts";
+import { frameData } from "./sse-data.ts";
 import { FrameTooLarge } from "./stream-bounds.ts";
-import { concat, FrameCutter, frameData } from "./sse-frames.ts";
+import { FrameCutter } from "./sse-frames.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

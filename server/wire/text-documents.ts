@@ -1,26 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
+import { isTextFile } from "./text-file.ts";
 
-const TEXT_TYPE = new RegExp(
-  String.raw`^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +
-    String.raw`typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)`,
-  "i",
-);
-const TEXT_NAME =
-  /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
-/** Types that say what the bytes are, whatever the file is called. */
-const OTHER_TYPE = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|vnd\.)/i;
 /** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
 const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url"]);
 /** Deeper than any vendor nests what a model reads. */
 const MAX_DEPTH = 16;
-
-/** Whether a file is a text that the model reads like any other: its media type says so, else its name. */
-export function isTextFile(mediaType: string, name: string | null): boolean {
-  const type = mediaType.trim();
-  return TEXT_TYPE.test(type) || (name !== null && TEXT_NAME.test(name) && !OTHER_TYPE.test(type));
-}
 
 /** A text document in base64 at `holder[key]`. */
 export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {

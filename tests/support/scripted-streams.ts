@@ -3,7 +3,8 @@ import { GeminiArrayStream, GeminiStream } from "../../server/wire/gemini/gemini
 import { MessagesStream } from "../../server/wire/messages/messages-stream.ts";
 import { ChatStream } from "../../server/wire/openai/chat-stream.ts";
 import { ResponsesStream } from "../../server/wire/responses/responses-stream.ts";
-import { FrameCutter, frameData } from "../../server/wire/sse-frames.ts";
+import { frameData } from "../../server/wire/sse-data.ts";
+import { FrameCutter } from "../../server/wire/sse-frames.ts";
 import type { StreamCodec } from "../../server/wire/stream.ts";
 
 /** Part of an answer, in the pieces a vendor sends it in. */

@@ -3,7 +3,7 @@ import { autonomyOf } from "../../../server/directory/assurance/autonomy.ts";
 import { knowledgeAfter } from "../../../server/directory/config-follower.ts";
 import type { GroupScope } from "../../../server/directory/snapshot.ts";
 import type { Call } from "../../../server/road/call.ts";
-import { EMPTY_VIEW } from "../../../server/road/view.ts";
+import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";
 import type { AutonomyRow } from "../../../server/store/ai-systems.ts";
 
 const LEVELS = 8;

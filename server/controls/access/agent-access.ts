@@ -1,12 +1,9 @@
 import { stricter } from "../../directory/assurance/autonomy.ts";
-import { grantFor, type AgentEntry, type AgentGrantEntry } from "../../directory/agents/agent-entry.ts";
-import type { GroupScope } from "../../directory/snapshot.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { Call } from "../../road/call.ts";
+import { grantFor } from "../../directory/agents/agent-entry.ts";
+import { refuse } from "../../kernel/errors.ts";
 import type { StandingControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
-import { MOST_HOPS } from "../../road/record/delegation.ts";
-import type { AgentReference } from "../../road/target.ts";
+import { refusedSending, usableSkills } from "./agent-sending.ts";
 
 /**
  * An agent is open to a call when the grant that decides for the call's resource group lets it be, was given for the skills
@@ -44,34 +41,3 @@ export const agentAccess: StandingControl = {
     return PASS;
   },
 };
-
-/** Of the agent's skills those that both its registration and the grant let be used; null: all it has. */
-function usableSkills({ skillsAllowed, reached }: AgentEntry, { skillIds }: AgentGrantEntry): ReadonlySet<string> | null {
-  if (skillsAllowed === null && skillIds === null) return null;
-  const all = (reached?.skills ?? []).map(({ id }) => String(id));
-  const usable = all.filter((id) => skillsAllowed?.has(id) !== false && skillIds?.has(id) !== false);
-  return usable.length === all.length ? null : new Set(usable);
-}
-
-function refusedSending(
-  call: Call,
-  scope: GroupScope,
-  { skill }: AgentReference,
-  agent: AgentEntry,
-  grant: AgentGrantEntry,
-): Refusal | null {
-  const { row, delegation } = call;
-  const hops = delegation?.hops ?? [];
-  const depth = hops.length + 1;
-  row.delegation_depth = depth;
-  row.current_task_id = call.id;
-  if (agent.reached === null) return refuse("agent_undiscovered");
-  // Whoever calls with an agent's own credentials is that agent.
-  const self = scope.tenant.agents.byGroup.get(scope.groupId);
-  if (self?.id === agent.id || hops.some((hop) => hop.agent === agent.cardName)) return refuse("delegation_loop");
-  if (depth > Math.min(grant.maxDepth ?? MOST_HOPS, MOST_HOPS)) return refuse("delegation_too_deep");
-  const skills = usableSkills(agent, grant);
-  if (skills !== null && (skill === null || !skills.has(skill)))
-    return refuse("agent_skill_not_allowed", undefined, { extra: { skills: [...skills] } });
-  return null;
-}

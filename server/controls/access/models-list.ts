@@ -1,20 +1,6 @@
-import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
-import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
-import { modesOfGroup } from "./group-modes.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
 import { modelById, modelByName } from "./named-model.ts";
-
-/** A model a caller may name, a routing group's virtual one included. */
-export interface UsableModel {
-  readonly id: string;
-  readonly name: string;
-  /** `routing` of a routing group, else the first of its modes. */
-  readonly mode: string | null;
-  readonly modes: readonly string[];
-  readonly ownedBy: string;
-  readonly createdSeconds: number;
-  readonly contextWindow: number | null;
-  readonly maxOutputTokens: number | null;
-}
+import { usableGroupOf, type UsableModel, usableModelOf } from "./usable-model.ts";
 
 /** The models the scope's callers may use, by name: exactly what a call would be let through to. */
 export function usableModels(scope: GroupScope): UsableModel[] {
@@ -22,10 +8,10 @@ export function usableModels(scope: GroupScope): UsableModel[] {
   const models: UsableModel[] = [];
   for (const id of granted) {
     const model = tenant.models.get(id);
-    if (model?.enabled === true) models.push(ofModel(model));
+    if (model?.enabled === true) models.push(usableModelOf(model));
   }
   for (const group of tenant.routingGroups.values()) {
-    const usable = ofGroup(scope, group);
+    const usable = usableGroupOf(scope, group);
     if (usable !== null) models.push(usable);
   }
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -35,44 +21,6 @@ export function usableModels(scope: GroupScope): UsableModel[] {
 export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
   const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
   if (found === undefined) return null;
-  if ("members" in found) return ofGroup(scope, found);
-  return scope.granted.has(found.id) && found.enabled ? ofModel(found) : null;
-}
-
-function ofModel(model: ModelEntry): UsableModel {
-  return {
-    id: model.id,
-    name: model.name,
-    mode: model.modes[0] ?? null,
-    modes: model.modes,
-    ownedBy: model.provider.providerKey,
-    createdSeconds: model.createdSeconds,
-    contextWindow: model.contextWindow,
-    maxOutputTokens: model.maxOutputTokens,
-  };
-}
-
-/** Its bounds are those every member keeps. */
-function ofGroup(scope: GroupScope, group: RoutingGroupEntry): UsableModel | null {
-  if (!group.enabled) return null;
-  const members = group.members.filter(({ model }) => scope.granted.has(model.id) && model.enabled);
-  if (members.length === 0) return null;
-  return {
-    id: group.modelId,
-    name: group.id,
-    mode: "routing",
-    modes: modesOfGroup(
-      group,
-      members.map(({ model }) => model),
-    ),
-    ownedBy: "gatehouse",
-    createdSeconds: group.createdSeconds,
-    contextWindow: smallest(members.map(({ model }) => model.contextWindow)),
-    maxOutputTokens: smallest(members.map(({ model }) => model.maxOutputTokens)),
-  };
-}
-
-function smallest(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : Math.min(...known);
+  if ("members" in found) return usableGroupOf(scope, found);
+  return scope.granted.has(found.id) && found.enabled ? usableModelOf(found) : null;
 }

@@ -1,17 +1,15 @@
-import { grantedSkills, type SkillEntry } from "../../directory/skills/skill-entry.ts";
+import { grantedSkills } from "../../directory/skills/skill-entry.ts";
 import { skillServer, skillServerAccess } from "../../directory/skills/skill-server.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolReference, ToolRoute } from "../../road/target.ts";
-import { isObject } from "../../wire/document.ts";
-import { skillUriOf } from "../../wire/mcp/skill-uri.ts";
+import { namedSkill, noteSkill } from "./named-skill.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** How long a script may run where nobody says less. */
 const DEADLINE_SECONDS = 60;
-const LEGACY = "skill__";
 
 /** The server for skills is open to whoever is let in; a skill is there for those it is granted to, and for others is none. */
 export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
@@ -49,23 +47,4 @@ export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): 
   // error for a resource that is not there.
   call.target = route;
   return named !== null && skill === null && capability?.type === "tool" ? refuse("skill_not_found") : route;
-}
-
-function noteSkill({ row }: Call, skill: SkillEntry | null): void {
-  if (skill === null) return;
-  row.skill_id = skill.id;
-  row.custom_metadata = {
-    ...(row.custom_metadata as object | null | undefined),
-    skill: { name: skill.name, version: skill.version, digest: skill.digest },
-  };
-}
-
-/** The skill that a request is about, as its caller names it; null where it is about none. */
-function namedSkill({ capability, method, arguments: given, address }: ToolReference): string | null {
-  const uri =
-    capability?.type === "resource" ? capability.name : method === "skills/get" || method === "resources/directory/read" ? address : null;
-  if (uri != null) return skillUriOf(uri)?.skill ?? null;
-  if (capability?.type !== "tool" || capability.name === "skills__list") return null;
-  if (capability.name.startsWith(LEGACY)) return capability.name.slice(LEGACY.length);
-  return isObject(given) && typeof given.skill_name === "string" ? given.skill_name : null;
 }

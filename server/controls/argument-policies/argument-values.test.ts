@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { argumentValues, hasPretender } from "./argument-values.ts";
+import { argumentValues } from "./argument-values.ts";
+import { hasPretender } from "./pretenders.ts";
 import { schemaNames } from "./schema-names.ts";
 
 test.each([

@@ -1,7 +1,7 @@
 import { ambiguousName } from "../../wire/ambiguous-name.ts";
 import type { JsonValue } from "../../wire/document.ts";
-import { folded } from "../../wire/folded-name.ts";
 import { repeatedName } from "../../wire/repeated-name.ts";
+import { PRETENDER, pretends } from "./pretenders.ts";
 
 /** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */
 export type ArgumentValues =
@@ -32,26 +32,6 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   if (found.includes(PRETENDER) || (key.includes(".") && found.length === 0 && pretends(parsed, key)))
     return { kind: "unreadable", why: `The arguments name ${JSON.stringify(key)} in another spelling.` };
   return { kind: "values", values: whole ? found : found.flatMap((value) => (Array.isArray(value) ? value.flat(DEPTH) : [value])) };
-}
-
-/** Stands for a value under a name that a reader who does not care about case takes for the one that is asked for. */
-const PRETENDER = Symbol();
-
-function pretends(object: object, name: string): boolean {
-  const wanted = folded(name);
-  return Object.keys(object).some((one) => one !== name && folded(one) === wanted);
-}
-
-/** Whether any object in the value has a name that is one of these in another spelling. `names` are by their folding. */
-export function hasPretender(value: unknown, names: ReadonlyMap<string, ReadonlySet<string>>): boolean {
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (typeof next !== "object" || next === null) continue;
-    if (!Array.isArray(next)) for (const name of Object.keys(next)) if (names.get(folded(name))?.has(name) === false) return true;
-    open.push(...(Object.values(next) as unknown[]));
-  }
-  return false;
 }
 
 function at(value: unknown, path: readonly string[]): unknown[] {

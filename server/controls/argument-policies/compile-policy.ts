@@ -2,8 +2,9 @@ import type { PolicyHit } from "../../directory/policies/argument-policy-entry.t
 import type { FieldError } from "../../kernel/errors.ts";
 import type { Analyzer, RuleVerdict } from "./analyzer.ts";
 import { type AnalyzerName, type CompiledArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
-import { argumentValues, hasPretender } from "./argument-values.ts";
+import { argumentValues } from "./argument-values.ts";
 import { schemaAnalyzer } from "./json-schema.ts";
+import { hasPretender } from "./pretenders.ts";
 import { schemaNames } from "./schema-names.ts";
 import { pathAnalyzer } from "./path.ts";
 import { shellAnalyzer } from "./shell.ts";

@@ -1,9 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
-import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
-import type { ActionControl } from "../../road/control.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
@@ -45,17 +43,3 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
 
 const MAX_TOLD = 20;
 const WARNED = "argument_policy_warned";
-
-/** Holds an action to the policies on its tool, under the name its upstream knows and the one its caller does. */
-export const actionArguments: ActionControl = {
-  name: "argument policies",
-  before: (call, action) => inTurns(judgedAction(call, action), contentWorkOf(call)),
-};
-
-function* judgedAction(call: Call, { name, alias, arguments: given }: Action): InTurns<ActionDecision> {
-  for (const one of new Set([name, alias])) {
-    const refusal = yield* governToolCall(call, one, given);
-    if (refusal !== null) return { kind: "refuse", refusal };
-  }
-  return ACTION_PASSES;
-}

@@ -1,8 +1,8 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Analyzer, unreadable } from "./analyzer.ts";
 import { type FieldError, reasonOf } from "../../kernel/errors.ts";
-import { schemaPattern } from "./schema-pattern.ts";
-import { SchemaSteps, STEP, TooManySteps } from "./schema-steps.ts";
+import { compiledSchema } from "./compiled-schema.ts";
+import { SchemaSteps, TooManySteps } from "./schema-steps.ts";
 import { measuredSchema } from "./schema-size.ts";
 
 const TOO_MUCH = "The arguments take more work to check than a call may cost.";
@@ -13,7 +13,7 @@ export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: r
   const { measured, fields } = measuredSchema(schema);
   if (fields.length > 0) return { fields };
   const steps = new SchemaSteps();
-  const validate = wrong(schema) ?? compiled(measured, steps);
+  const validate = wrong(schema) ?? compiledSchema(measured, steps);
   if (typeof validate === "string") return unusable(validate);
   const check = (value: unknown) => {
     steps.begin();
@@ -48,30 +48,3 @@ function wrong(schema: object): string | null {
 }
 
 const unusable = (message: string) => ({ fields: [{ field: "schema", message }] });
-
-function compiled(schema: object, steps: SchemaSteps): ValidateFunction | string {
-  const pattern = (source: string) => schemaPattern(source, steps);
-  // What validators that are written out would name it.
-  pattern.code = "schemaPattern";
-  try {
-    // One instance for each schema: `$id`s of two policies must not meet. A schema that is named often is compiled once.
-    const ajv = new Ajv2020({
-      strict: true,
-      allowUnionTypes: true,
-      strictRequired: false,
-      logger: false,
-      inlineRefs: false,
-      meta: false,
-      validateSchema: false,
-      keywords: [STEP],
-      code: { regExp: pattern, optimize: false },
-    });
-    for (const keyword of steps.keywords()) {
-      ajv.removeKeyword(keyword.keyword);
-      ajv.addKeyword(keyword);
-    }
-    return ajv.compile(schema);
-  } catch (error) {
-    return reasonOf(error);
-  }
-}

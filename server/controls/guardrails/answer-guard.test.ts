@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { atOnce } from "../../kernel/in-turns.ts";
-import { concat } from "../../wire/sse-frames.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import { GuardRun } from "./guard-run.ts";
 import { compileTextGuard, type GuardSettings } from "./text-guard.ts";

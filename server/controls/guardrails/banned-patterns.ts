@@ -1,7 +1,8 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
 import { type Detector, WINDOW } from "./detector.ts";
-import { Pattern, PatternSearch } from "./pattern-search.ts";
+import { PatternSearch } from "./pattern-search.ts";
 import { patternStarts } from "./pattern-starts.ts";
+import { Pattern } from "./searched-pattern.ts";
 import { unfinishedMatch } from "./unfinished-match.ts";
 
 /** Instructions times characters that are compared before others get their turn: some milliseconds. */

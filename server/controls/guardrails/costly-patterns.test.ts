@@ -3,7 +3,7 @@ import { inTurns } from "../../kernel/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 import { longestTurn } from "../../../tests/support/longest-turn.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
-import { concat } from "../../wire/sse-frames.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardRun } from "./guard-run.ts";

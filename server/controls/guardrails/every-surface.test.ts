@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ANSWER_SURFACES } from "../../../tests/support/answer-streams.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
 import { readImagesRequest } from "../../wire/images/images-request.ts";
@@ -10,7 +11,6 @@ import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
-import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Call } from "../../road/call.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";

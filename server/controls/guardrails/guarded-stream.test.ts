@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type StreamedToolCall } from "../../../tests/support/answer-streams.ts";
 import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
-import { concat } from "../../wire/sse-frames.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import { CompletionsStream } from "../../wire/completions/completions-stream.ts";
 import { GeminiArrayStream, GeminiStream } from "../../wire/gemini/gemini-stream.ts";
 import { MessagesStream } from "../../wire/messages/messages-stream.ts";

@@ -1,9 +1,9 @@
-import { RE2JS, type RE2Set } from "re2js";
+import type { RE2Set } from "re2js";
 import { type DetectedSpan, LEFT, WINDOW } from "./detector.ts";
+import { matchPlaces, SEARCHED_PIECE } from "./match-places.ts";
 import type { PatternStarts } from "./pattern-starts.ts";
+import { type Pattern } from "./searched-pattern.ts";
 
-/** Searched at a time; a search sees the window behind its piece. With many instructions it is shorter. */
-const PIECE = 2048;
 const SHORTEST_PIECE = 256;
 const PIECE_STEPS = 500_000;
 /** Characters of a piece that is known to hold a match of something, searched by every pattern before the next. */
@@ -22,44 +22,6 @@ interface Span {
   readonly end: number;
 }
 
-/** Most patterns are found nowhere: what says where one matches is compiled when it is asked first. */
-export class Pattern {
-  readonly anywhere: RE2JS;
-  /** Instructions. */
-  readonly size: number;
-  readonly #source: string;
-  #behindOne: RE2JS | null = null;
-  #atStart: RE2JS | null = null;
-
-  constructor(source: string, anywhere: RE2JS) {
-    this.#source = source;
-    this.anywhere = anywhere;
-    this.size = anywhere.programSize();
-  }
-
-  /** Matches behind exactly one character, so that word boundaries see what stands before. */
-  get behindOne(): RE2JS {
-    return (this.#behindOne ??= RE2JS.compile(`\\A(?s:.)(?:${this.#source})`));
-  }
-
-  get atStart(): RE2JS {
-    return (this.#atStart ??= RE2JS.compile(`\\A(?:${this.#source})`));
-  }
-}
-
-/** More places where a match may begin, and a piece is searched as a whole. */
-const MAX_PLACES = PIECE / 32;
-
-/** The places of [from, to) where a match may begin; null when they are many. */
-function placesIn(starts: PatternStarts, text: string, from: number, to: number): readonly number[] | null {
-  const places: number[] = [];
-  for (let at = starts.next(text, from, to); at < to; at = starts.next(text, at + 1, to)) {
-    if (places.length === MAX_PLACES) return null;
-    places.push(at);
-  }
-  return places;
-}
-
 /** Finds the matches of some patterns, those that start first first, and of the same start the longest. */
 export class PatternSearch {
   readonly #patterns: readonly Pattern[];
@@ -76,7 +38,7 @@ export class PatternSearch {
     this.#set = set;
     this.#starts = starts;
     const instructions = patterns.reduce((sum, { size }) => sum + size, 0);
-    this.#pieceLength = Math.max(SHORTEST_PIECE, Math.min(PIECE, Math.floor(PIECE_STEPS / instructions)));
+    this.#pieceLength = Math.max(SHORTEST_PIECE, Math.min(SEARCHED_PIECE, Math.floor(PIECE_STEPS / instructions)));
     this.#stretch = Math.max(LEAST_STRETCH, Math.min(STEP, Math.floor(STRETCH_STEPS / instructions)));
   }
 
@@ -150,7 +112,7 @@ export class PatternSearch {
     for (let pieceStart = from; pieceStart < to; pieceStart += this.#pieceLength) {
       if (this.#spent > most) return { found, upTo: pieceStart };
       const pieceEnd = Math.min(to, pieceStart + this.#pieceLength);
-      const places = starts === null ? null : placesIn(starts, text, pieceStart, pieceEnd);
+      const places = starts === null ? null : matchPlaces(starts, text, pieceStart, pieceEnd);
       if (starts !== null && places !== null) {
         for (const at of places) {
           if (at < (found.at(-1)?.end ?? 0)) continue;

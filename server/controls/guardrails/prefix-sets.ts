@@ -1,20 +1,10 @@
-const SPACE = 32;
+import { normalisedPrefix, PLAIN_CHARACTERS } from "./normalised-prefix.ts";
+
 const SLOTS_BITS = 15;
 
 /** Sets that share a table: each has a bit that says a beginning is whole, and eight bits higher one that it goes on. */
 const MAX_SETS = 8;
 const WHOLE = (1 << MAX_SETS) - 1;
-
-/** In lower case, white space as a space: what the first letters of phrases are compared by. */
-const PLAIN = Uint16Array.from({ length: 65_536 }, (_, code) => {
-  if (code < SPACE) return SPACE;
-  return String.fromCharCode(code).toLowerCase().charCodeAt(0);
-});
-
-/** The character as the beginnings of phrases are compared by: lower case, control characters as a space. */
-export function normalisedPrefix(code: number): number {
-  return PLAIN[code] ?? SPACE;
-}
 
 function mixed(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x9e3779b1);
@@ -57,10 +47,10 @@ export class PrefixSets {
     if (open === 0) return whole;
     const { length } = text;
     const longer = this.#longer;
-    let hash = PLAIN[code] ?? 0;
+    let hash = PLAIN_CHARACTERS[code] ?? 0;
     for (let next = at + 1; open !== 0; next++) {
       if (next >= length) return whole | open;
-      hash = mixed(hash, PLAIN[text.charCodeAt(next)] ?? 0);
+      hash = mixed(hash, PLAIN_CHARACTERS[text.charCodeAt(next)] ?? 0);
       state = longer[hash >>> (32 - SLOTS_BITS)] ?? 0;
       whole |= state & open;
       open &= (state >> MAX_SETS) & ~whole;

@@ -1,11 +1,11 @@
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
-import type { Admitted, Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Admitted } from "./admission-answer.ts";
+import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import { limitWords, tightestPace } from "./tightest-pace.ts";
 
 /** Where a limit says nothing of its own, a call is warned from here on. */
 export const APPROACHING = 0.8;
-
-export const limitWords = (limitType: string): string => limitType.replaceAll("_", " ");
 
 export function amountText(window: WindowLimit, amount: number): string {
   return window.measure === "micros" ? `$${usdFromMicros(amount)}` : String(amount);
@@ -53,27 +53,4 @@ export function setConsumptionHeaders(call: Call, plan: Plan, { spent, levels, i
     current: String(spent[tightest]),
     limit: String(window.limit),
   };
-}
-
-/** The limit on throughput or on calls at once that is used most, in percent of what its bucket or scope holds. */
-function tightestPace(
-  plan: Plan,
-  levels: readonly number[],
-  inFlight: readonly number[],
-): { readonly used: number; readonly text: string } | null {
-  let found: { readonly used: number; readonly text: string } | null = null;
-  for (const [i, level] of levels.entries()) {
-    const { capacity, limitType } = plan.buckets[i] as Plan["buckets"][number];
-    const taken = Math.min(capacity, Math.max(0, capacity - level));
-    const used = capacity === 0 ? 100 : (taken / capacity) * 100;
-    if (used > (found?.used ?? -1))
-      found = { used, text: `${limitWords(limitType)} limit: ${Math.ceil(taken - 1e-6)} of ${capacity} used` };
-  }
-  for (const [i, count] of inFlight.entries()) {
-    const { maxConcurrent } = plan.scopes[i] as Scope;
-    if (maxConcurrent === null) continue;
-    const used = (count / maxConcurrent) * 100;
-    if (used > (found?.used ?? -1)) found = { used, text: `${limitWords("max_concurrent")} limit: ${count} of ${maxConcurrent} in flight` };
-  }
-  return found;
 }

@@ -4,7 +4,8 @@ import { openValkey } from "../../runtime/valkey.ts";
 import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import { NOON, scope, window, bucket, plan, demand, warmed, tryCall } from "../../../tests/support/counter-parts.ts";
-import type { Actual, Admission, Counters, Demand, Plan } from "./counters.ts";
+import type { Admission } from "./admission-answer.ts";
+import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { ValkeyCounters } from "./valkey.ts";
 
 let valkey: TestValkey | undefined;

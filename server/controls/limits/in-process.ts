@@ -1,5 +1,6 @@
+import type { Admission } from "./admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
-import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from "./reckoning.ts";
 
 interface WindowState {

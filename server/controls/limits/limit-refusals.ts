@@ -1,7 +1,8 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { Denial, Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Denial } from "./admission-answer.ts";
+import type { Plan, Scope, WindowLimit } from "./counters.ts";
 
 /** Amounts as people read them: dollars for money. */
 export function shown(window: WindowLimit, amount: number): number {

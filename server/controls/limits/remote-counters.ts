@@ -1,4 +1,5 @@
-import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import type { Admission } from "./admission-answer.ts";
+import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import type { ServedProcess } from "./served-counters.ts";
 
 /** What this needs of the way to the process that counts. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { jsonLog } from "../../kernel/log.ts";
 import { bucket, demand, NOON, plan, scope, warmed, window } from "../../../tests/support/counter-parts.ts";
-import type { Admission, Plan } from "./counters.ts";
+import type { Admission } from "./admission-answer.ts";
+import type { Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
 import { ServedCounters } from "./served-counters.ts";
 

@@ -1,14 +1,6 @@
 import type { Log } from "../../kernel/log.ts";
-import {
-  type Actual,
-  type Admission,
-  type Counters,
-  type Demand,
-  NOTHING_USED,
-  type Plan,
-  type Reservation,
-  type RowsOf,
-} from "./counters.ts";
+import type { Admission } from "./admission-answer.ts";
+import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import type { InProcessCounters } from "./in-process.ts";
 import { endsWithCall } from "./reckoning.ts";

@@ -1,6 +1,7 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
+import type { Admission } from "./admission-answer.ts";
+import type { Actual, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import { planText, PLAN_KEPT_MS } from "./plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { routingGroupPlaceholder } from "../access/routing-group-placeholder.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import { affordable, dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
 const prices = (input: number | null, output: number | null, cacheWrite: number | null = null) => ({

@@ -3,7 +3,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
 import type { RequestView } from "../../road/view.ts";
-import type { Film, Pictures } from "../../wire/inbound.ts";
+import type { Film, Pictures } from "../../wire/media-asked.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { Demand } from "./counters.ts";
 

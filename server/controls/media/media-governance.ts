@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
-import type { MediaAsked } from "../../wire/inbound.ts";
+import type { MediaAsked } from "../../wire/media-asked.ts";
 
 interface Rule {
   /** As the document of the group calls it. */

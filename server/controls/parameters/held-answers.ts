@@ -1,7 +1,6 @@
 import { holdAnswer, redeemHeldAnswer } from "../../directory/tools/approvals.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { sha256Hex } from "../../kernel/secrets.ts";
 import { ownAnswer, type Answer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import { toolCallsOf, toolCallsOfPieces } from "../../road/answers/tool-calls.ts";
@@ -17,6 +16,7 @@ import { governanceOf } from "../../road/parameter-governance.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { modelOf, routeOf } from "../../road/target.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
+import { type HeldAnswerTerms, heldAnswerTerms } from "./held-answer-terms.ts";
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
@@ -24,15 +24,6 @@ type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 const TIMEOUT_SECONDS = 900;
 /** Characters of the tools' names that the approval is called by. */
 const LONGEST_NAME = 200;
-
-/** Whose answer it is, and to what. */
-interface Terms {
-  readonly tenantId: string;
-  readonly requesterId: string;
-  readonly requesterGroupId: string;
-  readonly serverId: string;
-  readonly argumentsDigest: string;
-}
 
 /**
  * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, sealed, until
@@ -58,7 +49,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
   prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
     if (conversation === undefined || !holds(call)) return null;
     // Before the request that came gives way to the one that leaves.
-    const terms = termsOf(call);
+    const terms = heldAnswerTerms(call);
     return (answer) => {
       if (answer.status >= 300) return answer;
       return answer.kind === "whole" ? this.whole(call, terms, conversation, answer) : this.stream(call, terms, conversation, answer);
@@ -67,7 +58,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
 
   private async given(call: Call, token: string): Promise<Decision> {
     try {
-      const redeemed = await redeemHeldAnswer(this.parts, token, { ...termsOf(call), callId: call.id });
+      const redeemed = await redeemHeldAnswer(this.parts, token, { ...heldAnswerTerms(call), callId: call.id });
       if (redeemed === null) return refused(refuse("approval_token_invalid"));
       call.row.consumed_approval_request_id = redeemed.id;
       call.row.agent_authz_decision = "allow";
@@ -77,7 +68,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     }
   }
 
-  private whole(call: Call, terms: Terms, conversation: Conversation, answer: WholeAnswer): Answer | Refusal | Promise<Refusal> {
+  private whole(call: Call, terms: HeldAnswerTerms, conversation: Conversation, answer: WholeAnswer): Answer | Refusal | Promise<Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return refuse("upstream_invalid_response");
     const calls = toolCallsOf(conversation, body);
@@ -85,7 +76,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
   }
 
   /** Metered here, where it is held. */
-  private async stream(call: Call, terms: Terms, conversation: Conversation, answer: StreamAnswer): Promise<Answer | Refusal> {
+  private async stream(call: Call, terms: HeldAnswerTerms, conversation: Conversation, answer: StreamAnswer): Promise<Answer | Refusal> {
     const buffered = await bufferAnswer(call, answer, answer.idleMs ?? this.idleMs);
     settle(call, streamUsage(answer));
     if (isRefusal(buffered)) return buffered;
@@ -95,7 +86,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
 
   private async hold(
     call: Call,
-    terms: Terms,
+    terms: HeldAnswerTerms,
     calls: readonly BufferedToolCall[],
     { status, headers }: Answer,
     body: Uint8Array,
@@ -135,19 +126,6 @@ export class HeldAnswers implements RequestControl, AnswerControl {
 function holds(call: Call): boolean {
   const model = modelOf(call);
   return model !== null && call.scope !== null && call.identity !== null && governanceOf(call, model).toolMode === "approval_required";
-}
-
-function termsOf(call: Call): Terms {
-  const { tenantId, userId, credentialId } = call.identity as Identity;
-  const content = call.requestContent ?? "";
-  return {
-    tenantId,
-    requesterId: userId ?? credentialId,
-    requesterGroupId: (call.scope as NonNullable<Call["scope"]>).groupId,
-    serverId: routeOf(call)?.group?.id ?? modelOf(call)?.id ?? "",
-    // Some surfaces say in the address what others say in the body.
-    argumentsDigest: sha256Hex(`${call.path}\n${new URL(call.url, "http://gateway").searchParams.get("alt") ?? ""}\n${sha256Hex(content)}`),
-  };
 }
 
 /** As an approver reads it, with every digit; arguments that are no JSON as the text they are. */

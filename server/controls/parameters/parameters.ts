@@ -1,6 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import type { Governance } from "../../road/compiled-governance.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
 import type { Call } from "../../road/call.ts";
@@ -10,7 +11,7 @@ import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
-import { type Governance, governanceOf } from "../../road/parameter-governance.ts";
+import { governanceOf } from "../../road/parameter-governance.ts";
 import { asksForWriting, modelOf } from "../../road/target.ts";
 
 /** What the compatible APIs take for a temperature that is not set. */

@@ -1,13 +1,11 @@
-import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { sha256Hex } from "../../kernel/secrets.ts";
-import type { Call } from "../../road/call.ts";
 import { SURFACES } from "../../road/content-surface.ts";
 import type { AskModel } from "../../road/model-question.ts";
 import { type JudgePrompt, judgePrompt, VERDICT_SCHEMA, windowsOf } from "./judge-prompt.ts";
+import { type JudgeQuestion, judgeQuestionKey } from "./judge-question.ts";
 import { readJudgeVerdict, type JudgeVerdict } from "./verdict.ts";
 
 export interface JudgeParts {
@@ -15,15 +13,6 @@ export interface JudgeParts {
   readonly clock: Clock;
   /** Name or id of the model that judges where neither policy nor tenant names one. */
   readonly fallbackModel: string | null;
-}
-
-/** What is to be judged, and for which call. */
-export interface JudgeQuestion {
-  readonly call: Call;
-  readonly policy: SemanticPolicyEntry;
-  /** Where the text stands. */
-  readonly surface: GuardrailSurface;
-  readonly text: string;
 }
 
 /** `cached`: no model was asked now, so that no row of a nested call tells of it. */
@@ -54,7 +43,7 @@ export class Judge {
   known(question: JudgeQuestion): Judged | null {
     const task = this.taskOf(question);
     if ("kind" in task) return task;
-    const verdicts = task.windows.map((window) => this.keptVerdict(keyOf({ ...question, text: window }, task.model)));
+    const verdicts = task.windows.map((window) => this.keptVerdict(judgeQuestionKey({ ...question, text: window }, task.model)));
     return verdicts.every((verdict) => verdict !== null) ? worstOf(verdicts) : null;
   }
 
@@ -73,7 +62,7 @@ export class Judge {
   }
 
   private async judgeWindow(question: JudgeQuestion, model: ModelEntry): Promise<Judged> {
-    const key = keyOf(question, model);
+    const key = judgeQuestionKey(question, model);
     const known = this.keptVerdict(key);
     if (known !== null) return known;
     const verdict = await this.ask(question, model);
@@ -120,22 +109,6 @@ export class Judge {
     if (reply.kind === "said") return { verdict, unfit: false };
     return { verdict: { kind: "failed", reason: reply.reason }, unfit: reply.unfit };
   }
-}
-
-function keyOf({ call, policy, surface, text }: JudgeQuestion, model: ModelEntry): string {
-  return sha256Hex(
-    JSON.stringify([
-      call.scope?.tenant.id,
-      policy.id,
-      policy.constraintText,
-      surface,
-      model.id,
-      model.modelName,
-      model.provider.baseUrl,
-      model.systemPrompt,
-      text,
-    ]),
-  );
 }
 
 /** What the verdicts on the pieces of a text come to; there is at least one. */

@@ -1,12 +1,10 @@
 import type { SemanticPolicy, SemanticPolicyTrial, SemanticPolicyTrialResult } from "@gatehouse/contracts/semantic-policies";
-import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
-import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { invalidFields } from "../../kernel/errors.ts";
-import type { Call } from "../../road/call.ts";
-import { openCall } from "../../road/record/open.ts";
-import type { Judged, JudgeQuestion } from "./judge.ts";
+import type { JudgeQuestion } from "./judge-question.ts";
+import type { Judged } from "./judge.ts";
+import { trialCall, trialPolicy } from "./trial-call.ts";
 
 /** Asks the judge of a policy about a text, as it would be asked for a call. Throws `invalid_body` where no group can pay for it. */
 export type PolicyBench = (policy: SemanticPolicy, trial: SemanticPolicyTrial) => Promise<SemanticPolicyTrialResult>;
@@ -27,7 +25,7 @@ export function policyBench(road: JudgingRoad | null): PolicyBench {
     const scope = await road.snapshots.scope(policy.tenant_id, groupId);
     if (scope === null) throw unpaid("names no resource group of this tenant");
     const startedAt = performance.now();
-    const tried = entryOf({ ...policy, constraint_text: constraintText ?? policy.constraint_text });
+    const tried = trialPolicy({ ...policy, constraint_text: constraintText ?? policy.constraint_text });
     const verdict = await road.judge({ call: trialCall(scope, policy.id, road.clock), policy: tried, surface, text });
     return result(policy, verdict, Math.round(performance.now() - startedAt));
   };
@@ -39,36 +37,4 @@ function result(policy: SemanticPolicy, { kind, reason, cached }: Judged, durati
   const wouldStop = kind === "failed" ? policy.on_judge_failure === "block" : policy.action === "block";
   const action = kind === "compliant" || policy.mode === "shadow" ? "none" : wouldStop ? "block" : kind === "failed" ? "none" : "warn";
   return { verdict: kind, reason, action, from_memory: cached, duration_ms: durationMs };
-}
-
-/** It waits for its verdict, whatever its mode. */
-function entryOf(policy: SemanticPolicy): SemanticPolicyEntry {
-  return {
-    id: policy.id,
-    name: policy.name,
-    constraintText: policy.constraint_text,
-    action: policy.action,
-    mode: "enforce",
-    surfaces: new Set(policy.surfaces),
-    judgeModelId: policy.judge_model_id,
-    onFailure: policy.on_judge_failure,
-    timeoutMs: policy.timeout_seconds * 1000,
-    groupIds: null,
-  };
-}
-
-/** What stands above the judge's call, whose row tells of the trial: whose budget it is. It is on no record itself. */
-function trialCall(scope: GroupScope, correlation: string, clock: Clock): Call {
-  const call = openCall(
-    { method: "POST", url: "http://gateway/semantic-policies", headers: new Headers() },
-    "",
-    { proxyType: "llm", proxySubtype: "semantic_policy_judge" },
-    clock,
-  );
-  call.tenant = scope.tenant;
-  call.scope = scope;
-  call.row.tenant_id = scope.tenant.id;
-  call.row.resource_group_id = scope.groupId;
-  call.row.correlation_id = correlation;
-  return call;
 }

@@ -6,7 +6,8 @@ import type { Log } from "../../kernel/log.ts";
 import { abortReason, type Call, isAbandoned } from "../../road/call.ts";
 import { guardedAt, SURFACES } from "../../road/content-surface.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
-import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
+import type { JudgeQuestion } from "./judge-question.ts";
+import { Judge, type Judged, type JudgeParts, recordedVerdict } from "./judge.ts";
 
 export interface EnforcementParts extends JudgeParts {
   readonly log: Log;

@@ -14,7 +14,7 @@ import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import { isNameSlot, textsAsRead } from "../../road/message-parts.ts";
 import type { RequestView } from "../../road/view.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
-import type { JudgeQuestion } from "./judge.ts";
+import type { JudgeQuestion } from "./judge-question.ts";
 import type { Policies, SemanticEnforcement } from "./semantic-enforcement.ts";
 
 /** Of a stream that flows while its policies only watch. */

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
-import { readOut } from "../stream-out.ts";
+import { readOut } from "../read-out.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { endInTurns, pushInTurns } from "../output/stream-in-turns.ts";
 

@@ -2,6 +2,8 @@ import { type DatedPrices, HOUR_WRITE_RATIO, imagePriceOf, pricesAt, type Prices
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import { arrivalOf, type Call } from "../call.ts";
+import { modelOf } from "../target.ts";
 
 export interface Cost {
   readonly micros: MicroUsd;
@@ -71,4 +73,10 @@ function costOfVideo(prices: Prices, { videoSeconds = 0, videoResolution = null 
 /** What is billed each by itself: characters, and pictures whose vendor told no tokens or whose tokens have no price. */
 function costEach(perMillion: number | null | undefined, count: number): Cost | null {
   return perMillion == null ? null : { micros: costOf([{ tokens: count, pricePerMillion: perMillion }]), cacheSavings: null };
+}
+
+/** What a failed attempt cost; null when it, or anything it used, has no price. */
+export function costOfAttempt(call: Call, usage: Usage): MicroUsd | null {
+  const model = modelOf(call);
+  return model === null ? null : (costAt(model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);
 }

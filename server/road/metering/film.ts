@@ -1,5 +1,5 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { Film } from "../../wire/inbound.ts";
+import type { Film } from "../../wire/media-asked.ts";
 
 /** Tokens that a second of video comes to at most, as the vendors count it that bill by them. */
 export const FILMED_A_SECOND = 10_000;

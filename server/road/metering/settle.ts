@@ -54,9 +54,3 @@ function reduced(cost: Cost | null, factor: number): Cost | null {
   const { micros, cacheSavings } = cost;
   return { micros: Math.ceil(micros * factor), cacheSavings: cacheSavings === null ? null : Math.round(cacheSavings * factor) };
 }
-
-/** What a failed attempt cost; null when it, or anything it used, has no price. */
-export function costOfAttempt(call: Call, usage: Usage): MicroUsd | null {
-  const model = modelOf(call);
-  return model === null ? null : (costAt(model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);
-}

@@ -1,7 +1,8 @@
 import type { CallPiece, Place } from "../../wire/answer-texts.ts";
-import type { JsonObject, JsonValue } from "../../wire/document.ts";
+import type { JsonValue } from "../../wire/document.ts";
 import { WholeArguments } from "../../wire/whole-arguments.ts";
 import type { Frame } from "./frames.ts";
+import { textAround } from "./text-around.ts";
 
 /** More than any tool takes: what is held must stay bounded. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -9,8 +10,6 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 const MAX_HELD_FRAMES = 16_384;
 /** From so many frames on, those that differ only in the piece of arguments that they carry become one. */
 const JOINED_FROM = 512;
-/** Members that tell frames apart and say nothing of the call: a number, and what hides how long a piece is. */
-const VARYING = ["obfuscation", "sequence_number"] as const;
 
 /** A tool call as its pieces make it. */
 export class BufferedToolCall {
@@ -140,14 +139,4 @@ export class CallGroup {
     this.frames.push(...other.frames);
     this.bytes += other.bytes;
   }
-}
-
-/** What a frame says beside its piece of arguments. */
-function textAround(body: JsonObject, { holder, key }: Place): string {
-  const value = holder[key];
-  holder[key] = "";
-  const { [VARYING[0]]: _hidden, [VARYING[1]]: _number, ...rest } = body;
-  const around = JSON.stringify(rest);
-  holder[key] = value;
-  return around;
 }

@@ -1,4 +1,4 @@
-import { concat } from "../../wire/sse-frames.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, type StreamFraming, framingOf } from "./frames.ts";

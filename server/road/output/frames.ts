@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
-import { FrameCutter, frameData, isWholeEvent } from "../../wire/sse-frames.ts";
+import { frameData, isWholeEvent } from "../../wire/sse-data.ts";
+import { FrameCutter } from "../../wire/sse-frames.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

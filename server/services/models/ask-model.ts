@@ -3,22 +3,19 @@ import type { WholeAnswer } from "../../road/answer.ts";
 import { readWhole } from "../../road/answers/caller-answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Conversation } from "../../road/conversation.ts";
-import type { AskModel, ModelQuestion, ModelReply } from "../../road/model-question.ts";
+import type { AskModel, ModelReply } from "../../road/model-question.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import type { AttemptParts } from "./attempt.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { maxTokensNameOf } from "./ceiling-name.ts";
+import { conversationOf, questionBody } from "./question-body.ts";
 
 const encoder = new TextEncoder();
 
 /** Questions of the gateway's own, asked as a chat completion of a caller would be. */
 export function askModel(nest: MakeNestedCall, dispatch: Pick<Dispatch, "converse">, providers: AttemptParts["providers"]): AskModel {
   return async (parent, question) => {
-    const body = encoder.encode(JSON.stringify(bodyOf(question, providers)));
+    const body = encoder.encode(JSON.stringify(questionBody(question, providers)));
     const inbound = readChatRequest(body);
     if ("fields" in inbound) throw new Error("the gateway's own question to a model is not valid");
     const conversation = conversationOf(inbound);
@@ -41,31 +38,6 @@ export function askModel(nest: MakeNestedCall, dispatch: Pick<Dispatch, "convers
     });
     // A model whose row could not be stored has not answered.
     return isRefusal(answer) && reply.kind === "said" ? { kind: "failed", reason: answer.message, unfit: false } : reply;
-  };
-}
-
-function bodyOf({ model, messages, outputTokens, temperature, schema }: ModelQuestion, providers: AttemptParts["providers"]): object {
-  return {
-    model: model.name,
-    messages,
-    ...(temperature === null ? {} : { temperature }),
-    ...(outputTokens === null ? {} : { [maxTokensNameOf(model, providers)]: outputTokens }),
-    ...(schema === null
-      ? {}
-      : { response_format: { type: "json_schema", json_schema: { name: schema.name, strict: true, schema: schema.schema } } }),
-  };
-}
-
-function conversationOf(inbound: ChatRequest): Conversation {
-  return {
-    inbound,
-    caller: chatCodec,
-    passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply },
-    writer: null,
-    streamType: "text/event-stream",
-    includeUsage: false,
-    headers: {},
-    statefulFields: [],
   };
 }
 

@@ -1,7 +1,9 @@
 import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { lowestRanked } from "./lowest-rank.ts";
 import type { MemberHealth } from "./member-health.ts";
+import { shuffleByWeight } from "./shuffle.ts";
 
 /**
  * One of the members, by the group's strategy. Members of weight 0 are chosen only when no other is among them. Every
@@ -21,23 +23,23 @@ export function chooseMember(
     case "ordered":
       return open[0] ?? null;
     case "least-busy":
-      return shuffle(
-        lowest(open, ({ model }) => health.inFlight(model.id)),
+      return shuffleByWeight(
+        lowestRanked(open, ({ model }) => health.inFlight(model.id)),
         random,
       );
     case "latency-based":
       // A member nobody has measured yet is measured.
-      return shuffle(
-        lowest(open, ({ model }) => health.latencyMs(model.id) ?? 0),
+      return shuffleByWeight(
+        lowestRanked(open, ({ model }) => health.latencyMs(model.id) ?? 0),
         random,
       );
     case "cost-based":
-      return shuffle(
-        lowest(open, ({ model }) => priceOf(model, at)),
+      return shuffleByWeight(
+        lowestRanked(open, ({ model }) => priceOf(model, at)),
         random,
       );
     default:
-      return shuffle(open, random);
+      return shuffleByWeight(open, random);
   }
 }
 
@@ -45,29 +47,4 @@ export function chooseMember(
 function priceOf({ priceSchedule }: ModelEntry, at: number): number {
   const { prices } = pricesAt(priceSchedule, at);
   return prices.input === null || prices.output === null ? Number.POSITIVE_INFINITY : prices.input + prices.output;
-}
-
-function lowest(members: readonly RoutingMember[], rank: (member: RoutingMember) => number): readonly RoutingMember[] {
-  let best = Number.POSITIVE_INFINITY;
-  let found: RoutingMember[] = [];
-  for (const member of members) {
-    const value = rank(member);
-    if (value < best) {
-      best = value;
-      found = [member];
-    } else if (value === best) found.push(member);
-  }
-  return found;
-}
-
-function shuffle(members: readonly RoutingMember[], random: () => number): RoutingMember | null {
-  const weights = members.map(({ weight }) => Math.max(weight, 0));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  if (total === 0) return members[Math.floor(random() * members.length)] ?? null;
-  let left = random() * total;
-  for (const [i, weight] of weights.entries()) {
-    left -= weight;
-    if (left < 0) return members[i] ?? null;
-  }
-  return members.at(-1) ?? null;
 }

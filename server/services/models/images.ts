@@ -1,20 +1,18 @@
 import { type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
-import { usdFromMicros } from "../../kernel/money.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
-import { costAt } from "../../road/metering/cost.ts";
 import type { JsonObject, JsonValue } from "../../wire/document.ts";
 import { ImageEditRequest } from "../../wire/images/image-edit-request.ts";
 import { readImagesReply } from "../../wire/images/images-reply.ts";
-import type { PicturesRequest } from "../../wire/images/images-request.ts";
 import type { PicturesAsked, PicturesCodec, PicturesRead } from "../../wire/images/pictures-codec.ts";
+import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
-import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import { picturesAsBytes } from "./picture-bytes.ts";
 import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
+import { onlyPictures, pictureTokens, pictureUsage, toldPictures } from "./told-pictures.ts";
 
 /** Pictures drawn anew, or from others, by a model of any provider that has such models. */
 export function imagesModelRequest(request: PicturesRequest, providers: AttemptParts["providers"]): ModelRequest {
@@ -45,8 +43,8 @@ function passing(call: Call, request: PicturesRequest, model: ModelEntry, provid
       if (reply === null) return null;
       const { body, usage } = reply;
       const bytesOf = picturesAsBytes(body, provider, targetOf(model));
-      if (bytesOf === null) return told(call, model, body, askedUsage(request, usage));
-      return bytesOf.then((drawn) => (drawn === null ? null : told(call, model, drawn, askedUsage(request, usage))));
+      if (bytesOf === null) return toldPictures(call, model, body, pictureUsage(request, usage));
+      return bytesOf.then((drawn) => (drawn === null ? null : toldPictures(call, model, drawn, pictureUsage(request, usage))));
     },
     refusal: () => null,
     dropped: [],
@@ -115,35 +113,9 @@ function readTranslated(
   if (read === null || read.pictures.length === 0) return null;
   const { pictures, usage } = read;
   const data = pictures.map((b64_json) => ({ b64_json }));
-  const counted = askedUsage(request, { ...(usage ?? onlyCounted(0)), images: pictures.length });
-  const tokens = usage === null ? {} : { usage: usageToldOf(usage) };
-  return told(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
-}
-
-/** What prices of pictures go by. */
-function askedUsage({ pictures: { asked } }: PicturesRequest, usage: Usage): Usage {
-  return asked === undefined ? usage : { ...usage, imagesAsked: asked };
-}
-
-function usageToldOf(usage: Usage): JsonObject {
-  const input = usage.inputUncached + usage.cacheRead;
-  return {
-    input_tokens: input,
-    input_tokens_details: { text_tokens: input - (usage.imageInput ?? 0), image_tokens: usage.imageInput ?? 0 },
-    output_tokens: usage.output,
-    total_tokens: input + usage.output,
-  };
-}
-
-function told(call: Call, model: ModelEntry, body: JsonObject, used: Usage): WholeAnswerReading {
-  const usage = plausibleUsage(used) ?? onlyCounted(used.images ?? 0);
-  const cost = costAt(model.priceSchedule, usage, arrivalOf(call));
-  const all = { ...body, gw_cost_usd: cost === null ? null : usdFromMicros(cost.micros), gw_model_id: model.id };
-  return { body: new TextEncoder().encode(JSON.stringify(all)), usage, outputCharacters: 0 };
-}
-
-function onlyCounted(images: number): Usage {
-  return { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, images, estimated: true };
+  const counted = pictureUsage(request, { ...(usage ?? onlyPictures(0)), images: pictures.length });
+  const tokens = usage === null ? {} : { usage: pictureTokens(usage) };
+  return toldPictures(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
 }
 
 function qualityRefusal({ quality }: PicturesRequest, { supportedImageQualities = [] }: ModelEntry): Refusal | null {

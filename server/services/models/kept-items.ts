@@ -1,4 +1,5 @@
-import { type KeptParts, KeptValues } from "./kept-values.ts";
+import type { KeptParts } from "./kept-store.ts";
+import { KeptValues } from "./kept-values.ts";
 
 /** Characters of items that memory holds. */
 const MOST = 32 * 1024 * 1024;

@@ -1,7 +1,6 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
-import type { Log } from "../../kernel/log.ts";
-import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Call } from "../../road/call.ts";
+import type { KeptKind, KeptParts, KeptValue, StoredValue } from "./kept-store.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 /** What waits to be written, in characters. */
@@ -13,46 +12,6 @@ const AWAY_MS = 5_000;
 /** How long an id that the store does not know is not asked for again. */
 const UNKNOWN_MS = 10_000;
 
-interface Kept<Value> {
-  /** Null: it is known that there is nothing. */
-  readonly value: Value | null;
-  readonly until: number;
-}
-
-interface StoredValue {
-  readonly tenant_id: string;
-  /** Tells nothing of the caller or of what is kept. */
-  readonly name: string;
-  readonly sealed: string;
-  readonly expires_at: Date;
-}
-
-/** Where what is kept outlives the process. */
-export interface KeptStore {
-  write(rows: readonly StoredValue[]): Promise<void>;
-  read(
-    tenantId: string,
-    names: readonly string[],
-  ): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
-}
-
-export interface KeptParts {
-  readonly now: () => number;
-  readonly store: KeptStore;
-  readonly secrets: SecretBox;
-  readonly log: Log;
-}
-
-/** What one kind of kept values is called, and how much of it memory holds. */
-export interface KeptKind<Value> {
-  readonly name: string;
-  /** The most that memory holds, as `weigh` has it. */
-  readonly most: number;
-  weigh(value: Value): number;
-  /** Whether what a call leaves may outlive the process; always when left out. */
-  outlives?(call: Call): boolean;
-}
-
 /**
  * What answers left behind for the calls that follow them, for 24 hours, within the caller's own scope: one credential
  * never sees another's. Memory answers first. What is kept is written to the store behind the call, and the store is
@@ -60,7 +19,7 @@ export interface KeptKind<Value> {
  */
 export class KeptValues<Value> {
   private readonly kind: KeptKind<Value>;
-  private readonly cached: BoundedMap<string, Kept<Value>>;
+  private readonly cached: BoundedMap<string, KeptValue<Value>>;
   private readonly parts: KeptParts;
   private readonly waiting = new BoundedMap<string, StoredValue>(MAX_WAITING, undefined, ({ sealed }) => sealed.length);
   private writing: Promise<void> | null = null;

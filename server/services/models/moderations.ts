@@ -1,6 +1,7 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
-import { isModerationsReply, type ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
+import { isModerationsReply } from "../../wire/moderations/moderations-reply.ts";
+import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { passedWhole } from "./passed-whole.ts";

@@ -1,10 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { DEFAULT_REQUEST } from "../../wire/conversation/default-request.ts";
-import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
-import { embeddingsBody } from "./embeddings.ts";
-import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
+import { probeQuestion } from "./probe-question.ts";
 
 /** What a probe of a model found. `detail` names no credential and repeats nothing the provider said. */
 export interface Probe {
@@ -21,7 +18,7 @@ export async function probe(model: ModelEntry, parts: AttemptParts): Promise<Pro
   const found = (healthy: boolean, detail: string): Probe => ({ healthy, detail, latencyMs: Math.round(performance.now() - startedAt) });
   const provider = providerOf(parts.providers, model);
   if (isRefusal(provider)) return found(false, provider.message);
-  const question = questionFor(model, provider.traits);
+  const question = probeQuestion(model, provider.traits);
   if (question === null) return found(false, `There is no probe for a model that serves ${model.modes.join(", ")}.`);
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), TIMEOUT_MS);
@@ -37,26 +34,3 @@ export async function probe(model: ModelEntry, parts: AttemptParts): Promise<Pro
     clearTimeout(timer);
   }
 }
-
-function questionFor(model: ModelEntry, traits: ProviderTraits) {
-  if (model.modes.includes("embedding")) {
-    const question = embeddingsBody(model, traits, ["ping"], null);
-    return isRefusal(question) ? null : question;
-  }
-  if (!model.modes.some((mode) => mode === "chat" || mode === "responses" || mode === "completion")) return null;
-  const codec = traits.codecFor(
-    model,
-    model.modes.includes("chat") ? "chat" : model.modes.includes("responses") ? "responses" : "completions",
-  );
-  if (codec.format === "completions")
-    return { operation: "completions" as const, body: JSON.stringify({ model: model.modelName, prompt: "ping", max_tokens: 1 }) };
-  const written = codec.writeRequest(PING, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
-  return "unsupported" in written ? null : { operation: codec.format, body: JSON.stringify(written.body) };
-}
-
-/** The least that every vendor takes. */
-const PING: ConversationRequest = {
-  ...DEFAULT_REQUEST,
-  turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }],
-  maxOutputTokens: 16,
-};

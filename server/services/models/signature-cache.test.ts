@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { secretBox } from "../../kernel/secrets.ts";
 import type { Signed } from "../../wire/conversation/signatures.ts";
 import type { Call } from "../../road/call.ts";
-import type { KeptStore } from "./kept-values.ts";
+import type { KeptStore } from "./kept-store.ts";
 import { SignatureCache } from "./signature-cache.ts";
 
 const HOUR = 3_600_000;

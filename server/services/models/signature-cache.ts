@@ -1,5 +1,6 @@
 import type { Signed } from "../../wire/conversation/signatures.ts";
-import { type KeptParts, KeptValues } from "./kept-values.ts";
+import type { KeptParts } from "./kept-store.ts";
+import { KeptValues } from "./kept-values.ts";
 
 /**
  * Reasoning and call signatures that the caller's format has no place for, by the ids of the calls: tool loops work across

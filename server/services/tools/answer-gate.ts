@@ -1,8 +1,9 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
 import { MessageSlots } from "../../wire/mcp/message-slots.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
+import { refuseAnswerSize } from "./answer-size.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
@@ -23,7 +24,7 @@ export async function answerGate(
   { gates }: Pick<ToolParts, "gates">,
   surface: "mcp_output" | "skill_output" = "mcp_output",
 ): Promise<Refusal | string | null> {
-  const tooLarge = refuseSize(target, text, isObject(result) ? result : {});
+  const tooLarge = refuseAnswerSize(target, text, isObject(result) ? result : {});
   if (tooLarge !== null) return tooLarge;
   if (!gates.looksAt(call, surface)) return null;
   const message = new MessageSlots(text);
@@ -33,46 +34,4 @@ export async function answerGate(
 /** Whether an answer that cannot be read must be withheld: a guardrail that can change or end the call has not seen it. */
 export function mustBeRead(call: Call, { gates }: Pick<ToolParts, "gates">): boolean {
   return gates.enforces(call, "mcp_output");
-}
-
-function refuseSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
-  const { maxPayloadBytes, maxItems, maxRows } = limits;
-  if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes)
-    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
-  // What a tool gave that ran as a task stands within the task.
-  const results = isObject(result.result) ? [result, result.result] : [result];
-  if (maxItems !== null && results.some((one) => itemsIn(one) > maxItems))
-    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
-  if (maxRows !== null && results.some((one) => rowsIn(one) > maxRows))
-    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
-  return null;
-}
-
-function itemsIn(result: JsonObject): number {
-  return Math.max(0, ...["content", "contents", "messages"].map((name) => lengthOf(result[name])));
-}
-
-/** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text, be it that of a resource. */
-function rowsIn({ structuredContent, content, contents }: JsonObject): number {
-  const items = [content, contents].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
-  const texts = items.map(({ text, resource }) => (isObject(resource) ? resource.text : text)).filter((text) => typeof text === "string");
-  return Math.max(0, ...[structuredContent, ...texts.map(parsed)].map(longestList));
-}
-
-function longestList(value: JsonValue | undefined): number {
-  if (Array.isArray(value)) return value.length;
-  return isObject(value) ? Math.max(0, ...Object.values(value).map(lengthOf)) : 0;
-}
-
-function lengthOf(value: JsonValue | undefined): number {
-  return Array.isArray(value) ? value.length : 0;
-}
-
-function parsed(text: string): JsonValue | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { continueApproval } from "../../directory/tools/approvals.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { edited, memberText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { sealState, openState } from "./session-token.ts";
+import { openState, sealState } from "./sealed-state.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 

@@ -8,7 +8,7 @@ import { isRefusal } from "../../kernel/errors.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { openChanges } from "./changes.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
+import { carriedCapabilities, type SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 

@@ -3,17 +3,15 @@ import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, supportedChanges, isWantedChange, writeFilter } from "../../wire/mcp/changes.ts";
-import { META } from "../../wire/mcp/dialect.ts";
-import { answers } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { openExchange, sessionOwner } from "./server-exchange.ts";
-import type { Asked } from "./exchange.ts";
 import { recordTarget } from "../../road/outlet.ts";
 import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";
 import { joinFeed } from "./session-feed.ts";
 import { pooledSession, versionOf } from "./session-pool.ts";
+import { takesSubscription } from "./taken-subscription.ts";
+import { toldChanges } from "./told-changes.ts";
 import type { ToolParts } from "./tool-parts.ts";
-import { finalMessage } from "./upstream-messages.ts";
 
 /** The change notifications of one server, in whichever dialect it speaks, without what is particular to either. */
 export interface Changes {
@@ -63,28 +61,9 @@ async function statelessChanges(
   }
   return {
     honoured: readFilter(acknowledged.params.notifications) ?? NOTHING,
-    notifications: told(exchange, wanted),
+    notifications: toldChanges(exchange, wanted),
     close: () => exchange.abort.abort("nobody_listens"),
   };
-}
-
-async function* told(exchange: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
-  try {
-    for await (const { value } of exchange.messages) {
-      if (answers(value, exchange.id)) return;
-      if (isWantedChange(wanted, value)) yield unmarked(value);
-    }
-  } catch {
-    // It broke off, or is no longer wanted: either way there is nothing more to tell.
-  }
-}
-
-function unmarked(message: JsonObject): JsonObject {
-  const { params } = message;
-  if (!isObject(params) || !isObject(params._meta)) return message;
-  const { [META.subscription]: _mark, ...meta } = params._meta;
-  const { _meta: _whole, ...rest } = params;
-  return { ...message, params: Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta } };
 }
 
 async function handshakeChanges(
@@ -126,7 +105,7 @@ async function handshakeChanges(
       : refuse("upstream_unreachable", "The tool server could not be listened to.");
   call.row.server_version ??= versionOf(session);
   // What was subscribed to in a session that is over went with it: the session that follows has subscriptions of its own.
-  const ask: AskSubscription = async (method, uri) => !session.over && (await takes(call, server, method, uri, sender, parts));
+  const ask: AskSubscription = async (method, uri) => !session.over && (await takesSubscription(call, server, method, uri, sender, parts));
   const uris: string[] = [];
   for (const uri of wanted.uris) {
     if (await subscribe(session.subscriptions, uri, ask)) uris.push(uri);
@@ -148,45 +127,6 @@ async function handshakeChanges(
 
 async function* wantedOf(heard: AsyncGenerator<JsonObject, void>, filter: ChangeFilter): AsyncGenerator<JsonObject, void> {
   for await (const message of heard) if (isWantedChange(filter, message)) yield message;
-}
-
-/**
- * Whether the server took it. That is for everybody who listens in the session, also when the call it is asked in is over
- * by then: its row tells of its own request, and nothing begins for it any more.
- */
-async function takes(
-  call: Call,
-  server: ToolServerEntry,
-  method: string,
-  uri: string,
-  sender: McpSender,
-  parts: ToolParts,
-): Promise<boolean> {
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort("upstream_timeout"), server.timeoutMs);
-  try {
-    const exchange = await openExchange(
-      { ...call, abort, row: { ...call.row } },
-      server,
-      {
-        method,
-        params: JSON.stringify({ uri }),
-        capability: null,
-        arguments: undefined,
-        sender: { ...sender, logLevel: null },
-        id: method,
-      },
-      { ...parts, begin: () => undefined },
-    );
-    if (isRefusal(exchange)) return false;
-    const answer = await finalMessage(exchange.messages, exchange.id).catch(() => null);
-    exchange.end();
-    return isObject(answer?.value.result);
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function asksForSomething({ tools, prompts, resources, uris, logs }: ChangeFilter): boolean {

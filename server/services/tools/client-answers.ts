@@ -1,25 +1,8 @@
-import { timingSafeEqual } from "node:crypto";
-import { ulid } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { OWN_ID } from "./gateway-request-id.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 const WAIT_MS = 600_000;
-/** Of the requests this gateway makes: an answer to any other is ignored. */
-const OWN_ID = /^gw-[0-9A-Z]{26}(?:-[0-9a-f]{32})?$/;
-
-const markOf = ({ secrets }: Pick<ToolParts, "secrets">, id: string) => secrets.hmac("mcp-own-question", id).slice(0, 32);
-
-/** The id of a request this gateway makes itself in a session that is another's: a tool server's own ids never look like it. */
-export function gatewayRequestId(parts: Pick<ToolParts, "secrets">): string {
-  const id = `gw-${ulid()}`;
-  return `${id}-${markOf(parts, id)}`;
-}
-
-export function isGatewayRequestId(parts: Pick<ToolParts, "secrets">, id: unknown): id is string {
-  if (typeof id !== "string" || id.length !== 62 || !OWN_ID.test(id)) return false;
-  return timingSafeEqual(Buffer.from(id.slice(30)), Buffer.from(markOf(parts, id.slice(0, 29))));
-}
-
 const keyOf = (session: string, id: string) => `${session}\n${id}`;
 
 /** The caller's answer to a request of this id in this session, whichever process it comes to; null when none comes. */

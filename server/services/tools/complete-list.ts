@@ -1,28 +1,12 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, isRefusal } from "../../kernel/errors.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
-import { MAX_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import type { Call } from "../../road/call.ts";
+import { allPages } from "./all-pages.ts";
 import { forwardRequest } from "./forward-request.ts";
 import type { Relay } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";
-
-/** The result of every page; a refusal or null (the server gave none) when not all could be had. `page` gives one. */
-export async function allPages(
-  page: (cursor: string | null, number: number) => Promise<{ readonly result: JsonObject } | Refusal | null>,
-): Promise<JsonObject[] | Refusal | null> {
-  const results: JsonObject[] = [];
-  let cursor: string | null = null;
-  while (results.length < MAX_PAGES) {
-    const had = await page(cursor, results.length);
-    if (had === null || isRefusal(had)) return had;
-    results.push(had.result);
-    cursor = nextCursor(had.result);
-    if (cursor === null) return results;
-  }
-  return null;
-}
 
 /** What the gateway asks a server to list, in the server's own dialect, whole; as of `allPages`. */
 export function completeList(

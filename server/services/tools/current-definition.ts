@@ -7,15 +7,17 @@ import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
 import { recordTarget } from "../../road/outlet.ts";
+import { allPages } from "./all-pages.ts";
+import { forgotSession } from "./forgotten-session.ts";
 import { rememberTools } from "./listed-tools.ts";
-import { forgotSession, JSON_AND_EVENTS } from "./session-pool.ts";
+import { JSON_AND_EVENTS } from "./session-pool.ts";
 import { upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
-import { allPages, completeList } from "./complete-list.ts";
+import { completeList } from "./complete-list.ts";
 
 /**
  * What a tool takes, as its server lists it at this moment: a digest of its input schema, empty of a tool that is not

@@ -1,19 +1,19 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { ulid } from "../../kernel/ids.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { type ServerRequest, openExchange, cancelExchange } from "./server-exchange.ts";
+import { type ClientInput, questionFor } from "./client-question.ts";
+import { askedOfClient } from "./client-questions.ts";
+import { type ServerRequest, openExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
 import { gated } from "./forwarded-answer.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
-import { awaitClientAnswer } from "./client-answers.ts";
 import { heldAnswer, openFirst, resumeHeld } from "./held-questions.ts";
-import { INPUT_CAPABILITY } from "../../wire/mcp/input-capabilities.ts";
 import { exactly, isForCaller, MAX_QUESTIONS, questionsTogether, takenBackBy } from "./questions-together.ts";
 import type { Relay } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
+import { withinSilence } from "./within-silence.ts";
 
 /** Bounds how often a server may ask for further input. */
 const MAX_ROUNDS = 8;
@@ -102,7 +102,7 @@ async function* untilFinal(
         questions.size < MAX_QUESTIONS
           ? questionFor(request, method, memberText(message.text, "params"), AbortSignal.any([exchange.abort.signal, over.signal]), parts)
           : refuse("input_not_supported", "The client has enough to answer.");
-      const respond = (answer: Given) =>
+      const respond = (answer: ClientInput) =>
         exchange.respond(
           "refusal" in answer
             ? errorText(id, { code: -32601, message: answer.refusal.message })
@@ -122,92 +122,4 @@ async function* untilFinal(
       }
     }
   }
-}
-
-/** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
-async function withinSilence(
-  exchange: Asked,
-  timeoutMs: number,
-  excused: () => number,
-): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const since = performance.now();
-  const silence = new Promise<"silent">((resolve) => {
-    const look = () => {
-      const left = Math.max(since, excused()) + timeoutMs - performance.now();
-      if (left > 0) timer = setTimeout(look, Math.min(left, timeoutMs));
-      else resolve("silent");
-    };
-    timer = setTimeout(look, timeoutMs);
-  });
-  try {
-    const message = exchange.messages.next();
-    message.catch(() => undefined);
-    const first = await Promise.race([message, silence]);
-    if (first === "silent") {
-      cancelExchange(exchange, "no answer came in time");
-      exchange.abort.abort("upstream_timeout");
-    }
-    return first;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
-type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
-
-/** A request that is to go out on the caller's own stream, and what the caller answers. */
-function questionFor(
-  request: ForwardedRequest,
-  method: string,
-  params: string | null,
-  signal: AbortSignal,
-  parts: ToolParts,
-): { readonly id: string; readonly text: string; readonly given: Promise<Given> } | Refusal {
-  const needed = INPUT_CAPABILITY[method];
-  if (request.session === null || needed === undefined || request.sender.capabilities[needed] === undefined)
-    return refuse("input_not_supported");
-  const id = `gw-${ulid()}`;
-  const given = awaitClientAnswer(parts, request.session, id, signal).then((answer) =>
-    answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer },
-  );
-  return { id, text: requestText(id, method, params), given };
-}
-
-/** A question to open an address has an id of its own in the handshake dialect only. */
-function identified(params: JsonValue): JsonValue {
-  return isObject(params) && params.mode === "url" ? { elicitationId: ulid(), ...params } : params;
-}
-
-async function* askedOfClient(
-  call: Call,
-  forwarded: ForwardedRequest,
-  requests: JsonValue | undefined,
-  parts: ToolParts,
-): AsyncGenerator<string, Given> {
-  const responses: JsonObject = {};
-  for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
-    if (!isObject(request) || typeof request.method !== "string")
-      return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
-    const question = questionFor(
-      forwarded,
-      request.method,
-      request.params === undefined ? null : JSON.stringify(identified(request.params)),
-      call.abort.signal,
-      parts,
-    );
-    if (isRefusal(question)) return { refusal: question };
-    yield question.text;
-    const answer = await question.given;
-    if ("refusal" in answer) return answer;
-    if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", notGiven(answer.given.error)) };
-    responses[key] = answer.given.result;
-  }
-  return { given: responses };
-}
-
-function notGiven(error: JsonValue | undefined): string {
-  const why = isObject(error) && typeof error.message === "string" ? ` ${error.message.slice(0, 300)}` : "";
-  return `The client did not give the input the tool server asked for.${why}`;
 }

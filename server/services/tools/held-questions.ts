@@ -10,7 +10,7 @@ import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import { holdExchange, resumeExchange } from "./held-exchanges.ts";
 import { exactly, type OpenQuestion } from "./questions-together.ts";
-import { openState, sealState } from "./session-token.ts";
+import { openState, sealState } from "./sealed-state.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 

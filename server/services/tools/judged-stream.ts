@@ -1,5 +1,7 @@
+import { concat } from "../../wire/adjoining-bytes.ts";
 import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../wire/mcp/rpc.ts";
-import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { frameData } from "../../wire/sse-data.ts";
+import { FrameCutter } from "../../wire/sse-frames.ts";
 import { unclearMessage } from "./unclear-message.ts";
 import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../wire/document.t
 import { isForModel, showsApps } from "../../wire/mcp/apps.ts";
 import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts";
 import type { ToolTarget } from "../../road/target.ts";
-import type { ToolServerState } from "./tool-parts.ts";
+import type { ToolServerState } from "./tool-server-state.ts";
 
 /** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
 const MAX_TOOLS = 10_000;

@@ -3,14 +3,16 @@ import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, mergeFilters, writeFilter } from "../../wire/mcp/changes.ts";
-import { DEFAULT_LOG_LEVEL, logsAt, META } from "../../wire/mcp/dialect.ts";
+import { META } from "../../wire/mcp/dialect.ts";
+import { DEFAULT_LOG_LEVEL, logsAt } from "../../wire/mcp/log-levels.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import type { Call } from "../../road/call.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Changes } from "./changes.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { EVENT_STREAM_HEADERS, type Relay } from "./relay.ts";
-import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
+import { frameOf, SENDER } from "./rpc-stream.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */

@@ -4,8 +4,9 @@ import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { Answer, StreamAnswer } from "../../road/answer.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { errorOf, EVENT_STREAM_HEADERS } from "./relay.ts";
-import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
+import { frameOf, SENDER } from "./rpc-stream.ts";
 
 /** A call that is paused on its caller's own stream until the input that `ask` requests has arrived. */
 export interface PausedCall {

@@ -1,3 +1,4 @@
+import { KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { UnclearMessage } from "./unclear-message.ts";
 import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -6,7 +7,7 @@ import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";
-import { frameOf, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
+import { frameOf, SENDER } from "./rpc-stream.ts";
 
 /** Messages for the caller as they come; what it returns is the answer. */
 export type Relay = AsyncGenerator<string, string | Refusal>;

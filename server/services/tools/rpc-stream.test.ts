@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { refuse } from "../../kernel/errors.ts";
-import { type EditAnswer, KEEP_ALIVE, keptAlive, RpcStream } from "./rpc-stream.ts";
+import { KEEP_ALIVE, keptAlive } from "./keep-alive.ts";
+import { type EditAnswer, RpcStream } from "./rpc-stream.ts";
 
 const PROGRESS = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}\n\n';
 const ANSWER = 'event: message\nid: 7\ndata: {"jsonrpc":"2.0","id":1,"result":{"tools":[1,2]}}\n\n';

@@ -1,16 +1,13 @@
 import type { Refusal } from "../../kernel/errors.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import { answers, errorText, readUpstreamRpc, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
-import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { frameData } from "../../wire/sse-data.ts";
+import { FrameCutter } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import { KEEP_ALIVE } from "./keep-alive.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
-/** Sent at once where the first event may be long in coming: a server's head leaves with its first bytes. */
-export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
-
-/** A silence after which a stream says that it is alive. */
-export const KEEP_ALIVE_MS = 25_000;
-
 /** Who sends these streams, as errors call it. */
 export const SENDER = "tool server";
 
@@ -128,67 +125,7 @@ export function rewritten(frame: string, data: string): Uint8Array {
   return encoder.encode(`${[...kept, ...data.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`);
 }
 
-/** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */
-export function untilAnswered(body: ReadableStream<Uint8Array>, codec: RpcStream): ReadableStreamDefaultReader<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (codec.answered) {
-          controller.close();
-          void reader.cancel().catch(() => undefined);
-          return;
-        }
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  ).getReader();
-}
-
 /** Frames of a stream that this gateway writes itself. */
 export function frameOf(message: string): Uint8Array {
   return encoder.encode(`event: message\ndata: ${message}\n\n`);
-}
-
-/**
- * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
- * `limit.over` is called once a silence has lasted for `limit.ms`.
- */
-export function keptAlive(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  everyMs: number,
-  limit: { readonly ms: number; readonly over: () => void } | null = null,
-): ReadableStreamDefaultReader<Uint8Array> {
-  let pending: ReturnType<typeof reader.read> | null = null;
-  let since = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (pending === null) {
-          pending = reader.read();
-          since = performance.now();
-        }
-        const left = limit === null ? 0 : since + limit.ms - performance.now();
-        let timer: ReturnType<typeof setTimeout> | undefined;
-        const silence = new Promise<"silent">((resolve) => {
-          timer = setTimeout(() => resolve("silent"), left > 0 ? Math.min(left, everyMs) : everyMs);
-        });
-        const next = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
-        if (next === "silent") {
-          controller.enqueue(KEEP_ALIVE);
-          if (limit !== null && performance.now() - since >= limit.ms) limit.over();
-          return;
-        }
-        pending = null;
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  ).getReader();
 }

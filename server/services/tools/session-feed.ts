@@ -2,15 +2,16 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { dropSession, isForgotten, sessionHeaders } from "./session-pool.ts";
-import type { PooledSession } from "./exchange.ts";
+import { isForgotten } from "./forgotten-session.ts";
+import { dropSession, sessionHeaders } from "./session-pool.ts";
+import type { Listener, PooledSession, SessionFeed } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { isEventStream, upstreamMessages } from "./upstream-messages.ts";
-import type { Listener, SessionFeed } from "./exchange.ts";
 
 const HEAD_MS = 86_400_000;
 /** How long a server's refusal is waited for. */
 const MAX_WAIT_MS = 250;
+
 /**
  * A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them.
  * A notification that is waiting already is not queued again: one is enough to make the listener look.
@@ -88,46 +89,12 @@ export async function joinFeed(
   return { feed, heard: heard(), leave };
 }
 
-const IDLE_MS = 60_000;
-const HEAD_START_MS = 50;
-
-/** Keeps the feed of a session open while requests are under way in it, and a while longer, for what its server asks there. */
-export async function keepFeed(
-  session: PooledSession,
-  server: ToolServerEntry,
-  credentials: Readonly<Record<string, string>>,
-  parts: ToolParts,
-): Promise<void> {
-  const { feeds } = parts.memory;
-  if (session.feedless) return;
-  const known = feeds.get(session.key);
-  const feed = known ?? openFeed(session, server, credentials, parts);
-  feeds.set(session.key, feed);
-  let timer: ReturnType<typeof setTimeout>;
-  const keeper: Listener = { hear: () => undefined, ended: () => clearTimeout(timer) };
-  const look = () => {
-    if (session.exchanges.size > 0) timer = setTimeout(look, IDLE_MS);
-    else {
-      feed.kept = false;
-      feed.listeners.delete(keeper);
-      if (feed.listeners.size === 0) feed.abort.abort("nobody_listens");
-    }
-  };
-  if (feed.kept) return;
-  feed.kept = true;
-  timer = setTimeout(look, IDLE_MS);
-  timer.unref?.();
-  feed.listeners.add(keeper);
-  // What is asked before the stream is there is lost: it gets a head start.
-  await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
-}
-
 /** Whether a server without the stream says so by this status; by others it says that it may come later. */
 function saysNone(status: number): boolean {
   return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
 }
 
-function openFeed(
+export function openFeed(
   session: PooledSession,
   server: ToolServerEntry,
   credentials: Readonly<Record<string, string>>,

@@ -54,39 +54,6 @@ export function dropSession(session: PooledSession, { memory }: Pick<ToolParts, 
   memory.feeds.get(session.key)?.abort.abort("session_over");
 }
 
-/** Whether the server does not know the session (any more): some say so as a bad request. */
-export async function forgotSession(response: Response): Promise<boolean> {
-  if (response.status === 404) {
-    void response.body?.cancel().catch(() => undefined);
-    return true;
-  }
-  if (response.status !== 400) return false;
-  const error = (await finalMessage(upstreamMessages(response.clone()), null))?.value.error;
-  return isObject(error) && (error.code === -32000 || error.code === -32001);
-}
-
-/** Whether the server has lost the session, as one that was started anew has: it is asked. */
-export async function isForgotten(
-  session: PooledSession,
-  server: ToolServerEntry,
-  credentials: Readonly<Record<string, string>>,
-  { send }: Pick<ToolParts, "send">,
-): Promise<boolean> {
-  if (session.id === null) return false;
-  const response = await send({
-    url: server.url,
-    method: "POST",
-    headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) },
-    body: requestText(session.nextId++, "ping", null),
-    abort: new AbortController(),
-    timeoutMs: server.timeoutMs,
-  });
-  if (isRefusal(response)) return false;
-  const forgot = await forgotSession(response);
-  await response.body?.cancel().catch(() => undefined);
-  return forgot;
-}
-
 export function sessionHeaders(session: Pick<PooledSession, "id" | "version">): Record<string, string> {
   return { "mcp-protocol-version": session.version, ...(session.id === null ? {} : { "mcp-session-id": session.id }) };
 }

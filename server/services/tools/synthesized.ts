@@ -1,48 +1,24 @@
-import type { SessionCredential } from "../../directory/tools/session-state.ts";
-import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
-import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { carriedClientCapabilities, type McpSender, withoutTasks } from "../../wire/mcp/bridge.ts";
+import { carriedClientCapabilities, type McpSender } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
-import {
-  DEFAULT_LOG_LEVEL,
-  isHandshakeOnly,
-  HANDSHAKE_VERSIONS,
-  isLogLevel,
-  META,
-  isStatelessOnly,
-  STATELESS_VERSION,
-} from "../../wire/mcp/dialect.ts";
-import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import { isHandshakeOnly, HANDSHAKE_VERSIONS, META, isStatelessOnly, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { DEFAULT_LOG_LEVEL, isLogLevel } from "../../wire/mcp/log-levels.ts";
+import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
-import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";
-import { callerSession, SESSION_PURPOSE } from "./caller-session.ts";
+import { type Answer, ownAnswer } from "../../road/answer.ts";
+import { callerSession } from "./caller-session.ts";
 import { deliverClientAnswer } from "./client-answers.ts";
-import { subscriptionStream, type OpenChanges, sessionStream } from "./listen.ts";
+import { initializedSession } from "./initialized-session.ts";
+import { subscriptionStream, sessionStream } from "./listen.ts";
 import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
-import { sealState } from "./session-token.ts";
+import { subscribed, unnoted } from "./session-notes.ts";
+import type { SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
-
-/**
- * A server as the gateway itself shows it, in both dialects: a virtual one, or one that speaks the other dialect than
- * its caller. What is the protocol's own business is answered here; everything else is carried to the servers behind.
- */
-export interface SynthesizedServer {
-  readonly id: string;
-  readonly info: { readonly name: string; readonly version: string };
-  readonly capabilities: JsonObject;
-  readonly instructions: string | null;
-  /** Carries a request there, and the answer back. `session` is null of a stateless caller. */
-  forward(message: RpcMessage, sender: McpSender, session: string | null): Relay;
-  readonly changes: OpenChanges;
-}
-
-/** Characters. */
-const LONGEST_URI = 2_048;
 
 export async function serveSynthesized(
   call: Call,
@@ -93,7 +69,7 @@ async function serveHandshake(
   parts: ToolParts,
 ): Promise<Answer | Refusal> {
   const owner = `${principalOf(call)}\n${server.id}`;
-  if (message?.method === "initialize" && message.kind === "request") return initialized(call, message, server, owner, parts);
+  if (message?.method === "initialize" && message.kind === "request") return initializedSession(call, message, server, owner, parts);
   const session = await callerSession(call, server.id, parts);
   if (isRefusal(session)) return session;
   const spoken = call.headers.get("mcp-protocol-version");
@@ -139,73 +115,13 @@ async function serveHandshake(
   return relayAnswer(call, cancellable(call, server.forward(message, sender, token)), "handshake");
 }
 
-/** A refusal when it cannot be done. */
-async function subscribed(
-  { method, params }: RpcMessage,
-  noted: SessionCredential,
-  { sessionState }: Pick<ToolParts, "sessionState">,
-): Promise<Refusal | null> {
-  const uri = String(params.uri);
-  if (uri.length > LONGEST_URI || !isStorableText(uri))
-    return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
-  let taken = true;
-  const lost = await unnoted(async () => {
-    if (method === "resources/unsubscribe") await sessionState.unsubscribe(noted, uri);
-    else taken = await sessionState.subscribe(noted, uri);
-  });
-  return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
-}
-
-/** What is said of a session has to be known to every process: a refusal when it cannot be. */
-async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
-  try {
-    await note();
-    return null;
-  } catch (error) {
-    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", {
-      reason: reasonOf(error),
-      headers: { "retry-after": "1" },
-    });
-  }
-}
-
 /** A request its caller has cancelled gets no answer; its stream just ends. */
 async function* cancellable(call: Call, relay: Relay): Relay {
   const refusal = yield* relay;
   return abortReason(call) === "client_disconnected" ? refuse("upstream_interrupted", "The request was cancelled.") : refusal;
 }
 
-function initialized(call: Call, message: RpcMessage, server: SynthesizedServer, owner: string, parts: ToolParts): WholeAnswer {
-  const asked = message.params.protocolVersion;
-  const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
-  const { capabilities, clientInfo } = message.params;
-  const token = sealState(parts.secrets, SESSION_PURPOSE, owner, {
-    version,
-    capabilities: isObject(capabilities) ? capabilities : {},
-    client: isObject(clientInfo) ? clientInfo : null,
-    at: parts.clock.now(),
-  });
-  parts.sessionState.sessionStarted({ tenantId: call.identity?.tenantId ?? "", token });
-  const result = {
-    protocolVersion: version,
-    capabilities: server.capabilities,
-    serverInfo: server.info,
-    ...(server.instructions === null ? {} : { instructions: server.instructions }),
-  };
-  return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
-}
-
 /** An error of this dialect leaves with 200: a 404 would end the session. */
 export function methodNotServed(id: RpcId | null): string {
   return errorText(id, { code: -32601, message: "This method is not served here." });
-}
-
-/** What of a server's capabilities the gateway can carry across. */
-export function carriedCapabilities(capabilities: Readonly<Record<string, unknown>>): JsonObject {
-  const carried: JsonObject = {};
-  for (const name of ["tools", "prompts", "resources", "completions", "logging", "extensions", "experimental"]) {
-    const value = capabilities[name];
-    if (isObject(value)) carried[name] = name === "extensions" ? withoutTasks(value as JsonObject) : value;
-  }
-  return carried;
 }

@@ -4,21 +4,19 @@ import { authorizedSend } from "./authorization/authorize-server.ts";
 import { connectGate } from "./authorization/connect-gate.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolRoute } from "../../road/target.ts";
-import { isObject } from "../../wire/document.ts";
-import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { SealApproval } from "./approval-chain.ts";
 import { toolAction } from "./approval-gate.ts";
 import type { Passage } from "../../road/outlet.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import { carryingApproval } from "./carried-approval.ts";
 import { pausedCallStream } from "./paused-call.ts";
 import { bridgedServer } from "./bridged-server.ts";
 import { knowledgeToolServer } from "./knowledge-tools.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
 import { passThrough } from "./pass-through.ts";
-import type { Relay } from "./relay.ts";
-import { serveSynthesized, type SynthesizedServer } from "./synthesized.ts";
+import { serveSynthesized } from "./synthesized.ts";
 import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { skillServerFor } from "./skills/skill-server.ts";
@@ -104,7 +102,7 @@ async function onwards(
 ): Promise<Answer | Refusal> {
   const [target] = route.targets;
   if (route.virtual !== null)
-    return serveSynthesized(call, request, carrying(serveVirtualServer(call, route.virtual, route, parts), carryOn), parts);
+    return serveSynthesized(call, request, carryingApproval(serveVirtualServer(call, route.virtual, route, parts), carryOn), parts);
   if (target === undefined) throw new Error("a call to a tool server has none");
   const { dialect } = target.server;
   const spoken =
@@ -119,20 +117,7 @@ async function onwards(
     return request.message === null && dialect === "stateless"
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
       : passThrough(call, request, target, parts, carryOn);
-  return serveSynthesized(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
-}
-
-/** The server with answers that ask for input changed so that the approval goes on with them. */
-function carrying(server: SynthesizedServer, carryOn: SealApproval | null): SynthesizedServer {
-  return carryOn === null
-    ? server
-    : { ...server, forward: (message, sender, session) => carriedAnswer(server.forward(message, sender, session), carryOn) };
-}
-
-async function* carriedAnswer(relay: Relay, carryOn: SealApproval): Relay {
-  const answer = yield* relay;
-  const result = typeof answer === "string" ? readUpstreamRpc(answer)?.result : undefined;
-  return typeof answer === "string" && isObject(result) ? (carryOn(answer, result) ?? answer) : answer;
+  return serveSynthesized(call, request, carryingApproval(bridgedServer(call, request, target, parts), carryOn), parts);
 }
 
 /** Says on the row which server is meant, and what the tool was when it was last seen. */

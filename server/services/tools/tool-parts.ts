@@ -1,16 +1,14 @@
-import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ProcessMessages } from "../../directory/tools/process-messages.ts";
 import type { SessionState } from "../../directory/tools/session-state.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerRequest, ToolServerSend } from "../../upstreams/tool-servers/send.ts";
-import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
 import type { ServerAuthorizationParts } from "./authorization/authorization-parts.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import type { Outlet } from "../../road/outlet.ts";
-import type { HeldExchange, SessionFeed, PooledSession, ClientAnswer } from "./exchange.ts";
 import type { KnowledgeLookup } from "../../road/knowledge.ts";
 import type { SkillTools } from "./skills/skill-parts.ts";
+import type { ToolServerState } from "./tool-server-state.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
@@ -42,20 +40,4 @@ export interface OriginRules {
   readonly allowed: ReadonlySet<string>;
   /** Whether the gateway is bound to this machine only: then a page that got here by a rebound name is told by its Host. */
   readonly loopback: boolean;
-}
-
-/** State of this process between calls. All of it can be lost without a wrong answer. */
-export interface ToolServerState {
-  /** Tools as last listed through the gateway, by server. */
-  readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
-  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails or policies in words that look at them. */
-  readonly definitions: BoundedMap<string, string>;
-  /** Sessions with handshake servers on behalf of stateless callers. */
-  readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
-  /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
-  readonly underWay: Map<string, AbortController>;
-  readonly clientAnswers: Map<string, ClientAnswer>;
-  /** Streams of changes from handshake servers, by session. */
-  readonly feeds: Map<string, SessionFeed>;
-  readonly held: Map<string, HeldExchange>;
 }

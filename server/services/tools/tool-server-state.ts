@@ -1,7 +1,23 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import type { PooledSession } from "./exchange.ts";
-import type { ToolServerState } from "./tool-parts.ts";
+import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
+import type { ClientAnswer, HeldExchange, PooledSession, SessionFeed } from "./exchange.ts";
+
+/** State of this process between calls. All of it can be lost without a wrong answer. */
+export interface ToolServerState {
+  /** Tools as last listed through the gateway, by server. */
+  readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
+  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails or policies in words that look at them. */
+  readonly definitions: BoundedMap<string, string>;
+  /** Sessions with handshake servers on behalf of stateless callers. */
+  readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
+  /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
+  readonly underWay: Map<string, AbortController>;
+  readonly clientAnswers: Map<string, ClientAnswer>;
+  /** Streams of changes from handshake servers, by session. */
+  readonly feeds: Map<string, SessionFeed>;
+  readonly held: Map<string, HeldExchange>;
+}
 
 const MAX_SERVERS = 5_000;
 const MAX_DEFINITIONS = 5_000;

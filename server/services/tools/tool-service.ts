@@ -1,35 +1,23 @@
-import type { Directory } from "../../directory/writes/write.ts";
 import { ProcessMessages } from "../../directory/tools/process-messages.ts";
-import { recordDiscovery } from "../../directory/tools/mcp-servers.ts";
 import { SessionState } from "../../directory/tools/session-state.ts";
-import { type Actor, write } from "../../directory/writes/write.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { Refusal } from "../../kernel/errors.ts";
-import type { Log } from "../../kernel/log.ts";
-import type { AdmissionParts } from "../../road/admission/admit.ts";
 import { type Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { Gates } from "../../road/gates.ts";
-import type { Outlet } from "../../road/outlet.ts";
 import type { RequestView } from "../../road/view.ts";
-import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
-import { diffTools } from "../../wire/mcp/tool-definitions.ts";
 import { type AppResourceDispatch, appResourceDispatch } from "./app-resource.ts";
-import { authorizationCache, clearAuthorization } from "./authorization/authorization-cache.ts";
-import type { AuthorizationParts } from "./authorization/authorization-parts.ts";
+import { clearAuthorization } from "./authorization/authorization-cache.ts";
 import { withChallenge } from "./authorization/with-challenge.ts";
-import { connectedDiscovery } from "./authorization/discover-connected.ts";
 import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
 import { cancelMarked } from "./cancellation.ts";
-import type { KnowledgeLookup } from "../../road/knowledge.ts";
-import { toolServerDiscovery } from "./discovery.ts";
 import { ChangeStreams } from "./change-streams.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
+import { toolAuthorization } from "./tool-authorization.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
-import type { SkillTools } from "./skills/skill-parts.ts";
 import { toolServerState } from "./tool-server-state.ts";
-import type { OriginRules, ToolServiceParts } from "./tool-parts.ts";
+import type { ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
+import type { ToolServiceOptions } from "./tool-service-options.ts";
 import { recordedCredentials } from "./upstream-credentials.ts";
 
 /** What surfaces ask of tool servers. */
@@ -41,29 +29,6 @@ export interface ToolService {
   challenged(refusal: Refusal, call: Call): Promise<Refusal>;
 }
 
-export interface ToolServiceOptions extends AdmissionParts {
-  readonly gates: Gates;
-  readonly outletTo: (send: ToolServerSend) => Outlet<ToolServerSend>;
-  readonly begin: (call: Call) => void;
-  readonly knowledge: KnowledgeLookup;
-  readonly skills: SkillTools;
-  readonly directory: Directory;
-  readonly connection: Parameters<typeof SessionState.open>[0]["connection"];
-  /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
-  readonly send: ToolServerSend;
-  readonly log: Log;
-  readonly ownServer: ToolServiceParts["ownServer"];
-  readonly origins: OriginRules;
-  /** Where callers and browsers reach the runtime plane; null: where the request came in. */
-  readonly publicUrl: string | null;
-  readonly allowPrivate: boolean;
-  readonly statelessProbe: boolean;
-  /** Resolves when what was written to the directory is in force here. */
-  readonly caughtUp: () => Promise<void>;
-}
-
-/** Whoever has no name in the admin log. */
-const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 const LISTENERS_CHECKED_MS = 1_000;
 const IDLE_SESSIONS_ENDED_MS = 600_000;
 
@@ -80,7 +45,7 @@ export async function openTools(options: ToolServiceOptions) {
     cancelled: (mark) => cancelMarked({ memory, secrets }, mark),
     ended: (name) => void endSessionsOf(name, kept),
   });
-  const authorization = authorizationOf(options);
+  const authorization = toolAuthorization(options);
   const outlet = options.outletTo(send);
   const parts: ToolServiceParts = {
     db,
@@ -128,43 +93,5 @@ export async function openTools(options: ToolServiceOptions) {
       await endAllSessions(kept);
       await sessionState.stop();
     },
-  };
-}
-
-function authorizationOf({
-  directory,
-  send,
-  log,
-  publicUrl,
-  allowPrivate,
-  statelessProbe,
-  caughtUp,
-  ...admission
-}: ToolServiceOptions): AuthorizationParts {
-  const discovery = connectedDiscovery(
-    directory,
-    toolServerDiscovery(send, statelessProbe, allowPrivate),
-    async (tenantId, serverId, url, found) => {
-      await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
-      await caughtUp();
-    },
-    (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
-  );
-  const { credentials, users, tokens, workloads, snapshots, secrets, clock } = admission;
-  const memory = authorizationCache();
-  return {
-    db: directory.db,
-    secrets,
-    clock,
-    send,
-    credentials,
-    users,
-    tokens,
-    workloads,
-    snapshots,
-    publicUrl,
-    allowPrivate,
-    memory,
-    discovery,
   };
 }

@@ -1,7 +1,9 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";
-import { EMPTY_VIEW, type RequestView } from "../../road/view.ts";
+import type { RequestView } from "../../road/view.ts";
+import { collectSlots, memberNameSlot } from "./argument-slots.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /** The error for a server that waits for an answer which a guardrail blocked. */
@@ -18,18 +20,18 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
     if (message?.kind === "response") {
       const { result, error } = message.document.value;
       collectAnswer(result, slots, () => message.document.touch("result"));
-      if (isObject(error)) for (const key of ["message", "data"]) collect(error, key, slots, () => message.document.touch("error"));
+      if (isObject(error)) for (const key of ["message", "data"]) collectSlots(error, key, slots, () => message.document.touch("error"));
     }
     if (isObject(message?.params.inputResponses))
       for (const answer of Object.values(message.params.inputResponses)) collectAnswer(answer, slots, changed);
     if (message !== null && (message.method === "tools/call" || message.method === "prompts/get"))
-      collect(message.params, "arguments", slots, changed);
+      collectSlots(message.params, "arguments", slots, changed);
     if (message?.method === "completion/complete") {
       for (const [holder, key] of [
         [message.params.argument, "value"],
         [message.params.context, "arguments"],
       ] as const)
-        if (isObject(holder)) collect(holder, key, slots, changed);
+        if (isObject(holder)) collectSlots(holder, key, slots, changed);
     }
     return slots;
   };
@@ -114,51 +116,7 @@ function collectSaid(
     const isBytes = value.type === "image" || value.type === "audio";
     for (const name of Object.keys(value)) {
       if (!(isBytes && name === "data")) collectSaid(value, name, slots, changed);
-      if (!OWN_WORDS.has(name)) slots.push(nameSlot(value, name, changed));
+      if (!OWN_WORDS.has(name)) slots.push(memberNameSlot(value, name, changed));
     }
-  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collect(holder, key, slots, changed);
-}
-
-/** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
-function collect(
-  holder: Record<string, JsonValue | undefined> | JsonValue[],
-  key: string | number,
-  slots: TextSlot[],
-  changed: () => void,
-): void {
-  const at = holder as Record<string | number, JsonValue | undefined>;
-  const value = at[key];
-  if (typeof value === "string" || Number.isSafeInteger(value)) {
-    slots.push({
-      role: "tool",
-      kind: "text",
-      get text() {
-        return String(at[key]);
-      },
-      replace(text) {
-        at[key] = text;
-        changed();
-      },
-    });
-  } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, changed));
-  else if (isObject(value)) {
-    for (const name of Object.keys(value)) {
-      collect(value, name, slots, changed);
-      slots.push(nameSlot(value as Record<string, JsonValue | undefined>, name, changed));
-    }
-  }
-}
-
-function nameSlot(holder: Record<string, JsonValue | undefined>, text: string, changed: () => void): TextSlot {
-  return {
-    role: "tool",
-    kind: "text",
-    text,
-    replace(name) {
-      const value = holder[text];
-      delete holder[text];
-      holder[name] = value;
-      changed();
-    },
-  };
+  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collectSlots(holder, key, slots, changed);
 }

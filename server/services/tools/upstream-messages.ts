@@ -1,6 +1,7 @@
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { frameData } from "../../wire/sse-data.ts";
 import { FrameTooLarge } from "../../wire/stream-bounds.ts";
-import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { FrameCutter } from "../../wire/sse-frames.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { UnclearMessage, unclearMessage } from "./unclear-message.ts";
 import type { JsonObject } from "../../wire/document.ts";

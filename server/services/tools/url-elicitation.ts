@@ -3,7 +3,8 @@ import { isObject } from "../../wire/document.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { cancellableRequest } from "./cancellation.ts";
-import { awaitClientAnswer, gatewayRequestId } from "./client-answers.ts";
+import { awaitClientAnswer } from "./client-answers.ts";
+import { gatewayRequestId } from "./gateway-request-id.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 

@@ -3,7 +3,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { VideoJob } from "../../directory/videos/video-store.ts";
 import { costAt, costOfUsage } from "../../road/metering/cost.ts";
 import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
-import type { Film } from "../../wire/inbound.ts";
+import type { Film } from "../../wire/media-asked.ts";
 import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 

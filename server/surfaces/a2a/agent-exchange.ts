@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Exchange } from "../../road/surface.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import type { AgentRequest } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";

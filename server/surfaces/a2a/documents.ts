@@ -1,5 +1,5 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { restRefusals } from "./refusals.ts";
 

@@ -1,7 +1,7 @@
 import { httpStatusOf, type Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
-import { agentErrorOf } from "../../wire/a2a/errors.ts";
+import { agentErrorOf } from "../../wire/a2a/agent-errors.ts";
 import type { JsonValue } from "../../wire/document.ts";
 
 const DOMAIN = "a2a-protocol.org";

@@ -12,7 +12,8 @@ import {
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
 import { oldEvent, oldTask } from "../../wire/a2a/v03-objects.ts";
-import { newPushConfig, newSendParams, oldTaskPushConfig } from "../../wire/a2a/v03-requests.ts";
+import { newPushConfig, oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
+import { newSendParams } from "../../wire/a2a/v03-requests.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
 import { rpcErrorText, agentRpcStatus } from "./refusals.ts";

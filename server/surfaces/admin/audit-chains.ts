@@ -1,6 +1,7 @@
 import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
+import { exportChain } from "../../ledger/chain-export.ts";
 import { listChains } from "../../ledger/chain-facts.ts";
-import { exportChain, verifyChain } from "../../ledger/chains.ts";
+import { verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type AdminOperation } from "./operation.ts";

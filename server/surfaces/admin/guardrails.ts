@@ -7,8 +7,8 @@ import {
   guardrailTrialResult,
   type GuardrailTrialResult,
 } from "@gatehouse/contracts/guardrails";
+import { problemsOf } from "../../controls/guardrails/guard-settings.ts";
 import { guardrailConfigs } from "../../directory/policies/guardrail-configs.ts";
-import { problemsOf } from "../../controls/guardrails/surface-guard.ts";
 import { tryGuardrail } from "../../controls/guardrails/trial.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";

@@ -1,7 +1,8 @@
 import { readBody } from "../../road/read-body.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { Refused } from "../../kernel/errors.ts";
-import { jsonObjectOf, utf8Of } from "../../wire/strict-input.ts";
+import { jsonObjectOf } from "../../wire/json-object.ts";
+import { utf8Of } from "../../wire/strict-input.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 

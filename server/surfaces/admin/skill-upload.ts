@@ -6,7 +6,8 @@ import { type BundledPlace, bundledSkill, type GitBundles, isGitBundle } from ".
 import { readSkillZip } from "../../directory/skills/read-skill-zip.ts";
 import { skillBundle, type SkillBundle } from "../../directory/skills/skill-bundle.ts";
 import { InvalidSkill, type SkillFile } from "../../directory/skills/skill-file.ts";
-import { check, jsonObjectOf, utf8Of } from "../../wire/strict-input.ts";
+import { jsonObjectOf } from "../../wire/json-object.ts";
+import { check, utf8Of } from "../../wire/strict-input.ts";
 
 /** Room for the largest skill in base64, and for what stands around it. */
 export const SKILL_UPLOAD_BYTES = 24 * 1024 * 1024;

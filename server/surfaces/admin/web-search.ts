@@ -6,7 +6,7 @@ import {
 } from "@gatehouse/contracts/web-search";
 import { ensureWebSearchServer, webSearchProviders } from "../../directory/web-search/web-search-providers.ts";
 import { WEB_SEARCH_SERVER } from "../../services/web-search/definitions.ts";
-import { diffTools } from "../../wire/mcp/tool-definitions.ts";
+import { diffTools } from "../../wire/mcp/tool-diff.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { resource } from "./resource.ts";
 

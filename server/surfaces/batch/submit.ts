@@ -1,9 +1,9 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { CallerJob, InputProblem } from "../../services/batch/batch-service.ts";
 import { isRefusal, type Refusal, refuse, reasonOf } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import type { BatchService, Submission, SubmittedJob } from "../../services/batch/batch-service.ts";
 import { BATCH_ENDPOINTS } from "../../services/batch/endpoints.ts";
 import { BodyTooSlow } from "../../services/batch/paced-body.ts";

@@ -1,8 +1,8 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, jsonAnswer, ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
 import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
 import { llmRefusals } from "../llm/refusals.ts";

@@ -1,4 +1,4 @@
-import type { GovernedRoute } from "../../road/road.ts";
+import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import { fileContent, fileDelete, fileDetail, fileList, filesOfChatDelete, fileUpload, fileUrl } from "./files.ts";

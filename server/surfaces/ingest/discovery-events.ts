@@ -1,7 +1,7 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import type { CollectorInlet } from "../../services/discovery/collector-inlet.ts";
 
 export const DISCOVERY_EVENTS_BYTES = 256 * 1024;

@@ -1,8 +1,8 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { TraceIngest } from "../../services/ingest/trace-ingest.ts";
 import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";

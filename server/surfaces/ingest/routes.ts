@@ -1,4 +1,4 @@
-import type { GovernedRoute } from "../../road/road.ts";
+import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { CollectorInlet } from "../../services/discovery/collector-inlet.ts";
 import type { TraceIngest } from "../../services/ingest/trace-ingest.ts";

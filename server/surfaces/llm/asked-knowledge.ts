@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
+import type { AskedKnowledge } from "../../road/asked-knowledge.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
-import type { AskedKnowledge } from "../../road/view.ts";
 import type { ConversationInbound } from "../../wire/inbound.ts";
 
 /** The member in which callers name knowledge bases; no provider is told of it. */

@@ -6,9 +6,10 @@ import { type AnswerStore, withAddresses } from "../../services/files/store-answ
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
-import { readImageEditRequest } from "../../wire/images/image-edit-request.ts";
-import { type PicturesRequest, readImagesRequest } from "../../wire/images/images-request.ts";
+import { readImagesRequest } from "../../wire/images/images-request.ts";
 import { pictureTexts } from "../../wire/images/picture-texts.ts";
+import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
+import { readImageEditRequest } from "../../wire/images/read-image-edit.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { image: 16, "image[]": 16, mask: 1 } };

@@ -1,4 +1,4 @@
-import type { GovernedRoute } from "../../road/road.ts";
+import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { AnswerStore } from "../../services/files/store-answer.ts";
 import type { MediaSpool } from "../../services/files/read-media.ts";

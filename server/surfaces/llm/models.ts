@@ -1,7 +1,8 @@
-import { type UsableModel, usableModels } from "../../controls/access/models-list.ts";
+import { usableModels } from "../../controls/access/models-list.ts";
+import type { UsableModel } from "../../controls/access/usable-model.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer } from "../../road/answer.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import { modelDetailOf } from "../model-detail.ts";
 import { llmRefusals } from "./refusals.ts";
 

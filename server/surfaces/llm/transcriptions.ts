@@ -9,9 +9,10 @@ import type { MediaPart, MediaSpool } from "../../services/files/read-media.ts";
 import { readMediaForm } from "../../services/files/read-media.ts";
 import type { FormBounds } from "../../services/files/read-form.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { readTranscriptionRequest } from "../../wire/transcriptions/read-transcription.ts";
 import { writtenTranscript } from "../../wire/transcriptions/transcript-written.ts";
 import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
-import { readTranscriptionRequest, type TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
+import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
 import { llmRefusals } from "./refusals.ts";
 
 /** Voices of known speakers come as text, each some seconds of sound. */

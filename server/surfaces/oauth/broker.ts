@@ -1,10 +1,10 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { ToolService } from "../../services/tools/tool-service.ts";
 import type { Call } from "../../road/call.ts";
 import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../services/tools/authorization/broker-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
 import { repeatedName } from "../../wire/repeated-name.ts";

@@ -1,3 +1,4 @@
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
@@ -6,7 +7,6 @@ import type { RunAccess } from "../../services/runs/run-access.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type Answer, jsonAnswer } from "../../road/answer.ts";
 import { isRefusal, type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
-import { EMPTY_VIEW } from "../../road/view.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 
 interface EndBody {

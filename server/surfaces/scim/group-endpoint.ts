@@ -7,7 +7,7 @@ import {
   type StoredGroup,
 } from "../../directory/provisioning/scim-groups.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { readPatch } from "../../wire/scim/patch.ts";
+import { readPatch } from "../../wire/scim/patch-operations.ts";
 import { GROUPS } from "../../wire/scim/resource-types.ts";
 import { ScimError } from "../../wire/scim/scim-error.ts";
 import { notAllowed, type ScimAnswer, type ScimExchange } from "./exchange.ts";

@@ -1,7 +1,7 @@
 import type { GroupChange, MemberChange, StoredGroup } from "../../directory/provisioning/scim-groups.ts";
 import { isComplex, readMembers, readValue, type Ignored } from "../../wire/scim/attributes.ts";
 import type { ScimFilter } from "../../wire/scim/filter.ts";
-import type { PatchOperation } from "../../wire/scim/patch.ts";
+import type { PatchOperation } from "../../wire/scim/patch-operations.ts";
 import { GROUPS, GROUP_SCHEMA } from "../../wire/scim/resource-types.ts";
 import { invalidValue, ScimError } from "../../wire/scim/scim-error.ts";
 import { versionTag } from "./people.ts";

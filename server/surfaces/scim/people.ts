@@ -1,6 +1,7 @@
 import type { ScimPerson, StoredPerson } from "../../directory/provisioning/scim-users.ts";
 import { isComplex, readMembers, scimObject, type Ignored, type ScimObject } from "../../wire/scim/attributes.ts";
-import { patched, type PatchOperation } from "../../wire/scim/patch.ts";
+import type { PatchOperation } from "../../wire/scim/patch-operations.ts";
+import { patched } from "../../wire/scim/patch.ts";
 import { ENTERPRISE_SCHEMA, USERS, USER_SCHEMA } from "../../wire/scim/resource-types.ts";
 import { invalidValue } from "../../wire/scim/scim-error.ts";
 

@@ -7,7 +7,7 @@ import {
   type StoredPerson,
 } from "../../directory/provisioning/scim-users.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { readPatch } from "../../wire/scim/patch.ts";
+import { readPatch } from "../../wire/scim/patch-operations.ts";
 import { USERS } from "../../wire/scim/resource-types.ts";
 import { ScimError } from "../../wire/scim/scim-error.ts";
 import { notAllowed, type ScimAnswer, type ScimExchange } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { GovernedRoute } from "../../road/road.ts";
+import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import { openaiVideoEdit, openaiVideoExtension, openaiVideoRemix } from "./derived-videos.ts";
 import { openaiVideoContent, openaiVideoCreate, openaiVideoDelete, openaiVideoDetail, openaiVideoList } from "./openai-videos.ts";

@@ -4,8 +4,9 @@ import type { Collector } from "../../kernel/collector-settings.ts";
 import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
+import { callFacts, type CallFacts } from "../../wire/otlp/call-facts.ts";
 import { CallMetrics } from "../../wire/otlp/call-metrics.ts";
-import { sentAttributes, callFacts, type CallFacts, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";
+import { sentAttributes, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";
 
 const AT_ONCE = 200;
 /** While the collector is away; what comes then is lost to it, and stands in the ledger all the same. */

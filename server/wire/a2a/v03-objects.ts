@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import type { JsonObject, JsonValue } from "../document.ts";
 import { type AgentEvent, Malformed } from "./shapes.ts";
+import { listAt, newPart, objectAt, oldPart, present } from "./v03-parts.ts";
 
 /**
  * The objects of A2A v0.3 from and to those of v1.0. What one side cannot express is `Malformed`, never dropped. What comes
@@ -10,6 +11,7 @@ const ROLES: readonly (readonly [string, string])[] = [
   ["user", "ROLE_USER"],
   ["agent", "ROLE_AGENT"],
 ];
+
 const STATES: readonly (readonly [string, string])[] = [
   ["submitted", "TASK_STATE_SUBMITTED"],
   ["working", "TASK_STATE_WORKING"],
@@ -30,53 +32,6 @@ function mapped(names: ReadonlyMap<string, string>, value: JsonValue | undefined
   const found = typeof value === "string" ? names.get(value) : undefined;
   if (found === undefined) throw new Malformed(at, `must be one of ${[...names.keys()].join(", ")}`);
   return found;
-}
-
-function objectAt(value: JsonValue | undefined, at: string): JsonObject {
-  if (!isObject(value)) throw new Malformed(at, "must be an object");
-  return value;
-}
-
-function listAt(value: JsonValue | undefined, at: string): readonly JsonValue[] {
-  if (!Array.isArray(value)) throw new Malformed(at, "must be an array");
-  return value;
-}
-
-/** Each value under its name, without those that are not there. */
-export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const made: JsonObject = {};
-  for (const [name, value] of Object.entries(members)) if (value !== undefined && value !== null) made[name] = value;
-  return made;
-}
-
-function newPart(value: JsonValue, at: string): JsonObject {
-  const part = objectAt(value, at);
-  const { metadata } = part;
-  if (part.kind === "text") return { text: part.text, ...present({ metadata }) };
-  if (part.kind === "data") return { data: objectAt(part.data, `${at}.data`), ...present({ metadata }) };
-  if (part.kind !== "file") throw new Malformed(`${at}.kind`, "must be one of text, file, data");
-  const file = objectAt(part.file, `${at}.file`);
-  // The migration notes of the protocol call them otherwise than its schema did.
-  const raw = file.bytes ?? file.fileWithBytes;
-  const url = file.uri ?? file.fileWithUri;
-  return present({ raw, url, filename: file.name, mediaType: file.mimeType, metadata });
-}
-
-function oldPart(value: JsonValue, at: string): JsonObject {
-  const part = objectAt(value, at);
-  const { metadata } = part;
-  if (part.raw !== undefined || part.url !== undefined)
-    return {
-      kind: "file",
-      file: present({ bytes: part.raw, uri: part.url, name: part.filename, mimeType: part.mediaType }),
-      ...present({ metadata }),
-    };
-  // A v0.3 text or data part has neither name nor type.
-  const beside = present({ filename: part.filename, mediaType: part.mediaType });
-  const kept = Object.keys(beside).length === 0 ? metadata : { ...(isObject(metadata) ? metadata : {}), ...beside };
-  if (part.text !== undefined) return { kind: "text", text: part.text, ...present({ metadata: kept }) };
-  if (!isObject(part.data)) throw new Malformed(`${at}.data`, "must be an object: A2A v0.3 knows no other data");
-  return { kind: "data", data: part.data, ...present({ metadata: kept }) };
 }
 
 export function newMessage(value: JsonValue | undefined, at: string): JsonObject {
@@ -123,6 +78,7 @@ function artifactWith(part: (value: JsonValue, at: string) => JsonObject) {
     return { ...rest, parts: listAt(parts, `${at}.parts`).map((one, index) => part(one, `${at}.parts.${index}`)) };
   };
 }
+
 const newArtifact = artifactWith(newPart);
 const oldArtifact = artifactWith(oldPart);
 

@@ -7,7 +7,8 @@ import { readOpenAiFault, writeOpenAiFault } from "../openai/fault.ts";
 import { filledOf, numberOf, stringOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
 import { CompletionsStreamReader, readCompletionsAnswer } from "./completions-reader.ts";
-import { CompletionsStreamWriter, writeCompletionsAnswer } from "./completions-writer.ts";
+import { CompletionsStreamWriter } from "./completions-stream-writer.ts";
+import { writeCompletionsAnswer } from "./completions-writer.ts";
 import { sentSettings } from "../sent-settings.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */

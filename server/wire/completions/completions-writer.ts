@@ -1,10 +1,7 @@
-import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
-import type { ConversationEvent, ConversationReply, StopReason } from "../conversation/reply.ts";
+import type { ReplyContext } from "../conversation/codec.ts";
+import type { ConversationReply, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { writeOpenAiFault } from "../openai/fault.ts";
-import { chatUsageMember } from "../openai/usage.ts";
-import { lineJson } from "../sse-frames.ts";
-import type { Usage } from "../usage.ts";
+import { chatUsageMember } from "../openai/usage-member.ts";
 
 /** A whole completion. The format shows texts and refusals, which are texts here; reasoning has no place in it. */
 export function writeCompletionsAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
@@ -15,63 +12,14 @@ export function writeCompletionsAnswer(reply: ConversationReply, context: ReplyC
     model: context.model,
     choices: reply.candidates.map(({ index, parts, stop }) => {
       const text = parts.map((part) => (part.kind === "text" || part.kind === "refusal" ? part.text : "")).join("");
-      return { text, index, logprobs: null, finish_reason: finishReason(stop) };
+      return { text, index, logprobs: null, finish_reason: completionsFinish(stop) };
     }),
   };
   if (reply.usage !== null) body.usage = chatUsageMember(reply.usage);
   return body;
 }
 
-/** A streamed completion as OpenAI's clients read it. */
-export class CompletionsStreamWriter implements StreamWriter {
-  private readonly context: ReplyContext;
-  private readonly shown = new Set<string>();
-  private id: string;
-  private usage: Usage | null = null;
-
-  constructor(context: ReplyContext) {
-    this.context = context;
-    this.id = `cmpl-${context.callId}`;
-  }
-
-  write(event: ConversationEvent): string {
-    switch (event.kind) {
-      case "start":
-        this.id = event.id ?? this.id;
-        return "";
-      case "part_start":
-        if (event.type === "text" || event.type === "refusal") this.shown.add(`${event.candidate}.${event.part}`);
-        return "";
-      case "delta":
-        return event.text !== "" && this.shown.has(`${event.candidate}.${event.part}`)
-          ? this.chunk([{ text: event.text, index: event.candidate, logprobs: null, finish_reason: null }])
-          : "";
-      case "stop":
-        return this.chunk([{ text: "", index: event.candidate, logprobs: null, finish_reason: finishReason(event.reason) }]);
-      case "usage":
-        this.usage = event.usage;
-        return "";
-      case "fault":
-        return `data: ${lineJson(writeOpenAiFault(event.fault))}\n\n`;
-      default:
-        return "";
-    }
-  }
-
-  close(): string {
-    const usage = this.context.includeUsage && this.usage !== null ? this.chunk([], chatUsageMember(this.usage)) : "";
-    return `${usage}data: [DONE]\n\n`;
-  }
-
-  private chunk(choices: JsonObject[], usage: JsonObject | null = null): string {
-    const { created, model, includeUsage } = this.context;
-    const chunk: JsonObject = { id: this.id, object: "text_completion", created, model, choices };
-    if (includeUsage) chunk.usage = usage;
-    return `data: ${lineJson(chunk)}\n\n`;
-  }
-}
-
-function finishReason(stop: StopReason): string {
+export function completionsFinish(stop: StopReason): string {
   if (stop === "length") return "length";
   return stop === "filtered" || stop === "refusal" ? "content_filter" : "stop";
 }

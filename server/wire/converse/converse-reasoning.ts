@@ -1,6 +1,7 @@
 import type { ConversationRequest, Effort, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { adaptiveEffort, budgetOf, continuesWithoutThinking, effortOf, forcesCall, MIN_BUDGET } from "../messages/claude-thinking.ts";
+import { adaptiveEffort, budgetOf, effortOf, MIN_BUDGET } from "../messages/claude-thinking.ts";
+import { continuesWithoutThinking, forcesCall } from "../messages/thinking-limits.ts";
 import { thinkingStyle } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";
 

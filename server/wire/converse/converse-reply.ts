@@ -1,8 +1,8 @@
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import { readConversePart } from "./read-reply-part.ts";
 import { converseStop } from "./stop.ts";
-import { newToolUseId } from "./tool-use-ids.ts";
 import { readConverseUsage } from "./usage.ts";
 
 /** A whole answer; null when the body is none. What only Bedrock's own tools put into it is left out. */
@@ -11,7 +11,7 @@ export function readConverseReply(body: JsonObject): ConversationReply | null {
   if (!isObject(message) || !Array.isArray(message.content)) return null;
   const parts: AssistantPart[] = [];
   for (const block of message.content) {
-    const part = partOf(block, parts.length);
+    const part = readConversePart(block, parts.length);
     if (part !== null) parts.push(part);
   }
   const { reason, stopSequence, stopDetail } = converseStop(
@@ -19,46 +19,4 @@ export function readConverseReply(body: JsonObject): ConversationReply | null {
     parts.some(({ kind }) => kind === "tool_call"),
   );
   return { id: null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage: readConverseUsage(body.usage) };
-}
-
-function partOf(block: JsonValue, position: number): AssistantPart | null {
-  if (!isObject(block)) return null;
-  if (typeof block.text === "string") return textPart(block.text);
-  if (isObject(block.toolUse)) return toolCall(block.toolUse, position);
-  if (isObject(block.reasoningContent)) return reasoning(block.reasoningContent);
-  // Text with its sources: the sources have no place in the neutral form, the text has.
-  if (isObject(block.citationsContent) && Array.isArray(block.citationsContent.content)) {
-    return textPart(
-      block.citationsContent.content.map((piece) => (isObject(piece) && typeof piece.text === "string" ? piece.text : "")).join(""),
-    );
-  }
-  return null;
-}
-
-function textPart(text: string): AssistantPart | null {
-  return text === "" ? null : { kind: "text", text };
-}
-
-function toolCall(toolUse: JsonObject, position: number): AssistantPart | null {
-  // Called and answered by Bedrock itself: nothing the caller could answer.
-  if (toolUse.type === "server_tool_use" || typeof toolUse.name !== "string") return null;
-  const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : newToolUseId(position);
-  return { kind: "tool_call", id, name: toolUse.name, arguments: JSON.stringify(isObject(toolUse.input) ? toolUse.input : {}) };
-}
-
-function reasoning({ reasoningText, redactedContent }: JsonObject): AssistantPart | null {
-  if (typeof redactedContent === "string" && redactedContent !== "") {
-    return { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: redactedContent } };
-  }
-  if (!isObject(reasoningText)) return null;
-  const text = typeof reasoningText.text === "string" ? reasoningText.text : "";
-  const signature = typeof reasoningText.signature === "string" && reasoningText.signature !== "" ? reasoningText.signature : null;
-  if (text === "" && signature === null) return null;
-  // Of Bedrock's models only Claude signs its reasoning, with signatures that hold on every platform it is served from.
-  return {
-    kind: "reasoning",
-    text,
-    redacted: false,
-    ...(signature === null ? {} : { signature: { family: "anthropic", value: signature } }),
-  };
 }

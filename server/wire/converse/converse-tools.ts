@@ -1,6 +1,6 @@
 import type { ConversationRequest, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { forcesCall } from "../messages/claude-thinking.ts";
+import { forcesCall } from "../messages/thinking-limits.ts";
 import { cachePoint } from "./converse-messages.ts";
 import { modelFamily } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";

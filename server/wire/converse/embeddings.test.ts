@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readBedrockEmbeddings, writeBedrockEmbeddings } from "./embeddings.ts";
+import { writeBedrockEmbeddings } from "./embeddings.ts";
+import { readBedrockEmbeddings } from "./read-embeddings.ts";
 
 describe("embeddings for Bedrock", () => {
   test("Titan takes one text a call, and a length from its second version on", () => {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../embeddings/embeddings-codec.ts";
+import { readBedrockEmbeddings } from "./read-embeddings.ts";
 
 /** What embedding models of Bedrock are sent by InvokeModel, in each maker's own shape. */
 type BodiesWritten =
@@ -31,19 +32,6 @@ export function writeBedrockEmbeddings(model: string, inputs: readonly string[],
     return { bodies };
   }
   return { unsupported: `Embeddings on Amazon Bedrock are served for Titan and Cohere models, and ${model} is neither.` };
-}
-
-/** The answer to one of `bodies`; null when it is none. Titan gives one vector, Cohere a list, or one for each kind of number. */
-export function readBedrockEmbeddings(answer: JsonObject): EmbeddingsRead | null {
-  const { embedding, embeddings, inputTextTokenCount } = answer;
-  const inputTokens = typeof inputTextTokenCount === "number" ? inputTextTokenCount : null;
-  if (isVector(embedding)) return { vectors: [embedding], inputTokens };
-  const all = isObject(embeddings) ? embeddings.float : embeddings;
-  return Array.isArray(all) && all.every(isVector) ? { vectors: all, inputTokens } : null;
-}
-
-function isVector(value: unknown): value is number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((number) => typeof number === "number");
 }
 
 /** Its body is a list, and so is its answer: one member for each call of InvokeModel. */

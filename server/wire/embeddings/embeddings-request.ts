@@ -1,6 +1,7 @@
 import { type FieldProblem, JsonDocument, type JsonValue } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
+import { problemOfEmbeddingsInput } from "./embeddings-input.ts";
 
 /** POST /embeddings as OpenAI's clients send it. */
 export class EmbeddingsRequest implements InboundRequest {
@@ -123,30 +124,11 @@ export function readEmbeddingsRequest(bytes: Uint8Array): EmbeddingsRequest | { 
   if (modelId !== undefined && (typeof modelId !== "string" || modelId === ""))
     fields.push({ field: "model_id", message: "must be a text" });
   if (model === undefined && modelId === undefined) fields.push({ field: "model", message: "is required (or `model_id`)" });
-  const inputProblem = problemOfInput(input);
+  const inputProblem = problemOfEmbeddingsInput(input);
   if (inputProblem !== null) fields.push(inputProblem);
   if (dimensions !== undefined && (typeof dimensions !== "number" || !Number.isInteger(dimensions) || dimensions < 1))
     fields.push({ field: "dimensions", message: "must be a whole number above 0" });
   if (encoding !== undefined && encoding !== "float" && encoding !== "base64")
     fields.push({ field: "encoding_format", message: "must be float or base64" });
   return fields.length > 0 ? { fields } : new EmbeddingsRequest(document);
-}
-
-function problemOfInput(input: unknown): FieldProblem | null {
-  if (input === undefined) return { field: "input", message: "is required" };
-  if (typeof input === "string") return input === "" ? { field: "input", message: "must not be empty" } : null;
-  if (!Array.isArray(input))
-    return { field: "input", message: "must be a text, a list of texts, a list of tokens or a list of lists of tokens" };
-  if (input.length === 0) return { field: "input", message: "must not be empty" };
-  const kinds = new Set(
-    input.map((item) => (Array.isArray(item) && item.every(isToken) ? "tokens" : isToken(item) ? "token" : typeof item)),
-  );
-  const [kind] = kinds;
-  return kinds.size === 1 && (kind === "string" || kind === "token" || kind === "tokens")
-    ? null
-    : { field: "input", message: "must hold only texts, only tokens or only lists of tokens" };
-}
-
-function isToken(value: unknown): boolean {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }

@@ -11,9 +11,10 @@ import type {
 } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { newGeminiCallId } from "./call-ids.ts";
+import { spellingIn } from "./member-names.ts";
 import type { GeminiReadReport } from "./read-report.ts";
 import { readMedia } from "./media.ts";
-import { listIn, member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { listIn, member, objectIn, objectsIn, textIn } from "./members.ts";
 import { PendingToolCalls } from "./pending-tool-calls.ts";
 import { readResponse } from "./tool-results.ts";
 

@@ -1,13 +1,13 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
-import { camelName, member, numberIn, objectIn, objectsIn, snakeName, spellingIn, textIn } from "./members.ts";
+import { checkEmbedEntry } from "./embed-entry.ts";
+import { camelName, spellingIn } from "./member-names.ts";
+import { numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 import { contentSlots, textSlot } from "./texts.ts";
 
 const MAX_PROBLEMS = 20;
-/** Members that governance or a translation reads; the provider would take each in one spelling of two. */
-const READ = ["content", "outputDimensionality", "taskType", "title"];
 
 /** `:embedContent`, which is one request, or `:batchEmbedContents`, which is a list of such. */
 export class GeminiEmbeddingsRequest implements InboundRequest {
@@ -126,34 +126,16 @@ export function readGeminiEmbeddingsRequest(
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const fields: FieldProblem[] = [];
-  if (single) checkEntry(document.value, "", fields);
+  if (single) checkEmbedEntry(document.value, "", fields);
   else {
     const { requests } = document.value;
     if (!Array.isArray(requests) || requests.length === 0) fields.push({ field: "requests", message: "must be a non-empty array" });
     else
       for (const [i, entry] of requests.entries()) {
         if (fields.length >= MAX_PROBLEMS) break;
-        if (isObject(entry)) checkEntry(entry, `requests[${i}].`, fields);
+        if (isObject(entry)) checkEmbedEntry(entry, `requests[${i}].`, fields);
         else fields.push({ field: `requests[${i}]`, message: "must be an object" });
       }
   }
   return fields.length > 0 ? { fields: fields.slice(0, MAX_PROBLEMS) } : new GeminiEmbeddingsRequest(document, model, single);
-}
-
-function checkEntry(entry: JsonObject, at: string, fields: FieldProblem[]): void {
-  for (const name of READ)
-    if (entry[name] !== undefined && snakeName(name) !== name && entry[snakeName(name)] !== undefined)
-      fields.push({ field: `${at}${snakeName(name)}`, message: `stands twice, as ${name} too` });
-  const content = member(entry, "content");
-  if (!isObject(content)) fields.push({ field: `${at}content`, message: "must be an object with parts" });
-  else {
-    const parts = objectsIn(content, "parts");
-    if (parts.length === 0) fields.push({ field: `${at}content.parts`, message: "must be a non-empty array of objects" });
-    for (const [i, part] of parts.entries())
-      if (part.text !== undefined && typeof part.text !== "string")
-        fields.push({ field: `${at}content.parts[${i}].text`, message: "must be a text" });
-  }
-  const size = member(entry, "outputDimensionality");
-  if (size !== undefined && (typeof size !== "number" || !Number.isInteger(size) || size < 1))
-    fields.push({ field: `${at}${spellingIn(entry, "outputDimensionality")}`, message: "must be a whole number above 0" });
 }

@@ -1,7 +1,8 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
 import { visitEvery } from "../openai/text-places.ts";
-import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { spellingIn } from "./member-names.ts";
+import { member, objectIn, objectsIn, textIn } from "./members.ts";
 
 const SOURCES = ["groundingMetadata", "citationMetadata"] as const;
 

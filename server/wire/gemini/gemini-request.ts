@@ -5,10 +5,12 @@ import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
-import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { spellingIn } from "./member-names.ts";
+import { listIn, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { geminiProblems } from "./request-check.ts";
 import { contentSlots, roleOf, textSlot } from "./texts.ts";
-import { geminiToolNames, withoutTools } from "./tool-list.ts";
+import { geminiToolNames } from "./tool-list.ts";
+import { withoutTools } from "./without-tools.ts";
 
 /** What the address of a generateContent call says: the format keeps it out of the body. */
 export interface GeminiAddress {

@@ -1,5 +1,7 @@
+import { concat } from "../adjoining-bytes.ts";
 import { isObject } from "../document.ts";
-import { FrameCutter, concat, frameData, isWholeEvent } from "../sse-frames.ts";
+import { frameData, isWholeEvent } from "../sse-data.ts";
+import { FrameCutter } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";

@@ -1,5 +1,5 @@
 import type { FieldProblem, JsonObject } from "../document.ts";
-import { camelName } from "./members.ts";
+import { camelName } from "./member-names.ts";
 
 /** What a reader of a request could not put into the neutral form, by the caller's own names. */
 export class GeminiReadReport {

@@ -1,9 +1,10 @@
 import type { ReplyContext } from "../conversation/codec.ts";
-import type { Candidate, ConversationReply, PicturePart, ReplyPart } from "../conversation/reply.ts";
+import type { Candidate, ConversationReply, PicturePart } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
-import { argumentsOf, writeAssistantPart } from "./assistant-writer.ts";
+import { writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";
+import { isMalformedCall, MALFORMED } from "./malformed-call.ts";
 import { member, objectIn } from "./members.ts";
 import { writeGeminiUsage } from "./usage.ts";
 
@@ -33,16 +34,6 @@ export function showsThoughts(request: JsonObject): boolean {
   const thinking = config === null ? undefined : member(config, "thinkingConfig");
   return isObject(thinking) && member(thinking, "includeThoughts") === true;
 }
-
-/** Arguments that are no object cannot be said here: the call is left out, and the candidate ends as a malformed one. */
-export function isMalformedCall(part: ReplyPart): boolean {
-  return part.kind === "tool_call" && argumentsOf(part.arguments) === null;
-}
-
-export const MALFORMED: Pick<Candidate, "stop" | "stopDetail"> = {
-  stop: "malformed",
-  stopDetail: "MALFORMED_FUNCTION_CALL: the arguments of a tool call are not a JSON object",
-};
 
 export function pictureMember({ mediaType, base64 }: Pick<PicturePart, "mediaType" | "base64">): JsonObject {
   return { inlineData: { mimeType: mediaType, data: base64 } };

@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { member, snakeName, spellingIn } from "./members.ts";
+import { snakeName, spellingIn } from "./member-names.ts";
+import { member } from "./members.ts";
 
 const MAX_PROBLEMS = 20;
 

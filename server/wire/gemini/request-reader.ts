@@ -1,8 +1,9 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
 import { ContentReader } from "./content-reader.ts";
+import { spellingIn } from "./member-names.ts";
 import { GeminiReadReport } from "./read-report.ts";
-import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiSettings, readGeminiToolChoice, readGeminiTools } from "./settings-reader.ts";
 
 const KNOWN = new Set(["model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig"]);

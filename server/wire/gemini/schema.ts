@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { camelName } from "./members.ts";
+import { camelName } from "./member-names.ts";
 
 /** Deeper schemas are cut off: no model reads them, and the reading must end. */
 const DEEPEST = 64;

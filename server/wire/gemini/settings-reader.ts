@@ -1,9 +1,10 @@
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { camelName, spellingIn } from "./member-names.ts";
 import type { GeminiReadReport } from "./read-report.ts";
-import { booleanIn, camelName, member, numberIn, objectIn, objectsIn, spellingIn, textIn, textsIn } from "./members.ts";
+import { booleanIn, member, numberIn, objectIn, objectsIn, textIn, textsIn } from "./members.ts";
+import { readGeminiThinking } from "./read-thinking.ts";
 import { jsonSchemaOf } from "./schema.ts";
-import { readGeminiThinking } from "./thinking.ts";
 
 type Settings = Pick<
   ConversationRequest,

@@ -2,12 +2,13 @@ import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
-import { lineJson } from "../sse-frames.ts";
+import { lineJson } from "../sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
 import { writeGeminiStop } from "./finish-reasons.ts";
-import { envelope, isMalformedCall, MALFORMED, pictureMember, showsThoughts } from "./reply-writer.ts";
+import { isMalformedCall, MALFORMED } from "./malformed-call.ts";
+import { envelope, pictureMember, showsThoughts } from "./reply-writer.ts";
 
 type PartStart = ConversationEvent & { kind: "part_start" };
 

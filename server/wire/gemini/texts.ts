@@ -1,7 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { addressSlots, base64Slot, isTextFile } from "../text-documents.ts";
-import { objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { addressSlots, base64Slot } from "../text-documents.ts";
+import { isTextFile } from "../text-file.ts";
+import { spellingIn } from "./member-names.ts";
+import { objectIn, objectsIn, textIn } from "./members.ts";
 
 type Role = TextSlot["role"];
 

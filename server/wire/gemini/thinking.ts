@@ -1,9 +1,7 @@
 import type { Effort, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { booleanIn, numberIn, textIn } from "./members.ts";
 import { generationOf } from "./model-name.ts";
 
-const EFFORT: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };
 const LEVEL: Readonly<Record<Effort, string>> = {
   none: "MINIMAL",
   minimal: "MINIMAL",
@@ -13,6 +11,7 @@ const LEVEL: Readonly<Record<Effort, string>> = {
   xhigh: "HIGH",
   max: "HIGH",
 };
+
 /** Tokens for the generation that knows no levels, as Google's own OpenAI-compatible endpoint gives them. */
 const BUDGET: Readonly<Record<Effort, number>> = {
   none: 0,
@@ -27,15 +26,6 @@ const BUDGET: Readonly<Record<Effort, number>> = {
 /** The first generation that thinks, and the first that takes levels. */
 const THINKS = 2.5;
 const TAKES_LEVELS = 3;
-
-export function readGeminiThinking(config: JsonObject): Reasoning {
-  const level = textIn(config, "thinkingLevel")?.toUpperCase() ?? "";
-  return {
-    effort: Object.hasOwn(EFFORT, level) ? (EFFORT[level] as Effort) : null,
-    budgetTokens: numberIn(config, "thinkingBudget"),
-    visible: booleanIn(config, "includeThoughts"),
-  };
-}
 
 /** Null for a model that does not think: it would refuse the whole request. A level and a budget may not stand together. */
 export function writeGeminiThinking(reasoning: Reasoning, model: string): JsonObject | null {

@@ -1,17 +1,16 @@
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
-import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
+import { type JsonObject, type JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
-import type { OutboundChanges, Pictures } from "../inbound.ts";
-import { modelProblems } from "../prompted-request.ts";
-import { givesBytesAlways, OURS, pictureProblems, PicturesRequest } from "./images-request.ts";
+import type { OutboundChanges } from "../inbound.ts";
+import type { Pictures } from "../media-asked.ts";
+import { givesBytesAlways } from "./images-request.ts";
+import { OURS, PicturesRequest } from "./pictures-request.ts";
 
-interface ShownFile {
+export interface ShownFile {
   readonly field: string;
   readonly file: MediaFile;
 }
-
-const MOST_SHOWN = 16;
 
 /** A form for POST /images/edits as OpenAI's clients send it. */
 export class ImageEditRequest extends PicturesRequest {
@@ -56,23 +55,4 @@ export class ImageEditRequest extends PicturesRequest {
     else sent.response_format = "b64_json";
     return sent;
   }
-}
-
-/** Each problem names its field. */
-export function readImageEditRequest(
-  form: ReadonlyMap<string, string>,
-  files: readonly ShownFile[],
-  formBytes: number,
-): ImageEditRequest | { readonly fields: readonly FieldProblem[] } {
-  const value: JsonObject = Object.fromEntries(form);
-  // What a form can only spell.
-  if (/^\d{1,3}$/.test(form.get("n") ?? "")) value.n = Number(form.get("n"));
-  if (form.get("stream") === "false") value.stream = false;
-  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(value)));
-  if (!(document instanceof JsonDocument)) return { fields: [document] };
-  const fields = [...modelProblems(document), ...pictureProblems(document.value)];
-  const shown = files.filter(({ field }) => field !== "mask").length;
-  if (shown === 0) fields.push({ field: "image", message: "is required" });
-  if (shown > MOST_SHOWN) fields.push({ field: "image", message: `was sent more than ${MOST_SHOWN} times` });
-  return fields.length > 0 ? { fields } : new ImageEditRequest(document, files, formBytes);
 }

@@ -1,26 +1,7 @@
 import type { NamedHeaders } from "../../kernel/request-headers.ts";
 import type { JsonValue } from "../document.ts";
 import { type Capability, mirrorsName } from "./capability.ts";
-
-const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
-const SENTINEL = /^=\?base64\?(.*)\?=$/;
-
-/** A value as the stateless dialect writes it into a header: plain, or base64 between its markers. */
-export function headerValue(text: string): string {
-  return PLAIN.test(text) && !SENTINEL.test(text) ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
-}
-
-/** Null when the value is not one of either form. */
-export function fromHeaderValue(value: string): string | null {
-  const encoded = SENTINEL.exec(value)?.[1];
-  if (encoded === undefined) return value;
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(encoded, "base64"));
-  } catch {
-    return null;
-  }
-}
+import { fromHeaderValue, headerValue } from "./header-values.ts";
 
 /** What a request's mirroring headers say that its body does not; null when they agree. A header that is absent agrees. */
 export function headerMismatch(

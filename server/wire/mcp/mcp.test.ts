@@ -5,12 +5,15 @@ import { handshakeParams, handshakeResult, statelessParams, statelessResult } fr
 import { readFilter, isWantedChange, writeFilter } from "./changes.ts";
 import { RequestHeaders } from "../../kernel/request-headers.ts";
 import { META } from "./dialect.ts";
-import { fromHeaderValue, headerValue, saysArgument } from "./headers.ts";
-import { memberOf, namespacedName, namespacedResult, namespacedUri } from "./namespace.ts";
+import { fromHeaderValue, headerValue } from "./header-values.ts";
+import { saysArgument } from "./headers.ts";
+import { memberOf, namespacedName, namespacedUri } from "./namespace.ts";
+import { namespacedResult } from "./namespaced-items.ts";
 import { paramHeaders, paramMismatch, writeParamHeaders } from "./param-headers.ts";
 import { repeatedName } from "../repeated-name.ts";
 import { isRpcProblem, readRpc } from "./rpc.ts";
-import { canonicalToolJson, diffTools, digestOf, listedTools } from "./tool-definitions.ts";
+import { canonicalToolJson, digestOf, listedTools } from "./tool-definitions.ts";
+import { diffTools } from "./tool-diff.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 const slug = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);

@@ -1,5 +1,6 @@
-import { afterNumber, isWhole, Respelled, startsNumber, jsonStringAt } from "../json-leaves.ts";
+import { Respelled, jsonStringAt } from "../json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
+import { afterNumber, isWhole, startsNumber } from "../json-numbers.ts";
 
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
 const WORDLESS = new Set([

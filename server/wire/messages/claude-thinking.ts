@@ -1,4 +1,4 @@
-import type { ConversationRequest, Effort, Reasoning, ToolChoice } from "../conversation/request.ts";
+import type { Effort, Reasoning } from "../conversation/request.ts";
 
 /** How a Claude is told to think. `budget`: by a number of tokens; `adaptive`: as it sees fit, by effort. */
 export type ClaudeThinking = "none" | "budget" | "adaptive";
@@ -45,28 +45,4 @@ export function budgetOf(reasoning: Reasoning): number {
   const { budgetTokens } = reasoning;
   const effort = effortOf(reasoning);
   return budgetTokens !== null && budgetTokens > 0 ? budgetTokens : effort === "none" ? MIN_BUDGET : BUDGETS[effort];
-}
-
-/** Whether the model must call a tool: Claude refuses to think then, and the call is what the caller insists on. */
-export function forcesCall(choice: ToolChoice | null): boolean {
-  return choice?.kind === "required" || choice?.kind === "tool" || (choice?.kind === "subset" && choice.required);
-}
-
-/** In the middle of a tool loop Claude wants the thinking that led to the calls; a caller whose format lost it goes on without. */
-export function continuesWithoutThinking({ turns }: ConversationRequest): boolean {
-  const last = turns.at(-1);
-  if (last?.role !== "user" || !last.parts.some(({ kind }) => kind === "tool_result")) return false;
-  const calling = turns.findLast(({ role }) => role === "assistant");
-  return (
-    calling?.role === "assistant" && !calling.parts.some((part) => part.kind === "reasoning" && part.signature?.family === "anthropic")
-  );
-}
-
-/** Claude samples at its default while it thinks: which of the caller's wishes it would refuse. */
-export function sampledOtherwise({ temperature, topP, topK }: ConversationRequest): ("temperature" | "top_p" | "top_k")[] {
-  const refused: ("temperature" | "top_p" | "top_k")[] = [];
-  if (temperature !== null && temperature !== 1) refused.push("temperature");
-  if (topP !== null && topP < 0.95) refused.push("top_p");
-  if (topK !== null) refused.push("top_k");
-  return refused;
 }

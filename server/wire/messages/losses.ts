@@ -5,3 +5,6 @@ export interface MessagesReadReport {
   readonly dropped: Set<string>;
   readonly unsupported: FieldProblem[];
 }
+
+/** Whether a member says nothing, so that nothing is lost without it. */
+export const isNothing = (value: unknown): boolean => value === null || value === undefined || (Array.isArray(value) && value.length === 0);

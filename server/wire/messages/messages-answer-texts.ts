@@ -2,7 +2,7 @@ import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { holdsText } from "../openai/text-places.ts";
-import { isProse } from "./text-slots.ts";
+import { isProse } from "./prose.ts";
 
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 

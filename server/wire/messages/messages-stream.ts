@@ -1,6 +1,7 @@
+import { concat } from "../adjoining-bytes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
-import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
+import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";

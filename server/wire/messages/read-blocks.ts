@@ -1,5 +1,4 @@
 import type {
-  AssistantPart,
   CacheHint,
   FilePart,
   ImagePart,
@@ -11,7 +10,7 @@ import type {
 import { type JsonObject, type JsonValue, isObject } from "../document.ts";
 import type { MessagesReadReport } from "./losses.ts";
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+export const blockText = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** `{ cache }` for a marked block, else nothing, to be spread into a part. */
 export function cacheOf(block: JsonObject): { cache?: CacheHint } {
@@ -20,7 +19,7 @@ export function cacheOf(block: JsonObject): { cache?: CacheHint } {
 }
 
 /** A content member, a string or blocks, block by block with the path callers know it by. */
-function* blocksOf(content: JsonValue | undefined, path: string): Generator<[JsonObject, string]> {
+export function* blocksOf(content: JsonValue | undefined, path: string): Generator<[JsonObject, string]> {
   if (typeof content === "string") yield [{ type: "text", text: content }, path];
   else if (Array.isArray(content)) for (const [i, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${i}]`];
 }
@@ -29,7 +28,7 @@ export function readTextParts(content: JsonValue | undefined, path: string, loss
   const parts: TextPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
     if (block.type === "text") parts.push(...textPart(block));
-    else refuse(block, at, losses);
+    else refuseBlock(block, at, losses);
   }
   return parts;
 }
@@ -41,50 +40,6 @@ export function readUserParts(content: JsonValue | undefined, path: string, loss
     else parts.push(...contentParts(block, at, losses));
   }
   return parts;
-}
-
-export function readAssistantParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): AssistantPart[] {
-  const parts: AssistantPart[] = [];
-  for (const [block, at] of blocksOf(content, path)) {
-    const part = assistantPart(block, at);
-    if (part !== null) parts.push(part);
-    else refuse(block, at, losses);
-  }
-  return parts;
-}
-
-/** One block a model made; null for those no other format has. `path` gives a call without an id one of its own. */
-export function assistantPart(block: JsonObject, path: string): AssistantPart | null {
-  switch (block.type) {
-    case "text":
-      return { kind: "text", text: textOf(block.text) ?? "", ...cacheOf(block) };
-    case "thinking": {
-      const signature = textOf(block.signature);
-      return {
-        kind: "reasoning",
-        text: textOf(block.thinking) ?? "",
-        redacted: false,
-        ...(signature ? { signature: { family: "anthropic", value: signature } } : {}),
-      };
-    }
-    case "redacted_thinking":
-      return { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: textOf(block.data) ?? "" } };
-    case "tool_use":
-      return {
-        kind: "tool_call",
-        id: textOf(block.id) || callIdAt(path),
-        name: textOf(block.name) ?? "",
-        arguments: JSON.stringify(isObject(block.input) ? block.input : {}),
-        ...cacheOf(block),
-      };
-    default:
-      return null;
-  }
-}
-
-/** An id for a call that has none: the same for the same place. */
-export function callIdAt(path: string): string {
-  return `call_${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}`;
 }
 
 function textPart(block: JsonObject): TextPart[] {
@@ -99,7 +54,7 @@ function contentParts(block: JsonObject, path: string, losses: MessagesReadRepor
   } else if (block.type === "document") {
     return documentParts(block, path, losses);
   }
-  refuse(block, path, losses);
+  refuseBlock(block, path, losses);
   return [];
 }
 
@@ -109,11 +64,11 @@ function documentParts(block: JsonObject, path: string, losses: MessagesReadRepo
   }
   const source = documentSource(block.source, path, losses);
   if (source === null) {
-    refuse(block, `${path}.source`, losses);
+    refuseBlock(block, `${path}.source`, losses);
     return [];
   }
-  const context = textOf(block.context);
-  const file: FilePart = { kind: "file", ...source, name: textOf(block.title), ...cacheOf(block) };
+  const context = blockText(block.context);
+  const file: FilePart = { kind: "file", ...source, name: blockText(block.title), ...cacheOf(block) };
   return context ? [{ kind: "text", text: context }, file] : [file];
 }
 
@@ -124,7 +79,7 @@ function documentSource(
 ): Pick<FilePart, "source" | "mediaType"> | null {
   if (!isObject(value)) return null;
   if (value.type === "text" && typeof value.data === "string")
-    return { source: { text: value.data }, mediaType: textOf(value.media_type) ?? "text/plain" };
+    return { source: { text: value.data }, mediaType: blockText(value.media_type) ?? "text/plain" };
   if (value.type === "content") {
     const text = readTextParts(value.content, `${path}.source.content`, losses).map((part) => part.text);
     return { source: { text: text.join("\n") }, mediaType: "text/plain" };
@@ -136,7 +91,7 @@ function documentSource(
 
 function mediaSource(value: JsonValue | undefined): { source: MediaSource; mediaType: string | null } | null {
   if (!isObject(value)) return null;
-  const mediaType = textOf(value.media_type);
+  const mediaType = blockText(value.media_type);
   if (value.type === "base64" && typeof value.data === "string") return { source: { base64: value.data }, mediaType };
   if (value.type === "url" && typeof value.url === "string") return { source: { url: value.url }, mediaType };
   if (value.type === "file" && typeof value.file_id === "string") return { source: { fileId: value.file_id }, mediaType };
@@ -148,7 +103,7 @@ function toolResultPart(block: JsonObject, path: string, losses: MessagesReadRep
   for (const [inner, at] of blocksOf(block.content, `${path}.content`)) content.push(...contentParts(inner, at, losses));
   return {
     kind: "tool_result",
-    callId: textOf(block.tool_use_id) ?? "",
+    callId: blockText(block.tool_use_id) ?? "",
     toolName: null,
     content,
     isError: block.is_error === true,
@@ -156,7 +111,7 @@ function toolResultPart(block: JsonObject, path: string, losses: MessagesReadRep
   };
 }
 
-function refuse(block: JsonObject, path: string, losses: MessagesReadReport): void {
+export function refuseBlock(block: JsonObject, path: string, losses: MessagesReadReport): void {
   losses.unsupported.push({
     field: `${path}.type`,
     message: `${JSON.stringify(block.type ?? null)} blocks cannot be translated for this model`,

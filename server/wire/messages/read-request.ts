@@ -1,17 +1,10 @@
 import type { RequestRead } from "../conversation/codec.ts";
-import {
-  type ConversationRequest,
-  EFFORTS,
-  type Effort,
-  type OutputFormat,
-  type Reasoning,
-  type Tool,
-  type ToolChoice,
-  type Turn,
-} from "../conversation/request.ts";
+import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type Reasoning, type Turn } from "../conversation/request.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { cacheOf, readAssistantParts, readTextParts, readUserParts } from "./read-blocks.ts";
-import type { MessagesReadReport } from "./losses.ts";
+import { readAssistantParts } from "./read-assistant-blocks.ts";
+import { readTextParts, readUserParts } from "./read-blocks.ts";
+import { isNothing, type MessagesReadReport } from "./losses.ts";
+import { readMessagesToolChoice, readMessagesTools } from "./read-tools.ts";
 
 /** What the neutral form takes up. `model` and `model_id` have chosen the model by now. */
 const PLACED: ReadonlySet<string> = new Set([
@@ -39,10 +32,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   inference_geo: "the place of inference cannot be chosen for this model",
 };
 
-const TOOL_MEMBERS: ReadonlySet<string> = new Set(["name", "description", "input_schema", "strict", "cache_control", "type"]);
-
 const numberOf = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
-const isNothing = (value: unknown): boolean => value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 /** Reads a Messages body that its own checks have passed. */
 export function readMessagesConversation(body: JsonObject): RequestRead {
@@ -56,11 +46,11 @@ export function readMessagesConversation(body: JsonObject): RequestRead {
   if (body.max_tokens === 0)
     losses.unsupported.push({ field: "max_tokens", message: "0, which only warms the cache, means nothing to this model" });
 
-  const [toolChoice, parallelToolCalls] = readToolChoice(body.tool_choice);
+  const [toolChoice, parallelToolCalls] = readMessagesToolChoice(body.tool_choice);
   const request: ConversationRequest = {
     instructions: readTextParts(body.system, "system", losses),
     turns: readTurns(body.messages, losses),
-    tools: readTools(body.tools, losses),
+    tools: readMessagesTools(body.tools, losses),
     toolChoice,
     parallelToolCalls,
     maxOutputTokens: numberOf(body.max_tokens),
@@ -93,40 +83,6 @@ function readTurns(messages: JsonValue | undefined, losses: MessagesReadReport):
     else losses.unsupported.push({ field: `messages[${i}].role`, message: "must be user, assistant or system" });
   }
   return turns;
-}
-
-function readTools(tools: JsonValue | undefined, losses: MessagesReadReport): Tool[] {
-  const read: Tool[] = [];
-  if (!Array.isArray(tools)) return read;
-  for (const [i, tool] of tools.entries()) {
-    if (!isObject(tool)) continue;
-    if (!isNothing(tool.type) && tool.type !== "custom") {
-      losses.unsupported.push({
-        field: `tools[${i}].type`,
-        message: `the vendor's own tool ${JSON.stringify(tool.type)} does not exist for this model`,
-      });
-      continue;
-    }
-    for (const [name, value] of Object.entries(tool))
-      if (!TOOL_MEMBERS.has(name) && !isNothing(value)) losses.dropped.add(`tools[${i}].${name}`);
-    read.push({
-      name: typeof tool.name === "string" ? tool.name : "",
-      description: typeof tool.description === "string" ? tool.description : null,
-      schema: isObject(tool.input_schema) ? tool.input_schema : null,
-      strict: typeof tool.strict === "boolean" ? tool.strict : null,
-      ...cacheOf(tool),
-    });
-  }
-  return read;
-}
-
-function readToolChoice(value: JsonValue | undefined): [ToolChoice | null, boolean | null] {
-  if (!isObject(value)) return [null, null];
-  const parallel = typeof value.disable_parallel_tool_use === "boolean" ? !value.disable_parallel_tool_use : null;
-  if (value.type === "auto" || value.type === "none") return [{ kind: value.type }, parallel];
-  if (value.type === "any") return [{ kind: "required" }, parallel];
-  if (value.type === "tool" && typeof value.name === "string") return [{ kind: "tool", name: value.name }, parallel];
-  return [null, parallel];
 }
 
 function readOutput(config: JsonValue | undefined, losses: MessagesReadReport): OutputFormat | null {

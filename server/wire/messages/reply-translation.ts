@@ -4,8 +4,9 @@ import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { message, replyBlock } from "./message-members.ts";
 import { readMessagesStop, writeMessagesStop } from "./messages-stop.ts";
-import { assistantPart } from "./read-blocks.ts";
-import { messagesUsageMember, readMessagesUsage } from "./usage.ts";
+import { assistantPart } from "./read-assistant-blocks.ts";
+import { messagesUsageMember } from "./usage-member.ts";
+import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a whole message; null when the body is none. Blocks of the vendor's own tools are left out. */
 export function readMessagesAnswer(body: JsonObject): ConversationReply | null {

@@ -2,11 +2,12 @@ import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
+import { frameData } from "../sse-data.ts";
 import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
-import { FrameCutter, frameData } from "../sse-frames.ts";
+import { FrameCutter } from "../sse-frames.ts";
 import { readMessagesFault } from "./fault.ts";
 import { readMessagesStop } from "./messages-stop.ts";
-import { callIdAt } from "./read-blocks.ts";
+import { callIdAt } from "./read-assistant-blocks.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();

@@ -1,12 +1,12 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import { type ConversationEvent, pictureNote } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { lineJson } from "../sse-frames.ts";
+import { lineJson } from "../sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { message, NOT_STOPPED, textBlock, toolUseBlock } from "./message-members.ts";
 import { writeMessagesFault } from "./fault.ts";
 import { type MessagesStop, writeMessagesStop } from "./messages-stop.ts";
-import { finalMessagesUsageMember, messagesUsageMember } from "./usage.ts";
+import { finalMessagesUsageMember, messagesUsageMember } from "./usage-member.ts";
 
 type PartStart = Extract<ConversationEvent, { kind: "part_start" }>;
 type PartGrowth = Extract<ConversationEvent, { kind: "delta" | "signature" }>;

@@ -1,7 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { addressSlots, base64Slot, isTextFile } from "../text-documents.ts";
+import { addressSlots, base64Slot } from "../text-documents.ts";
+import { isTextFile } from "../text-file.ts";
 import { visitToolTexts } from "../tool-texts.ts";
+import { isProse, PROSE } from "./prose.ts";
 
 type Role = TextSlot["role"];
 
@@ -25,30 +27,11 @@ class Place implements TextSlot {
   }
 }
 
-/** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
-const PROSE: ReadonlySet<string> = new Set([
-  "text",
-  "content",
-  "title",
-  "context",
-  "stdout",
-  "stderr",
-  "lines",
-  "query",
-  "cited_text",
-  "document_title",
-  "error_message",
-]);
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 /** Blocks that bring tools along, whose descriptions are nobody's own instruction. */
 const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool_listing"]);
 /** Nothing in these can be read, or it is sealed. */
 const WORDLESS: ReadonlySet<unknown> = new Set(["redacted_thinking", "container_upload"]);
-
-/** Whether a member of a block, or of what a hosted tool answered, holds words. */
-export function isProse(holder: JsonObject, name: string): boolean {
-  return PROSE.has(name) || (name === "data" && holder.type === "text") || (name === "source" && holder.type === "search_result");
-}
 
 /**
  * Every text of a Messages body that the model would read, in order. `touch` is told the top-level member a replacement

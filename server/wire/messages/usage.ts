@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { plausibleUsage, cacheWriteTokens, count, type Usage } from "../usage.ts";
+import { plausibleUsage, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of a message; null when it is not one. Its input count leaves the cache out. */
 export function readMessagesUsage(value: unknown): Usage | null {
@@ -34,32 +34,4 @@ export function mergeMessagesUsage(known: JsonObject | null, more: unknown): Jso
   const merged: JsonObject = { ...known };
   for (const [name, value] of Object.entries(more)) if (value !== null && value !== undefined) merged[name] = value;
   return merged;
-}
-
-const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
-
-/** The `usage` of a whole message, all counts 0 where the provider told none: clients read it without looking. */
-export function messagesUsageMember(usage: Usage | null): JsonObject {
-  const known = usage ?? NOTHING;
-  return {
-    input_tokens: known.inputUncached,
-    cache_creation_input_tokens: cacheWriteTokens(known),
-    cache_read_input_tokens: known.cacheRead,
-    cache_creation: { ephemeral_5m_input_tokens: known.cacheWrite, ephemeral_1h_input_tokens: known.cacheWriteHour },
-    output_tokens: known.output,
-    output_tokens_details: { thinking_tokens: known.reasoning },
-    server_tool_use: null,
-    service_tier: null,
-    speed: null,
-    inference_geo: null,
-  };
-}
-
-/**
- * The `usage` of the frame that ends a stream. The vendor leaves the split of cache writes out; it is told only where all would be taken
- * for short ones.
- */
-export function finalMessagesUsageMember(usage: Usage | null): JsonObject {
-  const { cache_creation: split, service_tier: _tier, speed: _speed, inference_geo: _geo, ...rest } = messagesUsageMember(usage);
-  return usage !== null && usage.cacheWriteHour > 0 ? { ...rest, cache_creation: split } : rest;
 }

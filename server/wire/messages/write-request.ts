@@ -2,10 +2,11 @@ import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
-import { forcesCall, sampledOtherwise } from "./claude-thinking.ts";
 import { outputSchema } from "./output-schema.ts";
+import { forcesCall, sampledOtherwise } from "./thinking-limits.ts";
+import { cacheControl, contentOf, type MessagesWriteReport } from "./write-blocks.ts";
 import { writeMessagesThinking } from "./write-thinking.ts";
-import { cacheControl, contentOf, type MessagesWriteReport, textBlocks, writeTurns } from "./write-turns.ts";
+import { textBlocks, writeTurns } from "./write-turns.ts";
 
 const MAX_CACHE_MARKS = 4;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;

@@ -1,10 +1,9 @@
 import type { TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { adaptiveEffort, budgetOf, claudeThinking, continuesWithoutThinking, forcesCall, MIN_BUDGET } from "./claude-thinking.ts";
-
-/** The vendor requires a ceiling; every model it serves can write this much. */
-const FALLBACK_CEILING = 4096;
+import { adaptiveEffort, budgetOf, claudeThinking, MIN_BUDGET } from "./claude-thinking.ts";
+import { continuesWithoutThinking, forcesCall } from "./thinking-limits.ts";
+import { FALLBACK_CEILING, thinkingRoomFor } from "./thinking-room.ts";
 
 export interface WrittenThinking {
   readonly ceiling: number;
@@ -38,7 +37,7 @@ export function writeMessagesThinking(request: ConversationRequest, target: Targ
   if (reasoning.effort === null && reasoning.budgetTokens === null) return unsaid;
 
   const effort = style === null && reasoning.effort !== null ? adaptiveEffort(reasoning) : null;
-  const room = roomFor(
+  const room = thinkingRoomFor(
     Math.max(MIN_BUDGET, budgetOf(reasoning)),
     ceiling,
     request.maxOutputTokens === null && target.maxOutputTokens === null,
@@ -51,10 +50,3 @@ export function writeMessagesThinking(request: ConversationRequest, target: Targ
 }
 
 const countsTokens = ({ budgetTokens }: Reasoning): boolean => budgetTokens !== null && budgetTokens > 0;
-
-/** The ceiling must leave room for an answer behind the thoughts, whose budget is part of it. Null: there is none. */
-function roomFor(budget: number, ceiling: number, mayRaise: boolean): { ceiling: number; budget: number } | null {
-  if (budget < ceiling) return { ceiling, budget };
-  if (mayRaise) return { ceiling: budget + FALLBACK_CEILING, budget };
-  return ceiling > MIN_BUDGET ? { ceiling, budget: ceiling - 1 } : null;
-}

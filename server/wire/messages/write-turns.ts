@@ -1,23 +1,9 @@
-import type { Feature, Turn } from "../conversation/request.ts";
-import type {
-  AssistantPart,
-  CacheHint,
-  FilePart,
-  ImagePart,
-  TextPart,
-  ToolResultPart,
-  UserPart,
-} from "../conversation/conversation-parts.ts";
+import type { Turn } from "../conversation/request.ts";
+import type { AssistantPart, TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { ToolIds } from "./tool-ids.ts";
 import { toolInput } from "./tool-input.ts";
-import { messagesDocumentBlock, messagesImageBlock, isProblem, type Written } from "./write-media.ts";
-
-/** What a writing could not say. */
-export interface MessagesWriteReport {
-  readonly dropped: Set<Feature>;
-  readonly unsupported: { readonly feature: Feature; readonly message: string }[];
-}
+import { cacheControl, contentOf, messagesTextBlock, messagesUserBlock, type MessagesWriteReport } from "./write-blocks.ts";
 
 interface Message {
   readonly role: "user" | "assistant" | "system";
@@ -66,7 +52,7 @@ export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfa
     } else if (turn.role === "user") {
       add(
         "user",
-        turn.parts.flatMap((part) => userBlock(part, ids, shortfall)),
+        turn.parts.flatMap((part) => messagesUserBlock(part, ids, shortfall)),
       );
     } else {
       settle();
@@ -86,22 +72,7 @@ export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfa
 
 /** Text blocks of the parts that hold more than blanks. */
 export function textBlocks(parts: readonly TextPart[]): JsonObject[] {
-  return parts.flatMap(textBlock);
-}
-
-/** A string where one plain text says it all. */
-export function contentOf(blocks: JsonObject[]): JsonObject[] | string {
-  const [only] = blocks;
-  return blocks.length === 1 && only?.type === "text" && only.cache_control === undefined ? (only.text as string) : blocks;
-}
-
-export function cacheControl(cache: CacheHint | undefined): JsonObject {
-  if (cache === undefined) return {};
-  return { cache_control: cache.ttl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" } };
-}
-
-function textBlock(part: TextPart): JsonObject[] {
-  return part.text.trim() === "" ? [] : [{ type: "text", text: part.text, ...cacheControl(part.cache) }];
+  return parts.flatMap(messagesTextBlock);
 }
 
 function resultsFirst(blocks: JsonObject[]): JsonObject[] {
@@ -109,43 +80,13 @@ function resultsFirst(blocks: JsonObject[]): JsonObject[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
-function userBlock(part: UserPart, ids: ToolIds, shortfall: MessagesWriteReport): JsonObject[] {
-  if (part.kind === "tool_result") return [resultBlock(part, ids, shortfall)];
-  if (part.kind === "audio") {
-    shortfall.unsupported.push({ feature: "audio", message: "this model's provider takes no audio" });
-    return [];
-  }
-  return contentBlock(part, shortfall);
-}
-
-function contentBlock(part: TextPart | ImagePart | FilePart, shortfall: MessagesWriteReport): JsonObject[] {
-  if (part.kind === "text") return textBlock(part);
-  const written: Written = part.kind === "image" ? messagesImageBlock(part) : messagesDocumentBlock(part);
-  if (isProblem(written)) {
-    shortfall.unsupported.push({ feature: part.kind, message: written.problem });
-    return [];
-  }
-  return [{ ...written, ...cacheControl(part.cache) }];
-}
-
-function resultBlock(part: ToolResultPart, ids: ToolIds, shortfall: MessagesWriteReport): JsonObject {
-  const content = part.content.flatMap((inner) => contentBlock(inner, shortfall));
-  return {
-    type: "tool_result",
-    tool_use_id: ids.ofResult(part.callId),
-    ...(content.length === 0 ? {} : { content: contentOf(content) }),
-    ...(part.isError ? { is_error: true } : {}),
-    ...cacheControl(part.cache),
-  };
-}
-
 /** Thoughts pass only with this vendor's signature: it refuses unsigned ones and those of others. */
 function assistantBlock(part: AssistantPart, ids: ToolIds): JsonObject[] {
   switch (part.kind) {
     case "text":
-      return textBlock(part);
+      return messagesTextBlock(part);
     case "refusal":
-      return textBlock({ kind: "text", text: part.text });
+      return messagesTextBlock({ kind: "text", text: part.text });
     case "reasoning": {
       const signature = part.signature?.family === "anthropic" ? part.signature.value : "";
       if (signature === "") return [];

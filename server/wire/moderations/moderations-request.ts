@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
-import type { MediaAsked, TextSlot } from "../inbound.ts";
+import type { TextSlot } from "../inbound.ts";
+import type { MediaAsked } from "../media-asked.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** POST /moderations as OpenAI's clients send it: texts, or texts and pictures. */
@@ -52,14 +53,4 @@ function isPart(item: JsonValue): boolean {
   if (!isObject(item)) return false;
   if (item.type === "text") return typeof item.text === "string";
   return item.type === "image_url" && isObject(item.image_url ?? null) && typeof (item.image_url as { url?: unknown }).url === "string";
-}
-
-/** True when the bytes are an answer to POST /moderations. */
-export function isModerationsReply(bytes: Uint8Array): boolean {
-  try {
-    const body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
-    return isObject(body) && Array.isArray(body.results);
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,6 @@
 import fc from "fast-check";
-import type { ConversationReply } from "../conversation/reply.ts";
 import type { ConversationRequest, Tool, Turn } from "../conversation/request.ts";
 import type { AssistantPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
-import type { Usage } from "../usage.ts";
 
 /** Small conversations for the laws that the OpenAI codecs are held to. Each function takes what a format can hold. */
 
@@ -36,11 +34,12 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
 );
 
 /** The parts of an assistant in whatever order the format keeps. */
-type Assistant = fc.Arbitrary<AssistantPart[]>;
+export type AssistantParts = fc.Arbitrary<AssistantPart[]>;
 
 const refusalPart = fc.record({ kind: fc.constant("refusal" as const), text: word });
 const call = (id: string) => fc.record({ kind: fc.constant("tool_call" as const), id: fc.constant(id), name, arguments: json });
 const calls = fc.integer({ min: 0, max: 3 }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, i) => call(`call_${i}`))));
+
 const sealedReasoning = fc
   .record({ text: fc.oneof(fc.constant(""), word), value: name })
   .map(({ text: shown, value }): AssistantPart => ({
@@ -51,18 +50,18 @@ const sealedReasoning = fc
   }));
 
 /** Texts, then a refusal, then calls. */
-export const plainAssistant: Assistant = fc
+export const plainAssistant: AssistantParts = fc
   .tuple(fc.array(text, { maxLength: 2 }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls)
   .map(([texts, refusal, made]) => [...texts, ...(refusal === undefined ? [] : [refusal]), ...made]);
 
 /** Any order, reasoning with what OpenAI sealed; at least one part. */
-export const sealedAssistant: Assistant = fc
+export const sealedAssistant: AssistantParts = fc
   .tuple(fc.array(fc.oneof(text, refusalPart, sealedReasoning), { maxLength: 3 }), calls)
   .map(([said, made]) => [...said, ...made])
   .filter((parts) => parts.length > 0);
 
 /** An exchange: what the user says, what the assistant says, and the results of its calls. */
-function exchange(assistant: Assistant, extra: fc.Arbitrary<UserPart>): fc.Arbitrary<Turn[]> {
+function exchange(assistant: AssistantParts, extra: fc.Arbitrary<UserPart>): fc.Arbitrary<Turn[]> {
   return fc
     .tuple(
       fc.array(fc.oneof(userPart, extra), { minLength: 1, maxLength: 3 }),
@@ -85,7 +84,7 @@ function exchange(assistant: Assistant, extra: fc.Arbitrary<UserPart>): fc.Arbit
 }
 
 export interface RequestKinds {
-  readonly assistant: Assistant;
+  readonly assistant: AssistantParts;
   readonly extra: fc.Arbitrary<UserPart>;
   readonly mostInstructions: number;
   readonly strict: fc.Arbitrary<boolean | null>;
@@ -135,32 +134,10 @@ export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationReq
     }));
 }
 
-const usage: fc.Arbitrary<Usage> = fc.record({
-  inputUncached: fc.nat(99),
-  cacheRead: fc.nat(99),
-  cacheWrite: fc.nat(99),
-  cacheWriteHour: fc.constant(0),
-  output: fc.integer({ min: 50, max: 99 }),
-  reasoning: fc.nat(50),
-  estimated: fc.constant(false),
-});
-
-/** Answers whose stop reason agrees with their parts. `parts` in the order the format keeps. */
-export function replies(parts: Assistant, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
-  return fc
-    .record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) })
-    .map(({ id, parts: said, short, filtered, usage: counted }) => {
-      const refused = said.some(({ kind }) => kind === "refusal");
-      const called = said.some(({ kind }) => kind === "tool_call");
-      const stop = short ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
-      return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
-    });
-}
-
 const shownReasoning = fc.record({ kind: fc.constant("reasoning" as const), text: word, redacted: fc.constant(false) });
 
 /** One of each at most: reasoning, text, refusal, then calls. */
-export const chatAnswer: Assistant = fc
+export const chatAnswer: AssistantParts = fc
   .tuple(
     fc.option(shownReasoning, { nil: undefined }),
     fc.option(text, { nil: undefined }),

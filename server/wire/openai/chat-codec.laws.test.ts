@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
-import { chatAnswer, conversations, plainAssistant, replies } from "./arbitrary-conversations.ts";
+import { chatAnswer, conversations, plainAssistant } from "./arbitrary-conversations.ts";
 import { cut, cuts } from "./arbitrary-cuts.ts";
 import { eventsOf, replyOf } from "./arbitrary-events.ts";
+import { replies } from "./arbitrary-replies.ts";
 import { chatCodec } from "./chat-codec.ts";
 
 const TARGET = { name: "m", maxOutputTokens: null };

@@ -1,12 +1,11 @@
 import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { Turn } from "../conversation/request.ts";
 import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../document.ts";
-import { newCallId } from "./call-id.ts";
-import { assistantTexts, functionCalls, ownPictures } from "./chat-assistant-reader.ts";
+import { assistantTexts, ownPictures } from "./chat-assistant-reader.ts";
 import { contentParts, textParts } from "./chat-content-reader.ts";
-import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
-import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
+import { chatToolCalls, chatToolResult } from "./chat-tool-turns.ts";
+import { objectsOf } from "./loose-fields.ts";
+import type { ReadReport } from "./read-report.ts";
 
 /**
  * The messages of a chat as turns. System messages before all others are the instructions; the results of calls made
@@ -30,11 +29,11 @@ export function readChatMessages(messages: unknown, report: ReadReport): { instr
         break;
       }
       case "assistant":
-        turns.push({ role: "assistant", parts: [...assistantTexts(message), ...callsOf(message, field, i, report)] });
+        turns.push({ role: "assistant", parts: [...assistantTexts(message), ...chatToolCalls(message, field, i, report)] });
         for (const picture of ownPictures(message, field)) pictures.add(...picture);
         break;
       case "tool": {
-        const result = toolResult(message, field, report);
+        const result = chatToolResult(message, field, report);
         if (results === null) turns.push({ role: "user", parts: (results = [result]) });
         else results.push(result);
         break;
@@ -51,23 +50,4 @@ export function readChatMessages(messages: unknown, report: ReadReport): { instr
   }
   for (const field of pictures.left) report.drop(field);
   return { instructions, turns };
-}
-
-function callsOf(message: JsonObject, field: string, place: number, report: ReadReport) {
-  if (objectOf(message.audio) !== null) report.refuse(`${field}.audio`, NOT_ELSEWHERE);
-  if (objectOf(message.function_call) !== null)
-    report.refuse(`${field}.function_call`, "is the older form of tool calls: send it in `tool_calls`");
-  for (const [call, i] of objectsOf(message.tool_calls)) {
-    if (objectOf(call.function) === null) report.refuse(`${field}.tool_calls[${i}]`, `${NOT_ELSEWHERE}: only function calls have one`);
-  }
-  return functionCalls(message, (i) => newCallId("messages", place, i));
-}
-
-function toolResult(message: JsonObject, field: string, report: ReadReport): ToolResultPart {
-  const content: ToolResultPart["content"][number][] = [];
-  contentParts(message.content, `${field}.content`, report).forEach((part, i) => {
-    if (part.kind === "audio") report.refuse(`${field}.content[${i}]`, NOT_ELSEWHERE);
-    else content.push(part);
-  });
-  return { kind: "tool_result", callId: filledOf(message.tool_call_id) ?? "", toolName: filledOf(message.name), content, isError: false };
 }

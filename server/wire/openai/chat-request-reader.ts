@@ -1,7 +1,8 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
+import { readEffort, readOutputFormat } from "./answer-settings.ts";
 import { readChatMessages } from "./chat-messages-reader.ts";
-import { readEffort, readOutputFormat, readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";
+import { readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";
 import { booleanOf, filledOf, looseListOf, numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "./read-report.ts";
 

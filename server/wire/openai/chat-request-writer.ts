@@ -1,7 +1,8 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
-import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import type { ConversationRequest, OutputFormat } from "../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeChatMessages } from "./chat-messages-writer.ts";
+import { chatFunctionMembers, chatToolChoice } from "./chat-tools-writer.ts";
 import { effortFor } from "./reasoning-effort.ts";
 import { WriteReport } from "./write-report.ts";
 
@@ -12,9 +13,9 @@ export function writeChatConversation(request: ConversationRequest, target: Targ
   if (request.turns.length === 0 && request.instructions.length === 0) report.refuse("messages", "there must be at least one message");
 
   if (request.tools.length > 0) {
-    body.tools = request.tools.map((tool) => ({ type: "function", function: functionMembers(tool) }));
+    body.tools = request.tools.map((tool) => ({ type: "function", function: chatFunctionMembers(tool) }));
     if (request.tools.some(({ cache }) => cache !== undefined)) report.drop("cache");
-    if (request.toolChoice !== null) body.tool_choice = choice(request.toolChoice);
+    if (request.toolChoice !== null) body.tool_choice = chatToolChoice(request.toolChoice);
     if (request.parallelToolCalls !== null) body.parallel_tool_calls = request.parallelToolCalls;
   }
   const said: Readonly<Record<string, JsonValue | null>> = {
@@ -39,31 +40,6 @@ export function writeChatConversation(request: ConversationRequest, target: Targ
     body.stream_options = { include_usage: true };
   }
   return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { body, dropped: report.dropped };
-}
-
-function functionMembers({ name, description, schema, strict }: Tool): JsonObject {
-  const members: JsonObject = { name };
-  if (description !== null) members.description = description;
-  if (schema !== null) members.parameters = schema as JsonObject;
-  if (strict !== null) members.strict = strict;
-  return members;
-}
-
-function choice(wanted: ToolChoice): JsonValue {
-  switch (wanted.kind) {
-    case "tool":
-      return { type: "function", function: { name: wanted.name } };
-    case "subset":
-      return {
-        type: "allowed_tools",
-        allowed_tools: {
-          mode: wanted.required ? "required" : "auto",
-          tools: wanted.names.map((name) => ({ type: "function", function: { name } })),
-        },
-      };
-    default:
-      return wanted.kind;
-  }
 }
 
 function outputFormat(output: OutputFormat): JsonObject {

@@ -1,11 +1,10 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
-import type { TextSlot } from "../inbound.ts";
-import { visitToolTexts } from "../tool-texts.ts";
 import { BodyChecks, MAX_PROBLEMS } from "./body-checks.ts";
+import { chatRoleOf, visitChatDefinitions, visitChatMessage, visitPrediction } from "./chat-text-places.ts";
 import { objectOf } from "./loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "./offered-tools.ts";
 import { OpenAiRequest } from "./openai-request.ts";
-import { type TextVisitor, visitArguments, visitEvery, visitTexts } from "./text-places.ts";
+import { type TextVisitor, visitEvery } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 
 /** What `web_search_options` offers the model, by the name the same tool has elsewhere. */
@@ -42,7 +41,7 @@ export class ChatRequest extends OpenAiRequest {
   addInstructions(before: readonly string[], after: readonly string[]): void {
     const { messages } = this;
     if (after.length > 0) {
-      const last = messages.findLastIndex(({ role }) => roleOf(role) === "system");
+      const last = messages.findLastIndex(({ role }) => chatRoleOf(role) === "system");
       messages.splice(last + 1, 0, this.systemMessage(after.join("\n")));
     }
     if (before.length > 0) messages.unshift(this.systemMessage(before.join("\n")));
@@ -50,11 +49,11 @@ export class ChatRequest extends OpenAiRequest {
   }
 
   protected visitAll(visit: TextVisitor): void {
-    visitDefinitions(this.body, visit);
+    visitChatDefinitions(this.body, visit);
     visitEvery("user", this.body, "documents", "documents", visit);
     for (const message of this.messages) {
       this.visited = message;
-      visitMessage(message, visit);
+      visitChatMessage(message, visit);
     }
     this.visited = null;
     visitPrediction(this.body, visit);
@@ -77,7 +76,7 @@ export class ChatRequest extends OpenAiRequest {
 
   /** In the caller's own word for it: a model may refuse the two words side by side. */
   private systemMessage(content: string): JsonObject {
-    const first = this.messages.find(({ role }) => roleOf(role) === "system");
+    const first = this.messages.find(({ role }) => chatRoleOf(role) === "system");
     return { role: first?.role ?? "system", content };
   }
 }
@@ -89,7 +88,7 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   const checks = new BodyChecks(document.value);
   checks.model();
   const measure = new TextMeasure();
-  visitDefinitions(document.value, measure.visit);
+  visitChatDefinitions(document.value, measure.visit);
   visitEvery("user", document.value, "documents", "documents", measure.visit);
   checkMessages(document.value.messages, checks, measure);
   visitPrediction(document.value, measure.visit);
@@ -104,17 +103,6 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   return checks.fields.length > 0 ? { fields: checks.fields } : new ChatRequest(document, measure);
 }
 
-function visitDefinitions(body: JsonObject, visit: TextVisitor): void {
-  for (const member of ["tools", "functions"])
-    if (body[member] !== undefined)
-      visitToolTexts(body[member], (holder) => visit("tool_definition", "text", holder, "description", member));
-}
-
-function visitPrediction(body: JsonObject, visit: TextVisitor): void {
-  const prediction = objectOf(body.prediction);
-  if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", visit);
-}
-
 /** One pass: checked and measured together. */
 function checkMessages(messages: unknown, checks: BodyChecks, measure: TextMeasure): void {
   if (!Array.isArray(messages) || messages.length === 0) return checks.add("messages", "must be a non-empty array");
@@ -122,35 +110,6 @@ function checkMessages(messages: unknown, checks: BodyChecks, measure: TextMeasu
     const message: unknown = messages[i];
     if (!isObject(message)) checks.add(`messages[${i}]`, "must be an object");
     else if (typeof message.role !== "string") checks.add(`messages[${i}].role`, "must be a string");
-    else visitMessage(message, measure.visit);
+    else visitChatMessage(message, measure.visit);
   }
-}
-
-function roleOf(role: unknown): TextSlot["role"] {
-  switch (role) {
-    case "system":
-    case "developer":
-      return "system";
-    case "assistant":
-      return "assistant";
-    case "tool":
-    case "function":
-      return "tool";
-    default:
-      return "user";
-  }
-}
-
-function visitMessage(message: JsonObject, visit: TextVisitor): void {
-  const role = roleOf(message.role);
-  for (const name of ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "content", "refusal"])
-    if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
-  if (Array.isArray(message.tool_calls)) {
-    for (const call of message.tool_calls) {
-      if (!isObject(call)) continue;
-      if (isObject(call.function)) visitArguments(call.function, "messages", visit);
-      if (isObject(call.custom)) visitTexts("assistant", call.custom, "input", "messages", visit);
-    }
-  }
-  if (isObject(message.function_call)) visitArguments(message.function_call, "messages", visit);
 }

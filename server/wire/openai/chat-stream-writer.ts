@@ -1,13 +1,13 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { lineJson } from "../sse-frames.ts";
+import { lineJson } from "../sse-data.ts";
 import type { Usage } from "../usage.ts";
+import { imageMember } from "./chat-choice.ts";
 import { chatFinishReason, refusalNote } from "./chat-stop.ts";
-import { imageMember } from "./chat-reply-writer.ts";
 import { writeOpenAiFault } from "./fault.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
-import { chatUsageMember } from "./usage.ts";
+import { chatUsageMember } from "./usage-member.ts";
 
 interface Written {
   /** Kinds of its parts, by number. */

@@ -1,5 +1,6 @@
+import { concat } from "../adjoining-bytes.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
-import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
+import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { filledOf, wholeOf } from "./loose-fields.ts";

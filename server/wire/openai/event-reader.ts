@@ -1,8 +1,9 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { frameData } from "../sse-data.ts";
 import { FrameTooLarge } from "../stream-bounds.ts";
-import { FrameCutter, frameData } from "../sse-frames.ts";
+import { FrameCutter } from "../sse-frames.ts";
 
 const decoder = new TextDecoder();
 const DONE = "[DONE]";

@@ -1,5 +1,5 @@
 import type { FilePart } from "../conversation/conversation-parts.ts";
-import { isTextFile } from "../text-documents.ts";
+import { isTextFile } from "../text-file.ts";
 
 /** Where the media type's own second half is not the extension. */
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { EFFORTS, type Effort, type OutputFormat, type Tool, type ToolChoice } from "../conversation/request.ts";
+import type { Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
@@ -48,31 +48,4 @@ export function readFunctionToolChoice(choice: unknown, bodyOf: ToolBody, report
   }
   report.refuse("tool_choice", NOT_ELSEWHERE);
   return null;
-}
-
-/** The format of the answer. `schemaOf` gives the object that holds name and schema. */
-export function readOutputFormat(format: unknown, field: string, schemaOf: ToolBody, report: ReadReport): OutputFormat | null {
-  const object = objectOf(format);
-  if (object === null) return null;
-  if (object.type === "text") return { kind: "text" };
-  if (object.type === "json_object") return { kind: "json" };
-  const held = object.type === "json_schema" ? schemaOf(object) : null;
-  const schema = objectOf(held?.schema);
-  if (held !== null && schema !== null)
-    return {
-      kind: "schema",
-      name: filledOf(held.name) ?? "answer",
-      description: stringOf(held.description),
-      schema,
-      strict: booleanOf(held.strict),
-    };
-  report.refuse(field, NOT_ELSEWHERE);
-  return null;
-}
-
-export function readEffort(value: unknown, field: string, report: ReadReport): Effort | null {
-  if (value === undefined || value === null) return null;
-  const effort = EFFORTS.find((known) => known === value) ?? null;
-  if (effort === null) report.refuse(field, `must be one of ${EFFORTS.join(", ")}`);
-  return effort;
 }

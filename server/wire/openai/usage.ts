@@ -1,5 +1,4 @@
-import type { JsonObject } from "../document.ts";
-import { audioOf, plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, plausibleUsage, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of a chat completion or embedding; null when it is not one. Cached counts are parts of the prompt. */
 export function readChatUsage(value: unknown): Usage | null {
@@ -42,24 +41,4 @@ function reasoningBeside(usage: Record<string, unknown>, sum: number, toldReason
 
 function detailsOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** The `usage` member of a chat completion or a completion. */
-export function chatUsageMember(usage: Usage): JsonObject {
-  const prompt = inputTokens(usage);
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: usage.output,
-    total_tokens: prompt + usage.output,
-    prompt_tokens_details: {
-      cached_tokens: usage.cacheRead,
-      cache_write_tokens: cacheWriteTokens(usage),
-      ...audioMember(usage.audioInput),
-    },
-    completion_tokens_details: { reasoning_tokens: usage.reasoning, ...audioMember(usage.audioOutput) },
-  };
-}
-
-function audioMember(tokens: number | undefined): JsonObject {
-  return tokens === undefined ? {} : { audio_tokens: tokens };
 }

@@ -1,4 +1,5 @@
-import { sentAttributes, operationOf, type CallFacts } from "./call-span.ts";
+import type { CallFacts } from "./call-facts.ts";
+import { sentAttributes, operationOf } from "./call-span.ts";
 
 /** Metrics of governed calls under the GenAI conventions, added up from the start of the process. */
 

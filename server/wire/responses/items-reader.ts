@@ -7,8 +7,8 @@ import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 import { answeredBy, calledBy } from "./client-tools.ts";
 import { inputParts } from "./content-reader.ts";
+import { isMessage } from "./input-items.ts";
 import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
-import { isMessage } from "./responses-request.ts";
 import type { ToolNames } from "./tool-names.ts";
 
 /** Items that say nothing to a model: what the vendor's own tools did, and settings whose tools are read elsewhere. */

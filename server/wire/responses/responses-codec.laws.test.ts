@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
-import { conversations, replies, sealedAssistant } from "../openai/arbitrary-conversations.ts";
+import { conversations, sealedAssistant } from "../openai/arbitrary-conversations.ts";
 import { cut, cuts } from "../openai/arbitrary-cuts.ts";
 import { eventsOf, replyOf } from "../openai/arbitrary-events.ts";
+import { replies } from "../openai/arbitrary-replies.ts";
 import { responsesCodec } from "./responses-codec.ts";
 
 const TARGET = { name: "m", maxOutputTokens: null };

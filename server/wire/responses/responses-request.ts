@@ -2,8 +2,9 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
+import { checkInputItems, itemRole } from "./input-items.ts";
 import { isOwnReference, namedItems, withNamedItems } from "./item-references.ts";
-import { BodyChecks, MAX_PROBLEMS } from "../openai/body-checks.ts";
+import { BodyChecks } from "../openai/body-checks.ts";
 import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
 import { OpenAiRequest } from "../openai/openai-request.ts";
@@ -111,7 +112,7 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const checks = new BodyChecks(document.value);
   checks.model();
-  checkInput(document.value, checks);
+  checkInputItems(document.value, checks);
   checks.string("instructions");
   checks.boolean("stream");
   checks.boolean("store");
@@ -120,38 +121,4 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   checks.whole("max_output_tokens");
   checks.tools("tools");
   return checks.fields.length > 0 ? { fields: checks.fields } : new ResponsesRequest(document);
-}
-
-/** Only a request that leans on what the provider stores can do without input. */
-function checkInput(body: JsonObject, checks: BodyChecks): void {
-  const { input } = body;
-  const stored = ["prompt", "previous_response_id", "conversation"].some((name) => body[name] !== undefined && body[name] !== null);
-  if (input === undefined || input === null) {
-    if (!stored) checks.add("input", "is required: a string, or an array of items");
-    return;
-  }
-  if (typeof input === "string") return;
-  if (!Array.isArray(input)) return checks.add("input", "must be a string or an array of items");
-  if (input.length === 0 && !stored) checks.add("input", "must not be empty");
-  for (let i = 0; i < input.length && checks.fields.length < MAX_PROBLEMS; i++) {
-    const item: unknown = input[i];
-    if (!isObject(item)) checks.add(`input[${i}]`, "must be an object");
-    else if (item.type !== undefined && item.type !== null && typeof item.type !== "string")
-      checks.add(`input[${i}].type`, "must be a string");
-    else if (isMessage(item) && typeof item.role !== "string") checks.add(`input[${i}].role`, "must be a string");
-  }
-}
-
-/** A message may leave its type out. */
-export function isMessage(item: JsonObject): boolean {
-  return item.type === undefined || item.type === null || item.type === "message";
-}
-
-function itemRole(item: JsonObject): TextSlot["role"] {
-  if (isMessage(item)) {
-    if (item.role === "system" || item.role === "developer") return "system";
-    return item.role === "assistant" ? "assistant" : "user";
-  }
-  if (item.type === "agent_message") return "user";
-  return typeof item.type === "string" && item.type.endsWith("_output") ? "tool" : "assistant";
 }

@@ -1,7 +1,8 @@
+import { concat } from "../adjoining-bytes.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
-import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
+import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfResponse } from "./usage.ts";

@@ -2,7 +2,7 @@ import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
-import { lineJson } from "../sse-frames.ts";
+import { lineJson } from "../sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { referableItems } from "./item-references.ts";
 import { ItemIds, pictureItem } from "./output-items.ts";

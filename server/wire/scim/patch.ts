@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   isComplex,
-  onePrimary,
   readMembers,
   readValue,
   scimObject,
@@ -11,62 +9,11 @@ import {
   type ScimResourceType,
   type ScimValue,
 } from "./attributes.ts";
-import { parsePath, type ScimPath } from "./path.ts";
+import type { PatchOperation } from "./patch-operations.ts";
+import type { ScimPath } from "./path.ts";
 import { ScimError } from "./scim-error.ts";
 import { describedValue, valueFits } from "./value-filter.ts";
-
-export interface PatchOperation {
-  readonly op: "add" | "replace" | "remove";
-  readonly path: ScimPath;
-  readonly value: unknown;
-}
-
-const MAX_OPERATIONS = 1_000;
-
-/** The operations of a PATCH body, one for each path: a value without one names its attributes, also with dots. */
-export function readPatch(type: ScimResourceType, body: Record<string, unknown>, ignored: Ignored): PatchOperation[] {
-  const given = memberOf(body, "Operations");
-  if (!Array.isArray(given) || given.length === 0)
-    throw new ScimError(400, "Operations must be an array of at least one operation.", "invalidSyntax");
-  if (given.length > MAX_OPERATIONS) throw new ScimError(413, `A PATCH has at most ${MAX_OPERATIONS} operations.`, "tooMany");
-  return given.flatMap((one: unknown) => {
-    if (!isComplex(one)) throw new ScimError(400, "An operation must be an object.", "invalidSyntax");
-    const op = String(memberOf(one, "op")).toLowerCase();
-    if (op !== "add" && op !== "replace" && op !== "remove")
-      throw new ScimError(400, "op must be add, replace or remove.", "invalidSyntax");
-    const path = memberOf(one, "path");
-    const value = memberOf(one, "value");
-    if (path === undefined || path === null || path === "") return withoutPath(type, op, value, ignored);
-    if (typeof path !== "string") throw new ScimError(400, "path must be a string.", "invalidPath");
-    return withPath(type, op, path, value, ignored);
-  });
-}
-
-function memberOf(object: Record<string, unknown>, name: string): unknown {
-  const key = Object.keys(object).find((one) => one.toLowerCase() === name.toLowerCase());
-  return key === undefined ? undefined : object[key];
-}
-
-function withoutPath(type: ScimResourceType, op: PatchOperation["op"], value: unknown, ignored: Ignored): PatchOperation[] {
-  if (op === "remove") throw new ScimError(400, "A remove needs a path.", "noTarget");
-  if (!isComplex(value)) throw new ScimError(400, "An operation without a path needs an object as its value.", "invalidValue");
-  return Object.entries(value)
-    .filter(([name]) => !["id", "schemas", "meta"].includes(name.toLowerCase()))
-    .flatMap(([name, one]) => withPath(type, op, name, one, ignored));
-}
-
-function withPath(type: ScimResourceType, op: PatchOperation["op"], text: string, value: unknown, ignored: Ignored): PatchOperation[] {
-  const path = parsePath(type, text);
-  if (path === null) {
-    ignored(text.slice(0, 200));
-    return [];
-  }
-  if (path.attribute?.readOnly === true || path.sub?.readOnly === true) {
-    ignored(text.slice(0, 200));
-    return [];
-  }
-  return [{ op, path, value }];
-}
+import { noneOrPrimary, wholeMultiValue } from "./whole-multi-value.ts";
 
 /** The resource after the operation; the one given stays as it is. */
 export function patched(type: ScimResourceType, resource: ScimObject, { op, path, value }: PatchOperation, ignored: Ignored): ScimObject {
@@ -160,9 +107,9 @@ function multiValue(
       sub === undefined
         ? values.filter((one) => !fits(one))
         : values.map((one) => (fits(one) ? withSub(one, sub, undefined, ignored) : one));
-    return notEmpty(left);
+    return noneOrPrimary(left);
   }
-  if (!values.some(fits)) return notEmpty([...values, ...made(attribute, { filter, sub }, value, ignored)]);
+  if (!values.some(fits)) return noneOrPrimary([...values, ...made(attribute, { filter, sub }, value, ignored)]);
   let lastChanged = -1;
   const changed = values.map((one, at) => {
     if (!fits(one)) return one;
@@ -174,12 +121,12 @@ function multiValue(
   // Whoever was just made the primary one stays it.
   const last = changed[lastChanged];
   if (isComplex(last) && last.primary === true)
-    return notEmpty(
+    return noneOrPrimary(
       changed.map((one, at) =>
         at !== lastChanged && isComplex(one) ? Object.assign(scimObject(), one, "primary" in one ? { primary: false } : {}) : one,
       ),
     );
-  return notEmpty(changed);
+  return noneOrPrimary(changed);
 }
 
 /** The large directories set values by a filter that nothing fits yet: what it describes is made. */
@@ -189,32 +136,4 @@ function made(attribute: ScimAttribute, { filter, sub }: Pick<ScimPath, "filter"
   const given = sub === undefined ? (isComplex(value) ? value : { value }) : { [sub.name]: value };
   const read = readValue(attribute, [{ ...described, ...given }], ignored);
   return Array.isArray(read) ? read : [];
-}
-
-function wholeMultiValue(
-  attribute: ScimAttribute,
-  op: PatchOperation["op"],
-  values: ScimValue[],
-  value: unknown,
-  ignored: Ignored,
-): ScimValue | undefined {
-  if (op === "remove" && (value === undefined || value === null)) return undefined;
-  const read = readValue(attribute, value, ignored);
-  const given = Array.isArray(read) ? read : [];
-  if (op === "replace") return notEmpty(given);
-  const same = (one: ScimValue, other: ScimValue) => isDeepStrictEqual(keyOf(one), keyOf(other));
-  if (op === "remove") return notEmpty(values.filter((one) => !given.some((other) => same(one, other))));
-  const added = given.filter((one) => !values.some((other) => same(one, other)));
-  return notEmpty([...values, ...added]);
-}
-
-/** Two values are one when they say the same of what they are. */
-function keyOf(value: ScimValue): unknown {
-  if (!isComplex(value)) return value;
-  return value.value === undefined ? { ...value } : [value.value, typeof value.type === "string" ? value.type.toLowerCase() : undefined];
-}
-
-function notEmpty(values: (ScimValue | undefined)[]): ScimValue[] | undefined {
-  const left = values.filter((one) => one !== undefined);
-  return left.length === 0 ? undefined : onePrimary(left);
 }

@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
-import type { MediaAsked, TextSlot } from "../inbound.ts";
+import type { TextSlot } from "../inbound.ts";
+import type { MediaAsked } from "../media-asked.ts";
 import type { SpeechAsked } from "./speech-codec.ts";
 import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
 

@@ -1,6 +1,8 @@
+import { concat } from "../adjoining-bytes.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
-import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
+import { frameData, isWholeEvent } from "../sse-data.ts";
+import { FrameCutter } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfTranscript } from "./transcript-usage.ts";

@@ -1,15 +1,23 @@
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
-import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
+import { type JsonObject, type JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
-import type { MediaAsked, OutboundChanges, Sound, TextSlot } from "../inbound.ts";
-import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+import type { OutboundChanges, TextSlot } from "../inbound.ts";
+import type { MediaAsked, Sound } from "../media-asked.ts";
+import { PromptedRequest } from "../prompted-request.ts";
 
 /** What may be asked for, and as what it is asked for of the provider: forms without a usage are written here. */
-const FORMATS = { json: "json", text: "json", srt: "verbose_json", vtt: "verbose_json", verbose_json: "verbose_json" } as const;
-export type TranscriptFormat = keyof typeof FORMATS | "diarized_json";
+export const TRANSCRIPT_FORMATS = {
+  json: "json",
+  text: "json",
+  srt: "verbose_json",
+  vtt: "verbose_json",
+  verbose_json: "verbose_json",
+} as const;
+export type TranscriptFormat = keyof typeof TRANSCRIPT_FORMATS | "diarized_json";
 /** Members that only the gateway reads. */
 const OURS = ["model_id", "chat_id", "display_name", "persist"];
+
 /** Members in which nobody says anything to a model. */
 const NO_TEXT = new Set([
   ...OURS,
@@ -117,43 +125,7 @@ export class TranscriptionRequest extends PromptedRequest {
   private sent(model: string): JsonObject {
     const sent = { ...this.document.value, model };
     for (const name of OURS) delete (sent as JsonObject)[name];
-    const format = FORMATS[this.format as keyof typeof FORMATS] ?? this.format;
+    const format = TRANSCRIPT_FORMATS[this.format as keyof typeof TRANSCRIPT_FORMATS] ?? this.format;
     return this.document.has("response_format") ? { ...sent, response_format: format } : sent;
   }
-}
-
-/** Each problem names its field. */
-export function readTranscriptionRequest(
-  operation: TranscriptionRequest["operation"],
-  fields: ReadonlyMap<string, string>,
-  lists: ReadonlyMap<string, readonly string[]>,
-  file: MediaFile,
-  formBytes: number,
-): TranscriptionRequest | { readonly fields: readonly FieldProblem[] } {
-  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(Object.fromEntries([...fields, ...lists]))));
-  if (!(document instanceof JsonDocument)) return { fields: [document] };
-  const problems = modelProblems(document);
-  const { response_format: format, stream, persist, chat_id: chat, display_name: shown } = document.value;
-  const check = (field: string, good: boolean, message: string) => {
-    if (!good) problems.push({ field, message });
-  };
-  const known = [...Object.keys(FORMATS), ...(operation === "transcriptions" ? ["diarized_json"] : [])];
-  check("response_format", format === undefined || known.includes(format as string), `must be one of ${known.join(", ")}`);
-  for (const [name, value] of [
-    ["stream", stream],
-    ["persist", persist],
-  ] as const)
-    check(name, value === undefined || value === "true" || value === "false", "must be true or false");
-  check("stream", stream !== "true" || operation === "transcriptions", "must be false: translations are given whole");
-  check(
-    "stream",
-    stream !== "true" || format === undefined || (format as string).endsWith("json"),
-    "must be false for this response_format",
-  );
-  for (const [name, value] of [
-    ["chat_id", chat],
-    ["display_name", shown],
-  ] as const)
-    check(name, value === undefined || /^[^\0]{1,255}$/su.test(value as string), "must be a text of at most 255 characters");
-  return problems.length > 0 ? { fields: problems } : new TranscriptionRequest(document, operation, file, formBytes);
 }

@@ -1,4 +1,4 @@
-import type { SqlDialect } from "../argument-policy.ts";
+import { boundBroken, type ParsedDialect } from "./dialect-bounds.ts";
 import { isReadFunction } from "./dialect-functions.ts";
 import { type SqlFacts, unread } from "./facts.ts";
 import { lexicalSigns } from "./lexical-signs.ts";
@@ -6,8 +6,6 @@ import { parseDialect, type Tree } from "./parsers.ts";
 import { parserText } from "./parser-text.ts";
 import { readPragma } from "./pragma.ts";
 import { lex, type Token } from "./tokens.ts";
-
-type Dialect = Exclude<SqlDialect, "postgres">;
 
 /** Statements of the parser's tree that only read. */
 const READS = new Set([
@@ -31,54 +29,17 @@ const READS = new Set([
 ]);
 const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
 
-/** Bounds within which the parser is quick and its tree shallow; measured with a wide margin. */
-const MAX_TOKENS = 8_000;
-const MAX_OPERATORS = 300;
-const DEEPEST_BRACKETS = 40;
-/** The parser doubles its time with each call within a call of T-SQL. */
-const DEEPEST_CALLS = (dialect: Dialect) => (dialect === "mssql" ? 11 : 24);
-const CHAINING = new Set([
-  "AND",
-  "OR",
-  "NOT",
-  "XOR",
-  "UNION",
-  "INTERSECT",
-  "EXCEPT",
-  "MINUS",
-  "JOIN",
-  "IS",
-  "LIKE",
-  "ILIKE",
-  "BETWEEN",
-  "IN",
-  "AT",
-  "COLLATE",
-  "CASE",
-  "ESCAPE",
-  "DIV",
-  "MOD",
-  "REGEXP",
-  "RLIKE",
-  "GLOB",
-  "MATCH",
-  "PRIOR",
-  "INTERVAL",
-  "DATE",
-  "TIMESTAMP",
-]);
-
 /**
  * Analyses SQL of a dialect without its database's own parser: the words are looked at by themselves, then the tree of
  * a tolerant parser. Only what both call a read is one.
  */
-export function analyseDialect(sql: string, dialect: Dialect, trusted: ReadonlySet<string>): SqlFacts {
+export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: ReadonlySet<string>): SqlFacts {
   const lexed = lex(sql, dialect);
   if (!lexed.ok) return unread(lexed.why, { writes: lexed.executableComment, opaque: lexed.executableComment });
   const { tokens } = lexed;
   const signs = lexicalSigns(tokens, dialect);
   if (signs.statements === 0) return unread("The SQL holds no statement.");
-  const tooMuch = bound(tokens, dialect);
+  const tooMuch = boundBroken(tokens, dialect);
   if (tooMuch !== null) return unread(tooMuch, signs);
   const pragma = dialect === "sqlite" ? readPragma(tokens) : null;
   if (pragma !== null) return { ...signs, unparseable: null, writes: signs.writes || pragma.writes, tables: pragma.tables };
@@ -103,28 +64,12 @@ function namesOf(tokens: readonly Token[]): string[] {
   return tokens.flatMap(({ kind, text }) => (kind === "word" || kind === "name" ? [text.toLowerCase()] : []));
 }
 
-function bound(tokens: readonly Token[], dialect: Dialect): string | null {
-  if (tokens.length > MAX_TOKENS) return "The SQL is too long to be analysed.";
-  const calls: boolean[] = [];
-  let operators = 0;
-  for (const [index, { kind, text }] of tokens.entries()) {
-    const before = tokens[index - 1];
-    const opens = kind === "symbol" && (text === "(" || text === "[" || text === "{");
-    if (opens) calls.push(before?.kind === "word" || before?.kind === "name");
-    else if (kind === "symbol" && (text === ")" || text === "]" || text === "}")) calls.pop();
-    else if ((kind === "symbol" && text !== "," && text !== "." && text !== ";") || (kind === "word" && CHAINING.has(text))) operators++;
-    if (operators > MAX_OPERATORS || calls.length > DEEPEST_BRACKETS) return "The SQL is too involved to be analysed.";
-    if (opens && calls.filter(Boolean).length > DEEPEST_CALLS(dialect)) return "The SQL is too involved to be analysed.";
-  }
-  return null;
-}
-
 interface Seen {
   writes: boolean;
   readonly tables: Set<string>;
 }
 
-function lookAtStatement(statement: Tree, dialect: Dialect, trusted: ReadonlySet<string>, seen: Seen): void {
+function lookAtStatement(statement: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
   const kind =
     typeof statement === "string"
       ? statement
@@ -141,7 +86,7 @@ function lookAtStatement(statement: Tree, dialect: Dialect, trusted: ReadonlySet
 }
 
 /** Walks without recursion, so that no depth of nesting exhausts the stack. */
-function look(root: Tree, dialect: Dialect, trusted: ReadonlySet<string>, seen: Seen): void {
+function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, seen: Seen): void {
   const open: Tree[] = [root];
   for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
     if (Array.isArray(tree)) {

@@ -1,6 +1,6 @@
 import { type Detector, type DetectedSpan, WINDOW } from "../detector.ts";
 import type { GuardrailCheck } from "../finding.ts";
-import { normalisedPrefix } from "../prefix-sets.ts";
+import { normalisedPrefix } from "../normalised-prefix.ts";
 import { patternPrefixes } from "../pattern-prefixes.ts";
 import { phraseStarts } from "./phrase-starts.ts";
 

@@ -1,5 +1,6 @@
 import { SPACED_LETTERS } from "../characters.ts";
-import { type Detector, type DetectedSpan, type ValueTail, WINDOW, withTail } from "../detector.ts";
+import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../detector.ts";
+import { withTail } from "../scan.ts";
 
 const LONGEST_LOCAL = 64;
 

@@ -1,6 +1,7 @@
 import { isLetterAt, isWordAt, lastWordFrom } from "../characters.ts";
 import type { Detector, DetectedSpan } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
+import { hasIbanCheckDigits } from "./iban-check-digits.ts";
 
 /** Length of the number by country, from the registry of ISO 13616. */
 const LENGTHS: Readonly<Record<string, number>> = {
@@ -98,16 +99,6 @@ const LENGTHS: Readonly<Record<string, number>> = {
 const COMPACT = /[A-Za-z]{2}\d{2}[A-Za-z0-9]{11,29}/y;
 const GROUPED = /[A-Za-z]{2}\d{2}([ -])[A-Za-z0-9]{4}(?:\1[A-Za-z0-9]{4}){1,6}(?:\1[A-Za-z0-9]{1,4})?/y;
 
-/** ISO 7064 mod 97-10 with the first four characters behind the rest, letters as two digits. */
-function hasValidCheckDigits(iban: string): boolean {
-  let remainder = 0;
-  for (let i = 0; i < iban.length; i++) {
-    const code = iban.charCodeAt((i + 4) % iban.length);
-    remainder = code <= 57 ? (remainder * 10 + code - 48) % 97 : (remainder * 100 + code - 55) % 97;
-  }
-  return remainder === 1;
-}
-
 /** The offset behind the `count` letters and digits that `shape` starts with; a separator is not counted. */
 function lengthOfCharacters(shape: string, count: number): number | null {
   let seen = 0;
@@ -131,7 +122,7 @@ function ibanBefore(text: string, digits: number, cursor: number): DetectedSpan 
     const size = lengthOfCharacters(match, length);
     if (size === null || isWordAt(text, start + size)) continue;
     const iban = match.slice(0, size).replace(/[ -]/g, "").toUpperCase();
-    if (hasValidCheckDigits(iban)) return { category: "iban", start, end: start + size, score: 1 };
+    if (hasIbanCheckDigits(iban)) return { category: "iban", start, end: start + size, score: 1 };
   }
   return null;
 }

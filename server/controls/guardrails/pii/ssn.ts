@@ -3,6 +3,7 @@ import type { Detector, DetectedSpan } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
+import { hasSsnShape, isAssignableSsn } from "./ssn-numbers.ts";
 
 const SSN_WORDS = contextWords(
   new RegExp(
@@ -14,30 +15,12 @@ const SSN_WORDS = contextWords(
     "iuy",
   ),
 );
+
 /** As parts of names in programs and tables: `employeeSsn`, `customer_ssn`, `SSN_NUMBER`, `ssnNo`, but not `className`. */
 const SSN_NAMES = contextWords(
   /(?<![A-Za-z])(?:ssn|SSN|Ssn|TIN|ITIN|itin)(?![a-z])|(?<=[a-z0-9])S(?:sn|SN)(?![a-z])|(?:ss|SS|Ss)(?:_?[Nn](?:um|o)|_N(?:UM|O))(?![a-z])|[Ss]oc_?[Ss]ec|[Tt]ax(?:payer)?[_-]?[Ii][Dd](?![a-z])|TAX(?:PAYER)?_ID/y,
 );
 const PHONE_WORDS = /\b(?:tel|phone|call|fax|mobil\w*|telefon\w*)\b/iu;
-
-/** Numbers that were printed in advertisements and never belonged to a person again. */
-const ADVERTISED = new Set(["078051120", "219099999", "457555462"]);
-
-/** Where the digits behind the first group stand, counted from its end. */
-const GROUPS = [1, 2, 4, 5, 6, 7];
-
-/** Assigned to people: no area 000, 666 or 9xx, no group 00, no serial 0000. */
-function isAssignable(digits: string): boolean {
-  return !/^(?:000|666|9)/.test(digits) && digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000" && !ADVERTISED.has(digits);
-}
-
-/** Whether the run of digits [start, end) is nine digits long, or the first of groups of three, two and four. */
-function hasShape(text: string, start: number, end: number): boolean {
-  if (end - start === 9) return true;
-  if (end - start !== 3 || !isOneOf(text, end, " .-") || text.charCodeAt(end + 3) !== text.charCodeAt(end)) return false;
-  for (const at of GROUPS) if (!isDigitAt(text, end + at)) return false;
-  return !isDigitAt(text, end + 8);
-}
 
 function ssnAt(text: string, start: number): DetectedSpan | null {
   const separator = isDigitAt(text, start + 3) ? "" : text.charAt(start + 3);
@@ -48,7 +31,7 @@ function ssnAt(text: string, start: number): DetectedSpan | null {
   if (isOneOf(text, start - 1, "-./") && isWordAt(text, start - 2)) return null;
   const end = start + 9 + 2 * separator.length;
   const digits = text.slice(start, end).replace(/\D/g, "");
-  if (isWordAt(text, end) || (isOneOf(text, end, dashed ? ".-/" : ".,-/ ") && isDigitAt(text, end + 1)) || !isAssignable(digits))
+  if (isWordAt(text, end) || (isOneOf(text, end, dashed ? ".-/" : ".,-/ ") && isDigitAt(text, end + 1)) || !isAssignableSsn(digits))
     return null;
   const context = contextBefore(text, start, SSN_WORDS, { names: SSN_NAMES, mayBeId: dashed });
   if (context === "other" || (context === "none" && text.charAt(start - 1) === "#" && isWordAt(text, start - 2))) return null;
@@ -62,6 +45,6 @@ function ssnAt(text: string, start: number): DetectedSpan | null {
 export const ssn: Detector = {
   check: "pii",
   maxLength: 11,
-  find: (text, from, to) => scanNumbers(text, from, to, 0, (start, end) => (hasShape(text, start, end) ? ssnAt(text, start) : null)),
+  find: (text, from, to) => scanNumbers(text, from, to, 0, (start, end) => (hasSsnShape(text, start, end) ? ssnAt(text, start) : null)),
   openFrom: openNumberFrom,
 };

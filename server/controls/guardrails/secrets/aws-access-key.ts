@@ -1,4 +1,5 @@
-import { type Detector, type DetectedSpan, LEFT, scan } from "../detector.ts";
+import { type Detector, type DetectedSpan, LEFT } from "../detector.ts";
+import { scan } from "../scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom } from "./token-tail.ts";
 

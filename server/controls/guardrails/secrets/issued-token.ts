@@ -1,4 +1,5 @@
-import { type Detector, scan, withTail } from "../detector.ts";
+import type { Detector } from "../detector.ts";
+import { scan, withTail } from "../scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 

@@ -1,4 +1,5 @@
-import { type Detector, type DetectedSpan, scan, withTail } from "../detector.ts";
+import type { Detector, DetectedSpan } from "../detector.ts";
+import { scan, withTail } from "../scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 

@@ -1,13 +1,12 @@
 import { BoundedMap } from "../../../directory/bounded-map.ts";
 import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
-import { isObject } from "../../../wire/document.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
-import { quantised } from "./vectors.ts";
+import { vectorIn } from "./vector-in.ts";
 
 const MAX_KEPT = 2_000;
 /** An embedding that takes longer than this costs more than it can save. */
@@ -50,28 +49,4 @@ export class Embedder {
     if (vector !== null) this.kept.set(key, vector);
     return vector;
   }
-}
-
-function vectorIn(body: Uint8Array): Int8Array | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return null;
-  }
-  const data = isObject(parsed) && Array.isArray(parsed.data) ? parsed.data[0] : undefined;
-  let embedding: unknown = isObject(data) ? data.embedding : undefined;
-  // A server may give base64 whatever it was asked for.
-  if (typeof embedding === "string") {
-    const bytes = Buffer.from(embedding, "base64");
-    embedding = Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, i) => bytes.readFloatLE(i * 4));
-  }
-  if (
-    !Array.isArray(embedding) ||
-    embedding.length === 0 ||
-    embedding.length > 16_384 ||
-    !embedding.every((value) => typeof value === "number" && Number.isFinite(value))
-  )
-    return null;
-  return quantised(embedding as number[]);
 }

@@ -1,28 +1,17 @@
 import { type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
-import { looksLikeApiKey, sha256Hex } from "../../../kernel/secrets.ts";
 import { parseScopes } from "../../../wire/oauth/challenge.ts";
-import { challengeOf, isChallenge, newVerifier } from "../../../wire/oauth/pkce.ts";
-import { admitAs } from "../../../road/admission/admit.ts";
+import { isChallenge } from "../../../wire/oauth/pkce.ts";
 import type { Call } from "../../../road/call.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { bridgedClient, mayRedirect } from "./clients.ts";
 import { readConnectTicket } from "./connect-link.ts";
-import {
-  type ProvenPrincipal,
-  type RequestedAuthorization,
-  expiredBrowserBinding,
-  isSameBrowser,
-  newBrowserBinding,
-  openRequestedAuthorization,
-  sealFlow,
-  sealRequestedAuthorization,
-} from "./flow.ts";
+import { type RequestedAuthorization, newBrowserBinding, sealRequestedAuthorization } from "./flow.ts";
 import { requestHolder } from "./holder.ts";
-import { principalOfIdentity } from "./principal.ts";
 import { toolServerUrl } from "./protected-servers.ts";
-import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
+import { straightToIssuer } from "./straight.ts";
+import { toIssuer } from "./to-issuer.ts";
 import { withQuery } from "./with-query.ts";
 import { scopesToAsk } from "./scopes-to-ask.ts";
 
@@ -43,12 +32,12 @@ export async function authorize(
   if (ticket !== null) {
     const connect = readConnectTicket(parts, broker.id, broker.at.issuer, ticket);
     if (connect === null) return refuse("oauth_invalid_request", "This link is no longer good. Send the request again for a new one.");
-    return asked(parts, broker, { kind: "connect", ...connect.principal, name: connect.name, scope: connect.scopes.join(" ") });
+    return askedConsent(parts, broker, { kind: "connect", ...connect.principal, name: connect.name, scope: connect.scopes.join(" ") });
   }
   const clientId = query.get("client_id") ?? "";
   if (clientId === "") return refuse("oauth_invalid_request", "client_id is missing.");
   const client = await bridgedClient(parts, broker, clientId);
-  if (client === null) return { kind: "redirect", to: straight(broker, query) };
+  if (client === null) return { kind: "redirect", to: straightToIssuer(broker, query) };
   if (isRefusal(client)) return client;
   const redirectUri = query.get("redirect_uri") ?? (client.redirectUris.length === 1 ? (client.redirectUris[0] as string) : "");
   // Nothing is sent to an address before it is known to be the client's.
@@ -66,7 +55,7 @@ export async function authorize(
   const resource = toolServerUrl(broker.base, broker.id);
   if (query.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource))
     return back("invalid_target", "resource is not the one this authorization server is for");
-  return asked(parts, broker, {
+  return askedConsent(parts, broker, {
     kind: "client",
     clientHash: client.hash,
     clientName: client.name,
@@ -104,28 +93,12 @@ async function connectSender(
   return { ...answer, cookie, ...(call.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
 }
 
-/** To the issuer with what the client said, for the resource that the gateway stands for. */
-function straight(broker: Broker, query: URLSearchParams): string {
-  const PASSED = [
-    "response_type",
-    "client_id",
-    "redirect_uri",
-    "scope",
-    "state",
-    "code_challenge",
-    "code_challenge_method",
-    "nonce",
-    "prompt",
-    "login_hint",
-    "max_age",
-  ];
-  return withQuery(broker.at.authorizationEndpoint, {
-    ...Object.fromEntries(PASSED.map((name) => [name, query.get(name)])),
-    resource: broker.says.resource,
-  });
-}
-
-function asked(parts: AuthorizationParts, broker: Broker, wanted: RequestedAuthorization, problem: string | null = null): BrokerAnswer {
+export function askedConsent(
+  parts: AuthorizationParts,
+  broker: Broker,
+  wanted: RequestedAuthorization,
+  problem: string | null = null,
+): BrokerAnswer {
   const { cookie, browser } = newBrowserBinding(broker);
   const scopes = scopesToAsk(broker, wanted.scope);
   return {
@@ -141,74 +114,6 @@ function asked(parts: AuthorizationParts, broker: Broker, wanted: RequestedAutho
     cookie,
     problem,
   };
-}
-
-/** The person has answered: on to the issuer, or back. */
-export async function decideConsent(
-  parts: AuthorizationParts,
-  call: Call,
-  broker: Broker,
-  { form }: BrokerRequest,
-): Promise<BrokerAnswer | Refusal> {
-  const { origin } = new URL(broker.broker);
-  const from = call.headers.get("origin");
-  const opened = openRequestedAuthorization(parts, broker, form.get("request") ?? "");
-  if (opened === null || (from !== null && from !== origin && from !== "null") || !isSameBrowser(call, opened.browser))
-    return refuse("oauth_answer_refused");
-  const { wanted, browser } = opened;
-  if (form.get("decision") !== "allow") {
-    const cookie = expiredBrowserBinding(broker, browser);
-    return wanted.kind === "client"
-      ? { kind: "redirect", to: withQuery(wanted.redirectUri, { error: "access_denied", state: wanted.state, iss: broker.broker }), cookie }
-      : { kind: "page", title: "Not connected", text: "Nothing was connected. You may close this page.", cookie };
-  }
-  const proven = await provenBy(parts, call, broker, (form.get("api_key") ?? "").trim());
-  if (typeof proven === "string") return asked(parts, broker, wanted, proven);
-  if (
-    wanted.kind === "connect" &&
-    (proven === null || proven.tenantId !== wanted.tenantId || proven.type !== wanted.type || proven.id !== wanted.id)
-  )
-    return asked(parts, broker, wanted, "This is not the API key that the link was made for.");
-  return toIssuer(parts, broker, wanted, proven, browser);
-}
-
-async function toIssuer(
-  parts: AuthorizationParts,
-  broker: Broker,
-  wanted: RequestedAuthorization,
-  proven: ProvenPrincipal | null,
-  browser: string,
-): Promise<BrokerAnswer | Refusal> {
-  const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
-  if (isRefusal(client)) return client;
-  const verifier = newVerifier();
-  const scopes = scopesToAsk(broker, wanted.scope);
-  const state = sealFlow(parts, broker, { wanted, proven, verifier, clientId: client.clientId, scopes, browser });
-  const to = withQuery(broker.at.authorizationEndpoint, {
-    response_type: "code",
-    client_id: client.clientId,
-    redirect_uri: callbackUrl(broker.broker),
-    scope: scopes.length === 0 ? null : scopes.join(" "),
-    state,
-    code_challenge: challengeOf(verifier),
-    code_challenge_method: "S256",
-    resource: broker.says.resource,
-    // Issuers give a refresh token only for consent given now.
-    prompt: scopes.includes("offline_access") ? "consent" : null,
-  });
-  return { kind: "redirect", to };
-}
-
-/** Null when no key was given; a text says what is wrong with it. */
-async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, key: string): Promise<ProvenPrincipal | string | null> {
-  if (key === "") return null;
-  const refused = looksLikeApiKey(key) ? await admitAs(call, { kind: "api_key", text: key }, "group", parts) : refuse("unauthenticated");
-  const { identity, scope } = call;
-  // Bodies of this call hold secrets: as long as the call has no scope, none of them is kept.
-  call.scope = null;
-  if (refused !== null || identity === null || scope === null || identity.tenantId !== broker.tenantId) return "This API key is not valid.";
-  if (!scope.tools.has(broker.id)) return "This API key may not use this tool server.";
-  return { holder: { kind: "key", hash: sha256Hex(key) }, ...principalOfIdentity(identity) };
 }
 
 function hostOf(uri: string): string {

@@ -1,21 +1,7 @@
 import type { JsonValue } from "../../../wire/document.ts";
 import { configuredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
-import type { Broker, BrokeredServer } from "./broker.ts";
-import { brokerUrl, toolServerUrl } from "./protected-servers.ts";
-
-/** The server's protected resource metadata with the gateway in its place (RFC 9728). */
-export function resourceDocument(server: BrokeredServer, issuers: readonly string[], clientDocuments: boolean) {
-  const scopes = server.says.scopes.filter((scope) => scope !== "offline_access");
-  return {
-    resource: toolServerUrl(server.base, server.id),
-    authorization_servers: issuers.map((issuer) => brokerUrl(server.base, server.id, issuer)),
-    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
-    bearer_methods_supported: ["header"],
-    resource_name: server.name,
-    client_id_metadata_document_supported: clientDocuments,
-  };
-}
+import type { Broker } from "./broker.ts";
 
 /** Members of an issuer's document that hold whoever serves it. */
 const PASSED = [

@@ -4,14 +4,16 @@ import type { Call } from "../../../road/call.ts";
 import { recordTarget } from "../../../road/outlet.ts";
 import { refuseHost } from "../origin.ts";
 import type { ToolParts } from "../tool-parts.ts";
-import { authorize, decideConsent } from "./authorize.ts";
+import { authorize } from "./authorize.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { type Broker, brokeredServer, brokerOf } from "./broker.ts";
-import { resourceDocument, serverDocument, takesClientDocuments } from "./broker-documents.ts";
+import { serverDocument, takesClientDocuments } from "./broker-documents.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { handleIssuerCallback } from "./callback.ts";
+import { decideConsent } from "./consent.ts";
 import { deleteOwnToken, ownTokenAccount, ownTokens, revokeToken } from "./own-tokens.ts";
 import { registerClient } from "./register-client.ts";
+import { resourceDocument } from "./resource-document.ts";
 import { exchangeToken } from "./token.ts";
 import { clientDocumentUrl, ownClientMetadata } from "./upstream-clients.ts";
 

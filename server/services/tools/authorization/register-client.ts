@@ -1,10 +1,10 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { registerBridged } from "./register-bridged.ts";
 import { requestJson } from "./request-json.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import { passesRegistrations } from "./broker-documents.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
-import { registerBridged } from "./clients.ts";
 import { forwardedAnswer } from "./forward-form.ts";
 
 /** Dynamic client registration (RFC 7591): with the issuer itself where clients go straight to it, else with the broker. */

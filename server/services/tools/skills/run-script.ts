@@ -6,45 +6,13 @@ import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { Call } from "../../../road/call.ts";
 import { languageOf } from "../../../upstreams/sandbox/languages.ts";
 import type { RunOutcome } from "../../../upstreams/sandbox/run-confined.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../../wire/document.ts";
+import type { JsonObject } from "../../../wire/document.ts";
+import type { ScriptCall } from "./script-call.ts";
 import { contentBlock } from "./skill-content.ts";
 import type { SkillTools } from "./skill-parts.ts";
+import { storedOutputs } from "./stored-outputs.ts";
 
-/** A script that a caller wants run, read. */
-export interface ScriptCall {
-  readonly script: string;
-  readonly args: readonly string[];
-  readonly stdin: string;
-  readonly inputFiles: readonly string[];
-}
-
-const MOST_ARGS = 256;
-/** Bytes: more than a command line takes, and than anybody types. */
-const LONGEST_ARGS = 100_000;
-const MOST_INPUTS = 16;
 const MOST_INPUT_BYTES = 16 * 1024 * 1024;
-const SIGNED_SECONDS = 900;
-
-/** What the arguments of skills__run_script say, or what is wrong with them. */
-export function scriptCallOf(given: JsonObject): ScriptCall | Refusal {
-  const invalid = (words: string) => refuse("skill_arguments_invalid", words);
-  const { script, args = [], input_files: inputs = [] } = given;
-  if (typeof script !== "string") return invalid("script must be a text.");
-  if (!Array.isArray(inputs) || inputs.length > MOST_INPUTS || !inputs.every((id) => typeof id === "string"))
-    return invalid(`input_files must be a list of at most ${MOST_INPUTS} ids of files.`);
-  const inputFiles = inputs as string[];
-  if (isObject(args)) return { script, args: [], stdin: JSON.stringify(args), inputFiles };
-  if (!Array.isArray(args)) return invalid("args must be a list or an object.");
-  const words = args.map(wordOf);
-  if (words.length > MOST_ARGS || words.some((word) => word === null || word.includes("\0")))
-    return invalid(`args must be a list of at most ${MOST_ARGS} texts and numbers.`);
-  if (Buffer.byteLength(words.join("")) > LONGEST_ARGS) return invalid("args are longer than a command line may be.");
-  return { script, args: words as string[], stdin: "", inputFiles };
-}
-
-function wordOf(value: JsonValue): string | null {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : null;
-}
 
 export interface ScriptTerms {
   readonly entry: SkillEntry;
@@ -153,31 +121,4 @@ async function resultOf(call: Call, outcome: RunOutcome, deadlineMs: number, too
   const errors = lenient.decode(outcome.stderr).trim();
   const said = [why, errors, printed.slice(0, 20_000)].filter((text) => text !== "").join("\n");
   return { content: [contentBlock(said)], isError: true };
-}
-
-/** What the script left for its caller, as files of theirs. */
-async function storedOutputs(call: Call, { files }: RunOutcome, tools: SkillTools): Promise<JsonObject[] | Refusal> {
-  const { identity, scope } = call;
-  if (identity === null || scope === null) return [];
-  const links: JsonObject[] = [];
-  for (const [name, content] of files) {
-    const bytes = (async function* () {
-      yield content;
-    })();
-    const stored = await tools.files.store(fileOwner(identity, scope), scope.tenant, bytes, {
-      kind: null,
-      purpose: "skill_output",
-      displayName: name,
-    });
-    if (isRefusal(stored)) return stored;
-    links.push({
-      type: "resource_link",
-      uri: tools.files.signedPath(stored, SIGNED_SECONDS),
-      name,
-      mimeType: stored.mime_type,
-      size: stored.size_bytes,
-      _meta: { "dev.gatehouse/file_id": stored.id },
-    });
-  }
-  return links;
 }

@@ -2,30 +2,17 @@ import type { ServedSkill } from "../../../directory/skills/served-skills.ts";
 import { grantedSkills, type SkillEntry } from "../../../directory/skills/skill-entry.ts";
 import { ulid } from "../../../kernel/ids.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
-import { type Action, actionOn } from "../../../road/action.ts";
-import { heldRefusal } from "../../../road/approval-required.ts";
 import type { Call } from "../../../road/call.ts";
-import { recordTarget } from "../../../road/outlet.ts";
-import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
-import { edited, memberText, type RpcMessage } from "../../../wire/mcp/rpc.ts";
 import { digestOf } from "../../../wire/mcp/tool-definitions.ts";
 import { skillUri } from "../../../wire/mcp/skill-uri.ts";
 import { SKILL_DOCUMENT } from "../../../directory/skills/skill-file.ts";
-import type { ToolParts } from "../tool-parts.ts";
 import { renderTemplate } from "./render-template.ts";
-import { runScript, scriptCallOf } from "./run-script.ts";
+import { runScript } from "./run-script.ts";
+import { scriptCallOf } from "./script-call.ts";
+import { departedForSkill, skillActionRefusal, type SkillToolCall } from "./skill-action.ts";
 import { contentBlock, manifestOf, PREAMBLE, resourceOf, utf8Text } from "./skill-content.ts";
 import { skillDefinitions } from "./skill-definitions.ts";
-import type { SkillTools } from "./skill-parts.ts";
-
-export interface SkillToolCall {
-  readonly target: ToolTarget;
-  readonly route: ToolRoute;
-  readonly message: RpcMessage;
-  readonly approvalToken: string | undefined;
-  readonly parts: ToolParts & { readonly skills: SkillTools };
-}
 
 const LEGACY = "skill__";
 
@@ -36,7 +23,7 @@ export async function callSkillTool(call: Call, asked: SkillToolCall): Promise<J
   const given = message.params.arguments ?? {};
   if (!isObject(given)) return refuse("skill_arguments_invalid", "arguments must be an object.");
   noteDefinition(call, name);
-  if (name === "skills__list") return departed(call, asked, "") ?? listOf(call);
+  if (name === "skills__list") return departedForSkill(call, asked, "") ?? listOf(call);
   // A name of old for loading a skill, which is offered to nobody.
   const loads = name === "skills__load" || name.startsWith(LEGACY);
   const wrong = loads ? null : unknownArgument(name, given);
@@ -48,7 +35,7 @@ export async function callSkillTool(call: Call, asked: SkillToolCall): Promise<J
       : refuse("tool_not_allowed", "There is no such tool.");
   const skill = await asked.parts.skills.served.of(entry);
   const found: Found = { entry, skill, given };
-  if (loads) return departed(call, asked, entry.name) ?? loaded(found);
+  if (loads) return departedForSkill(call, asked, entry.name) ?? loaded(found);
   switch (name) {
     case "skills__read_resource":
       return readResource(call, asked, found);
@@ -85,16 +72,6 @@ function noteDefinition({ row }: Call, name: string): void {
   row.tool_definition_hash = definitions.get(name) ?? null;
 }
 
-/** Writes the call's begin marker; a refusal where that cannot be. */
-function departed(call: Call, { target, message, parts }: SkillToolCall, name: string): Refusal | null {
-  return recordTarget(
-    call,
-    name === "" ? target.server.url : `${target.server.url}/${encodeURIComponent(name)}`,
-    message.document.text(),
-    parts,
-  );
-}
-
 function listOf(call: Call): JsonObject {
   const skills = call.scope === null ? [] : grantedSkills(call.scope, call.identity?.skillIds);
   const list = { skills: skills.map(({ name, description }) => ({ name, description })) };
@@ -119,9 +96,9 @@ async function readResource(call: Call, asked: SkillToolCall, { entry, skill, gi
   if (typeof path !== "string") return refuse("skill_arguments_invalid", "path must be a text.");
   const file = skill.files.get(path);
   if (file === undefined) return refuse("skill_file_not_found");
-  const refusal = await actionRefusal(call, asked, entry, false);
+  const refusal = await skillActionRefusal(call, asked, entry, false);
   if (refusal !== null) return refusal;
-  const left = departed(call, asked, entry.name);
+  const left = departedForSkill(call, asked, entry.name);
   if (left !== null) return left;
   const text = utf8Text(file.content);
   const uri = skillUri(call.scope?.tenant.id ?? "", entry.name, path);
@@ -136,9 +113,9 @@ async function rendered(call: Call, asked: SkillToolCall, { entry, skill, given 
   const file = template === SKILL_DOCUMENT || template.startsWith("scripts/") ? undefined : skill.files.get(template);
   const source = file === undefined ? null : utf8Text(file.content);
   if (source === null) return refuse("skill_file_not_found", "The skill has no such template.");
-  const refusal = await actionRefusal(call, asked, entry, false);
+  const refusal = await skillActionRefusal(call, asked, entry, false);
   if (refusal !== null) return refusal;
-  const left = departed(call, asked, entry.name);
+  const left = departedForSkill(call, asked, entry.name);
   if (left !== null) return left;
   const text = renderTemplate(source, vars);
   return typeof text !== "string" ? text : { content: [contentBlock(text)], isError: false };
@@ -149,33 +126,19 @@ async function ran(call: Call, asked: SkillToolCall, { entry, skill, given }: Fo
   if (isRefusal(script)) return script;
   if (!skill.files.has(script.script)) return refuse("skill_file_not_found", "The skill has no such script.");
   call.row.skill_execution_id = `skillrun-${ulid()}`;
-  const refusal = await actionRefusal(call, asked, entry, entry.approvalRequired.has("*") || entry.approvalRequired.has(script.script));
+  const refusal = await skillActionRefusal(
+    call,
+    asked,
+    entry,
+    entry.approvalRequired.has("*") || entry.approvalRequired.has(script.script),
+  );
   if (refusal !== null) return refusal;
-  const terms = { entry, skill, asked: script, deadlineMs: asked.target.server.timeoutMs, depart: () => departed(call, asked, entry.name) };
-  return runScript(call, terms, asked.parts.skills);
-}
-
-/** Why it may not be done: policies on its arguments, or somebody has to approve it first, or did not. */
-async function actionRefusal(call: Call, asked: SkillToolCall, entry: SkillEntry, needsApproval: boolean): Promise<Refusal | null> {
-  const decision = await asked.parts.gates.beforeAction(call, actionOf(asked, entry, needsApproval));
-  if (decision.kind === "refuse") return decision.refusal;
-  return decision.kind === "hold" ? heldRefusal(decision.approval) : null;
-}
-
-/** An approval is good for one script of one version with these arguments: the digest is that of all files of the version. */
-function actionOf({ target, route, message, approvalToken }: SkillToolCall, entry: SkillEntry, required: boolean): Action {
-  const name = route.capability?.name ?? "";
-  const given = memberText(message.document.memberText("params") ?? "{}", "arguments") ?? "{}";
-  const plain = actionOn(target, name, edited(given, { approval_token: null }));
-  return {
-    ...plain,
-    approval: {
-      ...plain.approval,
-      required,
-      configId: null,
-      serverName: `${entry.name}, version ${entry.version}`,
-      definitionDigest: async () => entry.digest,
-      proof: { session: null, ...(approvalToken === undefined ? {} : { token: approvalToken }) },
-    },
+  const terms = {
+    entry,
+    skill,
+    asked: script,
+    deadlineMs: asked.target.server.timeoutMs,
+    depart: () => departedForSkill(call, asked, entry.name),
   };
+  return runScript(call, terms, asked.parts.skills);
 }

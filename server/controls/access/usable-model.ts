@@ -1,0 +1,54 @@
+import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import { modesOfGroup } from "./group-modes.ts";
+
+/** A model a caller may name, a routing group's virtual one included. */
+export interface UsableModel {
+  readonly id: string;
+  readonly name: string;
+  /** `routing` of a routing group, else the first of its modes. */
+  readonly mode: string | null;
+  readonly modes: readonly string[];
+  readonly ownedBy: string;
+  readonly createdSeconds: number;
+  readonly contextWindow: number | null;
+  readonly maxOutputTokens: number | null;
+}
+
+export function usableModelOf(model: ModelEntry): UsableModel {
+  return {
+    id: model.id,
+    name: model.name,
+    mode: model.modes[0] ?? null,
+    modes: model.modes,
+    ownedBy: model.provider.providerKey,
+    createdSeconds: model.createdSeconds,
+    contextWindow: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+  };
+}
+
+/** Its bounds are those every member keeps. */
+export function usableGroupOf(scope: GroupScope, group: RoutingGroupEntry): UsableModel | null {
+  if (!group.enabled) return null;
+  const members = group.members.filter(({ model }) => scope.granted.has(model.id) && model.enabled);
+  if (members.length === 0) return null;
+  return {
+    id: group.modelId,
+    name: group.id,
+    mode: "routing",
+    modes: modesOfGroup(
+      group,
+      members.map(({ model }) => model),
+    ),
+    ownedBy: "gatehouse",
+    createdSeconds: group.createdSeconds,
+    contextWindow: smallest(members.map(({ model }) => model.contextWindow)),
+    maxOutputTokens: smallest(members.map(({ model }) => model.maxOutputTokens)),
+  };
+}
+
+function smallest(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

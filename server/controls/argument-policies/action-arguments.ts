@@ -1,0 +1,20 @@
+import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { type Action, ACTION_PASSES, type ActionDecision } from "../../road/action.ts";
+import type { Call } from "../../road/call.ts";
+import { contentWorkOf } from "../../road/content-work.ts";
+import type { ActionControl } from "../../road/control.ts";
+import { governToolCall } from "./govern-tool-call.ts";
+
+/** Holds an action to the policies on its tool, under the name its upstream knows and the one its caller does. */
+export const actionArguments: ActionControl = {
+  name: "argument policies",
+  before: (call, action) => inTurns(judgedAction(call, action), contentWorkOf(call)),
+};
+
+function* judgedAction(call: Call, { name, alias, arguments: given }: Action): InTurns<ActionDecision> {
+  for (const one of new Set([name, alias])) {
+    const refusal = yield* governToolCall(call, one, given);
+    if (refusal !== null) return { kind: "refuse", refusal };
+  }
+  return ACTION_PASSES;
+}

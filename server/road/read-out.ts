@@ -1,0 +1,16 @@
+import type { StreamAnswer } from "./answer.ts";
+
+/** How long an upstream that has said its last word may take to end its body. */
+const CLOSING_MS = 1_000;
+
+/** Reads to the body's end, so that the connection can serve again; one that stays open is closed. */
+export async function readOut(reader: StreamAnswer["upstream"]): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), CLOSING_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Its answer was whole before it broke off.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,23 @@
+import type { Broker } from "./broker.ts";
+import { withQuery } from "./with-query.ts";
+
+/** To the issuer with what the client said, for the resource that the gateway stands for. */
+export function straightToIssuer(broker: Broker, query: URLSearchParams): string {
+  const PASSED = [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "nonce",
+    "prompt",
+    "login_hint",
+    "max_age",
+  ];
+  return withQuery(broker.at.authorizationEndpoint, {
+    ...Object.fromEntries(PASSED.map((name) => [name, query.get(name)])),
+    resource: broker.says.resource,
+  });
+}

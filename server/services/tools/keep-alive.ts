@@ -1,0 +1,46 @@
+const encoder = new TextEncoder();
+
+/** Sent at once where the first event may be long in coming: a server's head leaves with its first bytes. */
+export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+
+/** A silence after which a stream says that it is alive. */
+export const KEEP_ALIVE_MS = 25_000;
+
+/**
+ * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
+ * `limit.over` is called once a silence has lasted for `limit.ms`.
+ */
+export function keptAlive(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  everyMs: number,
+  limit: { readonly ms: number; readonly over: () => void } | null = null,
+): ReadableStreamDefaultReader<Uint8Array> {
+  let pending: ReturnType<typeof reader.read> | null = null;
+  let since = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (pending === null) {
+          pending = reader.read();
+          since = performance.now();
+        }
+        const left = limit === null ? 0 : since + limit.ms - performance.now();
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const silence = new Promise<"silent">((resolve) => {
+          timer = setTimeout(() => resolve("silent"), left > 0 ? Math.min(left, everyMs) : everyMs);
+        });
+        const next = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
+        if (next === "silent") {
+          controller.enqueue(KEEP_ALIVE);
+          if (limit !== null && performance.now() - since >= limit.ms) limit.over();
+          return;
+        }
+        pending = null;
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+}

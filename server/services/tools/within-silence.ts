@@ -1,0 +1,33 @@
+import type { Asked } from "./exchange.ts";
+import { cancelExchange } from "./server-exchange.ts";
+import type { UpstreamMessage } from "./upstream-messages.ts";
+
+/** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
+export async function withinSilence(
+  exchange: Asked,
+  timeoutMs: number,
+  excused: () => number,
+): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const since = performance.now();
+  const silence = new Promise<"silent">((resolve) => {
+    const look = () => {
+      const left = Math.max(since, excused()) + timeoutMs - performance.now();
+      if (left > 0) timer = setTimeout(look, Math.min(left, timeoutMs));
+      else resolve("silent");
+    };
+    timer = setTimeout(look, timeoutMs);
+  });
+  try {
+    const message = exchange.messages.next();
+    message.catch(() => undefined);
+    const first = await Promise.race([message, silence]);
+    if (first === "silent") {
+      cancelExchange(exchange, "no answer came in time");
+      exchange.abort.abort("upstream_timeout");
+    }
+    return first;
+  } finally {
+    clearTimeout(timer);
+  }
+}

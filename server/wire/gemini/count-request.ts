@@ -1,0 +1,45 @@
+import { type JsonDocument } from "../document.ts";
+import type { OutboundChanges } from "../inbound.ts";
+import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
+import { GeminiRequest } from "./gemini-request.ts";
+import { spellingIn } from "./member-names.ts";
+import { member } from "./members.ts";
+import { qualifiedModel } from "./model-name.ts";
+
+/**
+ * Counting is asked of the body a call would send, without defaults that change no count. The plain form has no place
+ * for instructions, so it becomes the whole form when the gateway adds some.
+ */
+export class GeminiCountRequest extends GeminiRequest {
+  private readonly outer: { readonly document: JsonDocument; readonly name: string } | null;
+  private readonly hadInstructions: boolean;
+  private readonly hadSettings: boolean;
+
+  constructor(document: JsonDocument, model: string, outer: { document: JsonDocument; name: string } | null) {
+    super(document, { model, stream: false });
+    this.outer = outer;
+    this.hadInstructions = this.instructions !== null;
+    this.hadSettings = member(document.value, "generationConfig") !== undefined;
+  }
+
+  override sentSettings(changes: OutboundChanges): SentSettings {
+    const { instructions } = super.sentSettings(changes);
+    return this.hadSettings
+      ? { temperature: this.temperature, maxTokens: this.maxTokens, instructions }
+      : { ...NOTHING_SENT, instructions };
+  }
+
+  override outbound(changes: OutboundChanges): string {
+    const edits: Map<string, string | null> = this.edits({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
+    const added = !this.hadInstructions && (changes.systemPrompt !== null || this.instructions !== null);
+    // Settings that a control made change no count, and the plain form has no place for them.
+    if (!this.hadSettings && member(this.document.value, "generationConfig") !== undefined)
+      edits.set(spellingIn(this.document.value, "generationConfig"), null);
+    if (this.outer === null && !added) return this.document.text(edits);
+    // The provider requires the name here, and that it is the address's.
+    const model = qualifiedModel(changes.model);
+    if (this.document.value.model !== model) edits.set("model", JSON.stringify(model));
+    const text = this.document.text(edits);
+    return this.outer === null ? `{"generateContentRequest":${text}}` : this.outer.document.text(new Map([[this.outer.name, text]]));
+  }
+}

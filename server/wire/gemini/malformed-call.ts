@@ -1,0 +1,12 @@
+import type { Candidate, ReplyPart } from "../conversation/reply.ts";
+import { argumentsOf } from "./assistant-writer.ts";
+
+/** Arguments that are no object cannot be said here: the call is left out, and the candidate ends as a malformed one. */
+export function isMalformedCall(part: ReplyPart): boolean {
+  return part.kind === "tool_call" && argumentsOf(part.arguments) === null;
+}
+
+export const MALFORMED: Pick<Candidate, "stop" | "stopDetail"> = {
+  stop: "malformed",
+  stopDetail: "MALFORMED_FUNCTION_CALL: the arguments of a tool call are not a JSON object",
+};

@@ -1,0 +1,34 @@
+import type { FieldProblem, JsonObject } from "../document.ts";
+import { isSize } from "./image-size.ts";
+import { OURS } from "./pictures-request.ts";
+
+const MAX_IMAGES = 10;
+
+export function pictureProblems({
+  prompt,
+  n,
+  size,
+  quality,
+  style,
+  response_format: format,
+  stream,
+  ...value
+}: JsonObject): FieldProblem[] {
+  const fields: FieldProblem[] = [];
+  const said = (one: unknown) => one !== undefined && one !== null;
+  const check = (field: string, good: boolean, message: string) => {
+    if (!good) fields.push({ field, message });
+  };
+  check("prompt", typeof prompt === "string" && prompt.trim() !== "", "must be a text that is not empty");
+  check("n", !said(n) || (Number.isInteger(n) && (n as number) >= 1 && (n as number) <= MAX_IMAGES), `must be from 1 to ${MAX_IMAGES}`);
+  check("size", !said(size) || isSize(size), 'must be "auto" or WIDTHxHEIGHT');
+  check("quality", !said(quality) || (typeof quality === "string" && quality !== ""), "must be a text");
+  check("style", !said(style) || style === "vivid" || style === "natural", "must be vivid or natural");
+  check("response_format", !said(format) || format === "url" || format === "b64_json", "must be url or b64_json");
+  check("stream", !said(stream) || stream === false, "must be false: pictures are given whole");
+  for (const name of OURS) {
+    const one = value[name];
+    check(name, !said(one) || (typeof one === "string" && one.length <= 255), "must be a text of at most 255 characters");
+  }
+  return fields;
+}

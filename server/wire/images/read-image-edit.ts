@@ -1,0 +1,25 @@
+import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
+import { modelProblems } from "../prompted-request.ts";
+import { ImageEditRequest, type ShownFile } from "./image-edit-request.ts";
+import { pictureProblems } from "./picture-problems.ts";
+
+const MOST_SHOWN = 16;
+
+/** Each problem names its field. */
+export function readImageEditRequest(
+  form: ReadonlyMap<string, string>,
+  files: readonly ShownFile[],
+  formBytes: number,
+): ImageEditRequest | { readonly fields: readonly FieldProblem[] } {
+  const value: JsonObject = Object.fromEntries(form);
+  // What a form can only spell.
+  if (/^\d{1,3}$/.test(form.get("n") ?? "")) value.n = Number(form.get("n"));
+  if (form.get("stream") === "false") value.stream = false;
+  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(value)));
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields = [...modelProblems(document), ...pictureProblems(document.value)];
+  const shown = files.filter(({ field }) => field !== "mask").length;
+  if (shown === 0) fields.push({ field: "image", message: "is required" });
+  if (shown > MOST_SHOWN) fields.push({ field: "image", message: `was sent more than ${MOST_SHOWN} times` });
+  return fields.length > 0 ? { fields } : new ImageEditRequest(document, files, formBytes);
+}

@@ -1,0 +1,45 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { namespacedName, namespacedUri } from "./namespace.ts";
+
+/** One item of a member's list as the virtual server lists it. */
+export function namespacedItem(slug: string, kind: "tools" | "prompts" | "resources" | "resourceTemplates", item: JsonObject): JsonObject {
+  if (kind === "resources") return typeof item.uri === "string" ? { ...item, uri: namespacedUri(slug, item.uri) } : item;
+  if (kind === "resourceTemplates")
+    return typeof item.uriTemplate === "string" ? { ...item, uriTemplate: namespacedUri(slug, item.uriTemplate) } : item;
+  return {
+    ...item,
+    name: namespacedName(slug, String(item.name)),
+    ...(isObject(item._meta) ? { _meta: namespacedMeta(slug, item._meta) } : {}),
+  };
+}
+
+function namespacedMeta(slug: string, meta: JsonObject): JsonObject {
+  const flat = meta["ui/resourceUri"];
+  return {
+    ...meta,
+    ...(typeof flat === "string" ? { "ui/resourceUri": namespacedUri(slug, flat) } : {}),
+    ...(isObject(meta.ui) && typeof meta.ui.resourceUri === "string"
+      ? { ui: { ...meta.ui, resourceUri: namespacedUri(slug, meta.ui.resourceUri) } }
+      : {}),
+  };
+}
+
+/** A member's result with the addresses of its resources as the virtual server knows them; null when it names none. */
+export function namespacedResult(slug: string, result: JsonObject): JsonObject | null {
+  let changed = false;
+  const map = (item: JsonValue): JsonValue => {
+    if (!isObject(item)) return item;
+    if (typeof item.uri === "string" && (item.type === undefined || item.type === "resource_link")) {
+      changed = true;
+      return { ...item, uri: namespacedUri(slug, item.uri) };
+    }
+    if (isObject(item.resource)) return { ...item, resource: map(item.resource) };
+    return isObject(item.content) ? { ...item, content: map(item.content) } : item;
+  };
+  const out: JsonObject = { ...result };
+  for (const name of ["content", "contents", "messages"]) {
+    const items = result[name];
+    if (Array.isArray(items)) out[name] = items.map(map);
+  }
+  return changed ? out : null;
+}

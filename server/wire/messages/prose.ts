@@ -1,0 +1,21 @@
+import type { JsonObject } from "../document.ts";
+
+/** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
+export const PROSE: ReadonlySet<string> = new Set([
+  "text",
+  "content",
+  "title",
+  "context",
+  "stdout",
+  "stderr",
+  "lines",
+  "query",
+  "cited_text",
+  "document_title",
+  "error_message",
+]);
+
+/** Whether a member of a block, or of what a hosted tool answered, holds words. */
+export function isProse(holder: JsonObject, name: string): boolean {
+  return PROSE.has(name) || (name === "data" && holder.type === "text") || (name === "source" && holder.type === "search_result");
+}

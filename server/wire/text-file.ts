@@ -1,0 +1,16 @@
+const TEXT_TYPE = new RegExp(
+  String.raw`^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +
+    String.raw`typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)`,
+  "i",
+);
+
+const TEXT_NAME =
+  /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
+/** Types that say what the bytes are, whatever the file is called. */
+const OTHER_TYPE = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|vnd\.)/i;
+
+/** Whether a file is a text that the model reads like any other: its media type says so, else its name. */
+export function isTextFile(mediaType: string, name: string | null): boolean {
+  const type = mediaType.trim();
+  return TEXT_TYPE.test(type) || (name !== null && TEXT_NAME.test(name) && !OTHER_TYPE.test(type));
+}

@@ -1,0 +1,40 @@
+import type { MediaFile } from "../../kernel/media-file.ts";
+import { type FieldProblem, JsonDocument } from "../document.ts";
+import { modelProblems } from "../prompted-request.ts";
+import { TRANSCRIPT_FORMATS, TranscriptionRequest } from "./transcription-request.ts";
+
+/** Each problem names its field. */
+export function readTranscriptionRequest(
+  operation: TranscriptionRequest["operation"],
+  fields: ReadonlyMap<string, string>,
+  lists: ReadonlyMap<string, readonly string[]>,
+  file: MediaFile,
+  formBytes: number,
+): TranscriptionRequest | { readonly fields: readonly FieldProblem[] } {
+  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(Object.fromEntries([...fields, ...lists]))));
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const problems = modelProblems(document);
+  const { response_format: format, stream, persist, chat_id: chat, display_name: shown } = document.value;
+  const check = (field: string, good: boolean, message: string) => {
+    if (!good) problems.push({ field, message });
+  };
+  const known = [...Object.keys(TRANSCRIPT_FORMATS), ...(operation === "transcriptions" ? ["diarized_json"] : [])];
+  check("response_format", format === undefined || known.includes(format as string), `must be one of ${known.join(", ")}`);
+  for (const [name, value] of [
+    ["stream", stream],
+    ["persist", persist],
+  ] as const)
+    check(name, value === undefined || value === "true" || value === "false", "must be true or false");
+  check("stream", stream !== "true" || operation === "transcriptions", "must be false: translations are given whole");
+  check(
+    "stream",
+    stream !== "true" || format === undefined || (format as string).endsWith("json"),
+    "must be false for this response_format",
+  );
+  for (const [name, value] of [
+    ["chat_id", chat],
+    ["display_name", shown],
+  ] as const)
+    check(name, value === undefined || /^[^\0]{1,255}$/su.test(value as string), "must be a text of at most 255 characters");
+  return problems.length > 0 ? { fields: problems } : new TranscriptionRequest(document, operation, file, formBytes);
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from "../document.ts";
+import { filledOf, objectsOf } from "../openai/loose-fields.ts";
+
+/** What was said, piece by piece, each behind its `head`. */
+export function subtitleCues(body: JsonObject, head: (at: number, from: number, to: number) => string): string {
+  const given = [...objectsOf(body.segments)].map(([segment]) => segment);
+  const all = given.length > 0 ? given : [{ start: 0, end: body.duration, text: body.text } as JsonObject];
+  return all
+    .map(({ start, end, text }, at) => {
+      const from = seconds(start);
+      // An arrow or an empty line in what was said would begin a cue of its own.
+      const said = (filledOf(text) ?? "")
+        .trim()
+        .replaceAll("-->", "->")
+        .replace(/\s*\n\s*/g, "\n");
+      return `${head(at + 1, from, Math.max(from, seconds(end)))}\n${said}\n\n`;
+    })
+    .join("");
+}
+
+function seconds(value: unknown): number {
+  const told = Number(value ?? 0);
+  return Number.isFinite(told) && told > 0 ? told : 0;
+}
+
+export function subtitleTime(value: number, fraction: "," | "."): string {
+  const millis = Math.round(value * 1000);
+  const two = (part: number) => String(part).padStart(2, "0");
+  const whole = Math.floor(millis / 1000);
+  return `${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${fraction}${String(millis % 1000).padStart(3, "0")}`;
+}
