@@ -1,5 +1,5 @@
 import type { FieldProblem, JsonDocument } from "../document.ts";
-import type { MediaAsked } from "../inbound.ts";
+import type { MediaAsked } from "../media-asked.ts";
 import { isSameResolution } from "./resolution.ts";
 import type { VideoAsked } from "./video-codec.ts";
 import { type FilmedBefore, videoProblems, VideosRequest } from "./videos-request.ts";
