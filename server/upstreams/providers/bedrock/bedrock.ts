@@ -1,18 +1,18 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { Refusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { JsonObject } from "../../../wire/document.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
-import { readBedrockCredential, signedHeaders } from "./credentials.ts";
+import { authorizeBedrock } from "./authorize.ts";
 import { bedrockTraits } from "./traits.ts";
 
 /** Amazon Bedrock's runtime: conversations by Converse, embeddings by InvokeModel. */
 export function bedrockProvider(outbound: Outbound, clock: { now(): number }): Provider {
   async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
     const address = url(target, request.operation, request.stream);
-    const authorization = await authorize(target, address, body, clock);
+    const authorization = await authorizeBedrock(target, { url: address, body }, clock);
     if ("code" in authorization) return authorization;
     const accept = request.stream ? "application/vnd.amazon.eventstream" : "application/json";
     const headers = outboundHeaders(target, request, { accept, ...authorization.headers });
@@ -54,29 +54,4 @@ function method(operation: ProviderOperation, stream: boolean): string | null {
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
   // Ids hold colons and ARNs hold slashes: both belong to one segment of the path.
   return `${withoutSlash(target.baseUrl)}/model/${pathSegment(target.modelName)}/${method(operation, stream) ?? ""}`;
-}
-
-async function authorize(
-  target: ProviderTarget,
-  address: string,
-  body: string,
-  clock: { now(): number },
-): Promise<{ readonly headers: Record<string, string> } | Refusal> {
-  if (target.apiKey === null) return { headers: {} };
-  const credential = readBedrockCredential(target.apiKey);
-  if (credential.kind === "bearer") return { headers: { authorization: `Bearer ${credential.token}` } };
-  const region = regionOf(target);
-  if (region === null)
-    return refuse("upstream_error", "The Bedrock provider needs an AWS region.", {
-      reason: "neither the provider's base_url nor its region names an AWS region",
-    });
-  return { headers: await signedHeaders(credential, { url: address, body, region, now: new Date(clock.now()) }) };
-}
-
-const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
-
-/** The address decides, because AWS checks the signature against it; the record's region speaks where the address does not. */
-function regionOf({ baseUrl, region }: ProviderTarget): string | null {
-  const named = new URL(baseUrl).hostname.split(".").find((label) => REGION.test(label));
-  return named ?? (region !== null && REGION.test(region) ? region : null);
 }

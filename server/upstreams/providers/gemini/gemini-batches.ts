@@ -115,7 +115,11 @@ function outcomeOf({ metadata, response, error }: JsonObject): LineOutcomeOfVend
   if (id === null) return null;
   if (response !== undefined) return { id, status: 200, body: JSON.stringify(response) };
   if (!isObject(error)) return { id, unanswered: "failed", message: null };
-  const { code } = error;
-  const status = typeof code !== "number" ? 500 : code >= 400 && code < 600 ? code : (STATUSES[code] ?? 500);
+  const status = statusOfGoogleCode(error.code);
   return { id, status, body: JSON.stringify({ error: { ...error, code: status } }) };
+}
+
+/** Of a code of Google's, which may be a status of HTTP already. */
+export function statusOfGoogleCode(code: unknown): number {
+  return typeof code !== "number" ? 500 : code >= 400 && code < 600 ? code : (STATUSES[code] ?? 500);
 }
