@@ -105,11 +105,7 @@ test.each(all)("%s runs a job: its lines through the bucket and back, at its par
     [null, 400, "upstream_rejected"],
     [null, null, "upstream_error"],
   ]);
-  const rows = await rowsOf(
-    admin,
-    { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions", limit: 200 },
-    requests.length,
-  );
+  const rows = await rowsOf(admin, { parent_request_id: made.id, proxy_subtype: "batch_line_chat_completions" }, requests.length);
   expect(rows.find(({ success }) => success)?.custom_metadata.batch).toMatchObject({ price_factor: 0.5, provider_batch: batch?.id });
   const cost = await until(
     async () => (await ended(made.id)).cost_usd,
