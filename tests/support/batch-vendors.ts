@@ -346,7 +346,13 @@ export function geminiBatchVendor(): BatchVendor {
   const stateName = { in_progress: "RUNNING", ended: "SUCCEEDED", cancelled: "CANCELLED", expired: "EXPIRED", failed: "FAILED" } as const;
   const show = (batch: VendorBatch) => {
     const over = batch.state !== "in_progress";
+    const embeds = batch.endpoint === "asyncBatchEmbedContent";
     const inlined: unknown[] = batch.lines.flatMap(({ id, body }, index): unknown[] => {
+      if (embeds) {
+        const text = body.content.parts[0].text as string;
+        const error = { code: 3, message: "no", status: "INVALID_ARGUMENT" };
+        return [{ metadata: { key: id }, ...(text === "fail" ? { error } : { response: { embedding: { values: [text.length, 0.5] } } }) }];
+      }
       const question = body.contents.at(-1).parts[0].text as string;
       if (!wasAnswered(batch, index, question)) return [];
       const metadata = { key: id };
@@ -368,7 +374,7 @@ export function geminiBatchVendor(): BatchVendor {
         },
         ...{
           state: `BATCH_STATE_${stateName[batch.state]}`,
-          ...(over ? { output: { inlinedResponses: { inlinedResponses: inlined } } } : {}),
+          ...(over ? { output: { [embeds ? "inlinedEmbedContentResponses" : "inlinedResponses"]: { inlinedResponses: inlined } } } : {}),
         },
       },
       ...(over ? { done: true } : {}),
@@ -378,13 +384,13 @@ export function geminiBatchVendor(): BatchVendor {
     if (request.headers.get("x-goog-api-key") === null)
       return json({ error: { code: 403, message: "no key", status: "PERMISSION_DENIED" } }, 403);
     const path = url.pathname.replace(/^\/v1beta\//, "");
-    const asked = /^models\/(.+):batchGenerateContent$/.exec(path);
+    const asked = /^models\/(.+):(batchGenerateContent|asyncBatchEmbedContent)$/.exec(path);
     if (request.method === "POST" && asked !== null) {
       const no = refused(vendor);
       if (no !== null) return no;
       const { batch: given } = (await request.json()) as any;
       const batch: VendorBatch = {
-        ...{ id: `batches/${next("b")}`, key: given.displayName ?? null, model: asked[1] ?? null, endpoint: null },
+        ...{ id: `batches/${next("b")}`, key: given.displayName ?? null, model: asked[1] ?? null, endpoint: asked[2] ?? null },
         lines: given.inputConfig.requests.requests.map(({ request: body, metadata }: any) => ({ id: metadata.key, body })),
         ...{ createdAt: Date.now(), state: "in_progress" },
       };

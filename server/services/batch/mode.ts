@@ -11,7 +11,7 @@ const OPERATIONS: Readonly<Record<string, readonly ProviderOperation[]>> = {
   "/v1/chat/completions": ["chat", ...TRANSLATED],
   "/v1/responses": ["responses", ...TRANSLATED],
   "/v1/completions": ["completions", ...TRANSLATED],
-  "/v1/embeddings": ["embeddings"],
+  "/v1/embeddings": ["embeddings", "gemini_embed"],
   "/v1/moderations": ["moderations"],
 };
 
