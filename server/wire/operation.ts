@@ -27,4 +27,5 @@ export type ProviderOperation =
   | "veo"
   | "converse"
   | "bedrock_embed"
-  | "bedrock_images";
+  | "bedrock_images"
+  | "bedrock_async";

@@ -142,7 +142,7 @@ const STATES = { in_progress: "RUNNING", ended: "SUCCEEDED", cancelled: "CANCELL
 const LISTED = 2;
 
 /** Google Cloud Storage by its JSON API, on the same server as Vertex. */
-async function gcs(objects: Map<string, string>, request: Request, url: URL): Promise<Response | null> {
+export async function gcsAnswer(objects: Map<string, string>, request: Request, url: URL): Promise<Response | null> {
   if (request.method === "POST" && url.pathname === "/upload/storage/v1/b/acme/o") {
     if (url.searchParams.get("uploadType") !== "media") return json({ error: { code: 400, message: "uploadType" } }, 400);
     const name = url.searchParams.get("name") ?? "";
@@ -251,7 +251,7 @@ export function vertexBatchVendor(): BucketBatchVendor {
   const vendor = started(async (_vendor, request, url) => {
     if (request.headers.get("authorization") !== `Bearer ${VERTEX_TOKEN}`)
       return json({ error: { code: 401, message: "no token", status: "UNAUTHENTICATED" } }, 401);
-    const stored = await gcs(objects, request, url);
+    const stored = await gcsAnswer(objects, request, url);
     if (stored !== null) return stored;
     if (url.pathname === base && request.method === "POST") return create(request);
     if (url.pathname === base) {

@@ -50,7 +50,7 @@ export function videosModelRequest(
 }
 
 async function written(request: VideosRequest, model: ModelEntry, codec: VideoCodec): Promise<PreparedRequest | Refusal> {
-  const sent = codec.write(request.asked(codec.form ? null : await shownIn(request)), model.modelName);
+  const sent = codec.write(request.asked(codec.form ? null : await shownIn(request)), model.modelName, model.provider.storage?.uri ?? null);
   if ("unsupported" in sent) return refuse("unsupported_parameter", undefined, { fields: [sent.unsupported] });
   const outbound = { model: model.modelName };
   return {

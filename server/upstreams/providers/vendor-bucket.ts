@@ -1,5 +1,6 @@
-import { refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { pathSegment } from "./send.ts";
+import type { ProviderReply } from "./provider.ts";
 import { VendorFault } from "./provider-batches.ts";
 
 /** Objects in a vendor's store, each by its address (`s3://bucket/key`, `gs://bucket/key`). Throws `VendorFault` for what it did not do. */
@@ -49,4 +50,14 @@ export function folderOfInput(input: string): string | null {
 
 export async function removeFolder(bucket: VendorBucket, folder: string, signal: AbortSignal): Promise<void> {
   for await (const address of bucket.list(folder, signal)) await bucket.remove(address, signal);
+}
+
+/** An object as the answer to a question about a job. */
+export async function objectAnswer(bucket: VendorBucket, address: string, abort: AbortController): Promise<ProviderReply | Refusal> {
+  try {
+    return { response: await bucket.get(address, abort.signal), requestId: null };
+  } catch (error) {
+    if (error instanceof VendorFault) return error.refusal;
+    throw error;
+  }
 }

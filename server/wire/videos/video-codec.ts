@@ -27,7 +27,10 @@ interface VideoProblem {
 /** Asks a provider about a job of its own. */
 export interface ProviderAsk {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below the provider's base, as its driver puts it together; or a whole address that the provider gave. */
+  /**
+   * Below the provider's base, as its driver puts it together; or a whole address that the provider gave, that of an object in a bucket
+   * (`s3://`, `gs://`) included.
+   */
   readonly path: string;
   /** JSON; none when left out. */
   readonly body?: string;
@@ -56,10 +59,14 @@ export interface VideoCodec {
   readonly usualSeconds: number | null;
   /** Whether a job is kept that the caller's own form can be sent for. */
   readonly form: boolean;
-  /** `dropped`: members of the request that the provider does not know. `id`: the gateway's name of the model at the provider. */
+  /**
+   * `dropped`: members of the request that the provider does not know. `storage`: the address of the bucket that the provider may
+   * leave the video in; null for none.
+   */
   write(
     asked: VideoAsked,
     modelName: string,
+    storage: string | null,
   ): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: VideoProblem };
   /** The provider's id of a job it took on; null when the answer is none. */
   accepted(answer: JsonValue): string | null;

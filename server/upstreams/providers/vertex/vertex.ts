@@ -7,6 +7,8 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send } from "../send.ts";
 import { batchReply, predictBodies } from "./embeddings.ts";
+import { objectAnswer } from "../vendor-bucket.ts";
+import { gcsBucket } from "./gcs-bucket.ts";
 import { GoogleBearers } from "./google-bearers.ts";
 import { noProject, vertexPlaceOf } from "./place.ts";
 import { vertexTraits } from "./traits.ts";
@@ -41,6 +43,7 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     traits: vertexTraits,
     url,
     async ask(target, asked) {
+      if (asked.path.startsWith("gs://")) return objectAnswer(gcsBucket(outbound, bearers, target), asked.path, asked.abort);
       const bearer = await bearers.of(target);
       if (isRefusal(bearer)) return bearer;
       const address = asked.path.startsWith(":") ? `${addressOf(target, "veo")}${asked.path}` : asked.path;
