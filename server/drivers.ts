@@ -10,6 +10,7 @@ import { anthropicBatches } from "./upstreams/providers/anthropic/anthropic-batc
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
 import { azureSpeechProvider } from "./upstreams/providers/azure-speech/azure-speech.ts";
+import { bedrockBatches } from "./upstreams/providers/bedrock/bedrock-batches.ts";
 import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { geminiBatches } from "./upstreams/providers/gemini/gemini-batches.ts";
@@ -24,6 +25,7 @@ import { azureUsage } from "./upstreams/usage/azure-usage.ts";
 import { googleUsage } from "./upstreams/usage/google-usage.ts";
 import { openaiUsage } from "./upstreams/usage/openai-usage.ts";
 import type { UsageVendors } from "./services/usage-import/usage-vendors.ts";
+import { vertexBatches } from "./upstreams/providers/vertex/vertex-batches.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 
 /** Every way out of the gateway. */
@@ -35,7 +37,7 @@ export function upstreamOf(config: Configuration, clock: Clock) {
     // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
     media: outbound({ allowPrivate: false }),
     providers: providerDrivers(out, clock),
-    batches: batchDrivers(out),
+    batches: batchDrivers(out, clock),
   };
 }
 
@@ -54,8 +56,14 @@ export function providerDrivers(out: Outbound, clock: Clock) {
 }
 
 /** Providers' own batches; each format whose record may say that it runs them is here. */
-export function batchDrivers(out: Outbound): Partial<Record<ApiFormat, ProviderBatches>> {
-  return { openai: openaiBatches(out), anthropic: anthropicBatches(out), gemini: geminiBatches(out) };
+export function batchDrivers(out: Outbound, clock: Clock): Partial<Record<ApiFormat, ProviderBatches>> {
+  return {
+    openai: openaiBatches(out),
+    anthropic: anthropicBatches(out),
+    gemini: geminiBatches(out),
+    bedrock: bedrockBatches(out, clock),
+    vertex: vertexBatches(out, clock),
+  };
 }
 
 /** Whom usage and cost can be imported from. */

@@ -1,5 +1,6 @@
 import { signAwsRequest } from "../kernel/aws-signature.ts";
 import type { BucketSettings } from "../kernel/bucket-settings.ts";
+import { unescapeXml } from "../kernel/xml-text.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 
 /** The store refused, or could not be reached; the message says which request and why, and holds no secret. */
@@ -89,7 +90,3 @@ export function openBucket(settings: BucketSettings, out: Outbound, now: () => n
     },
   };
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&" };
-
-const unescapeXml = (text: string): string => text.replace(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity] as string);

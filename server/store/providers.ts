@@ -55,6 +55,12 @@ export async function keyedModelFollows(db: Database | Trx, providerId: string):
   return row !== undefined;
 }
 
+/** Whether a model of the provider has a key of its own, wherever it goes. */
+export async function keyedModelOf(db: Database | Trx, providerId: string): Promise<boolean> {
+  const keyed = db.selectFrom("models").select("id").where("provider_id", "=", providerId).where("api_key_sealed", "is not", null);
+  return (await keyed.limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** Names of models of the provider, at most `limit`. */
 export async function modelsOfProvider(db: Database | Trx, providerId: string, limit: number): Promise<string[]> {
   const rows = await db.selectFrom("models").select("name").where("provider_id", "=", providerId).orderBy("name").limit(limit).execute();

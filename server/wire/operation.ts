@@ -31,4 +31,5 @@ export type ProviderOperation =
   | "veo"
   | "converse"
   | "bedrock_embed"
-  | "bedrock_images";
+  | "bedrock_images"
+  | "bedrock_async";

@@ -263,3 +263,27 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("the bucket of a provider is asked for where its format has one", async () => {
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/providers/new`);
+  await page.getByLabel("Provider key").fill("aws");
+  const shown = async (format: string): Promise<string[]> => {
+    await page.getByLabel("API format").selectOption(format);
+    const labels = await page.locator("label").allTextContents();
+    return labels.filter((text) => text.startsWith("Storage")).map((text) => text.replace(/ \(.*/, ""));
+  };
+  await page.getByText("more settings").click();
+  expect(await shown("openai")).toEqual([]);
+  expect(await shown("vertex")).toEqual(["Storage URI", "Storage endpoint"]);
+  expect(await shown("bedrock")).toEqual(["Storage URI", "Storage endpoint", "Storage role ARN"]);
+  await page.getByLabel("Base URL").fill("https://bedrock-runtime.eu-central-1.amazonaws.com");
+  await page.getByLabel("Storage URI").fill("gs://acme");
+  await submitted(page, "Create provider");
+  await page.getByText("must begin with s3:// for api_format bedrock").waitFor();
+  await page.getByLabel("Storage URI").fill("s3://acme/gate");
+  await submitted(page, "Create provider");
+  await page.getByRole("heading", { name: "aws", level: 1 }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -74,7 +74,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
   "/v1/admin/providers": () => ({
     provider_key: "wanted",
     name: "Wanted",
-    api_format: "openai",
+    api_format: "bedrock",
     base_url: "https://wanted.example/v1/",
     api_key: "a-key-that-is-wanted",
     headers: { "x-b": "2", "x-a": "1" },
@@ -82,6 +82,9 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     pass_response_headers: ["x-c"],
     max_tokens_parameter: "max_tokens",
     batch_mode: "provider",
+    storage_uri: "s3://wanted/prefix",
+    storage_endpoint: "https://store.wanted.example",
+    storage_role_arn: "arn:aws:iam::123456789012:role/wanted",
     region: "eu",
     enabled: false,
   }),

@@ -142,6 +142,23 @@ test.each([
   expect(vendors.openai.batches[0]?.endpoint).toBe(endpoint);
 });
 
+test("embeddings of Gemini are run by the provider: a line of several inputs comes back whole", async () => {
+  const lines = [["a", "bb", "ccc"], ["one", "fail"], "four"].map((input, at) => ({ custom_id: `l${at}`, body: { input } }));
+  const { id, mode } = await submit({ model: "gemini-1", endpoint: "/v1/embeddings", requests: lines });
+  expect(mode).toBe("provider");
+  expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 2, failed: 1 } });
+  const [first, second, third] = await results(id);
+  const vectors = ({ response }: any) => response.body.data.map(({ embedding }: any) => embedding);
+  expect(vectors(first)).toEqual([
+    [1, 0.5],
+    [2, 0.5],
+    [3, 0.5],
+  ]);
+  expect([second.response.status_code, second.error.code]).toEqual([400, "upstream_rejected"]);
+  expect(vectors(third)).toEqual([[4, 0.5]]);
+  expect(vendors.gemini.batches[0]?.endpoint).toBe("asyncBatchEmbedContent");
+});
+
 test("guardrails hold lines before they leave, and answers before they are given", async () => {
   const config = await admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "provider batches", group_ids: [groupId], surfaces: { batch_input: true, batch_output: true } },
@@ -272,9 +289,9 @@ test("who runs batches is a setting of the provider, where its format has batche
   const refused = await admin.request("POST", "/v1/admin/providers", {
     ...{
       tenant_id: "default",
-      provider_key: "aws",
-      api_format: "bedrock",
-      base_url: "https://bedrock.example.com",
+      provider_key: "azure",
+      api_format: "azure_openai",
+      base_url: "https://name.openai.azure.com",
       batch_mode: "provider",
     },
   });

@@ -1,7 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { signIn } from "../support/admin.ts";
 import { type BatchVendor, openaiBatchVendor } from "../support/batch-vendors.ts";
+import {
+  BEDROCK_KEY,
+  BEDROCK_ROLE,
+  bedrockBatchVendor,
+  type BucketBatchVendor,
+  VERTEX_TOKEN,
+  vertexBatchVendor,
+} from "../support/bucket-batch-vendors.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
@@ -9,31 +17,50 @@ import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 /** A process is killed again and again while a provider runs a job: no line is lost, handed over twice, or told twice. */
 
 const LINES = 800;
+const OPENAI = {
+  vendor: (): BatchVendor => openaiBatchVendor(),
+  record: ({ baseUrl }: BatchVendor) => ({ api_format: "openai", api_key: "sk-vendor-secret", base_url: `${baseUrl}/v1` }),
+  question: (body: any): string => body.messages[0].content,
+};
+const BEDROCK = {
+  vendor: (): BatchVendor => bedrockBatchVendor(),
+  record: (vendor: BatchVendor) => ({
+    ...{ api_format: "bedrock", api_key: BEDROCK_KEY, base_url: vendor.baseUrl, region: "eu-central-1", storage_uri: "s3://acme/gate" },
+    ...{ storage_endpoint: (vendor as BucketBatchVendor).storeUrl, storage_role_arn: BEDROCK_ROLE },
+  }),
+  question: (body: any): string => body.messages[0].content[0].text,
+};
+const VERTEX = {
+  vendor: (): BatchVendor => vertexBatchVendor(),
+  record: (vendor: BatchVendor) => ({
+    ...{ api_format: "vertex", api_key: VERTEX_TOKEN, base_url: `${vendor.baseUrl}/v1/projects/p/locations/europe-west4` },
+    ...{ storage_uri: "gs://acme/gate", storage_endpoint: (vendor as BucketBatchVendor).storeUrl },
+  }),
+  question: (body: any): string => body.contents[0].parts[0].text,
+};
+
 let vendor: BatchVendor;
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let dataDir: string;
 let gateway: GatewayProcess;
 let apiKey: string;
 
-beforeAll(async () => {
-  vendor = openaiBatchVendor();
+async function begun(format: typeof OPENAI): Promise<void> {
+  vendor = format.vendor();
   database = await testDatabase();
   dataDir = await temporaryDirectory();
   gateway = await startGateway({ databaseUrl: database.url, dataDir });
   const admin = await signIn(gateway.adminUrl);
   const tenant = { tenant_id: "default" };
   const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "killed", group_type: "team" });
-  await admin.post("/v1/admin/providers", {
-    ...{ ...tenant, provider_key: "openai", api_format: "openai", api_key: "sk-vendor-secret", batch_mode: "provider" },
-    base_url: `${vendor.baseUrl}/v1`,
-  });
+  await admin.post("/v1/admin/providers", { ...tenant, provider_key: "vendor", batch_mode: "provider", ...format.record(vendor) });
   await admin.post("/v1/admin/llms", {
-    ...{ ...tenant, name: "m", provider: "openai", enabled: true, group_ids: [group.id], mode: "chat" },
+    ...{ ...tenant, name: "m", provider: "vendor", enabled: true, group_ids: [group.id], mode: "chat" },
     ...{ input_cost_per_million_tokens: 1000, output_cost_per_million_tokens: 1000 },
   });
   apiKey = (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "k", access_mode: "shared" })).key_value;
-});
-afterAll(async () => {
+}
+afterEach(async () => {
   await gateway.stop();
   await vendor.stop();
   await database.close();
@@ -61,9 +88,14 @@ async function killed(): Promise<void> {
   gateway = await startGateway({ databaseUrl: database.url, dataDir });
 }
 
-test(
-  "kills on the way out, with the provider, and on the way back",
-  async () => {
+test.each([
+  ["openai", OPENAI],
+  ["bedrock", BEDROCK],
+  ["vertex", VERTEX],
+] as const)(
+  "%s: kills on the way out, with the provider, and on the way back",
+  async (_name, format) => {
+    await begun(format);
     vendor.endsAtOnce = false;
     const requests = Array.from({ length: LINES }, (_, i) => ({
       custom_id: `n${i}`,
@@ -100,7 +132,7 @@ test(
     );
     expect(job).toMatchObject({ status: "completed", request_counts: { total: LINES, completed: LINES, failed: 0 } });
     // Handed over once each.
-    const handed = vendor.batches.flatMap(({ lines }) => lines.map(({ body }) => body.messages[0].content as string));
+    const handed = vendor.batches.flatMap(({ lines }) => lines.map(({ body }) => format.question(body)));
     expect(handed.toSorted()).toEqual(requests.map(({ custom_id: name }) => name).toSorted());
     const results = (await api("GET", `/${id}/results`)).trimEnd().split("\n");
     expect(

@@ -30,13 +30,13 @@ export interface BatchVendor {
 }
 
 /** What lines are answered with: the last question in capitals; "fail" is refused; "late" is answered by no vendor in time. */
-const answerOf = (question: string): string => question.toUpperCase();
+export const answerOf = (question: string): string => question.toUpperCase();
 
 interface Spoken {
   lineOutput(line: VendorBatch["lines"][number], batch: VendorBatch): unknown;
 }
 
-function started(handle: (vendor: BatchVendor, request: Request, url: URL) => Promise<Response> | Response): BatchVendor {
+export function started(handle: (vendor: BatchVendor, request: Request, url: URL) => Promise<Response> | Response): BatchVendor {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -45,7 +45,12 @@ function started(handle: (vendor: BatchVendor, request: Request, url: URL) => Pr
       const url = new URL(request.url);
       vendor.requests.push(`${request.method} ${url.pathname}`);
       const answer = await handle(vendor, request, url);
-      if (request.method === "POST" && vendor.breakNext && /batches$|:batchGenerateContent$/.test(url.pathname) && answer.ok) {
+      if (
+        request.method === "POST" &&
+        vendor.breakNext &&
+        /batches$|:batchGenerateContent$|:asyncBatchEmbedContent$|PredictionJobs$|invocation-job$/.test(url.pathname) &&
+        answer.ok
+      ) {
         vendor.breakNext = false;
         return new Response("bad gateway", { status: 502 });
       }
@@ -68,20 +73,20 @@ function started(handle: (vendor: BatchVendor, request: Request, url: URL) => Pr
 }
 
 let made = 0;
-const next = (prefix: string) => `${prefix}${(++made).toString(36)}x${Date.now().toString(36)}`;
-const json = (value: unknown, status = 200) => Response.json(value, { status });
-const jsonl = (all: unknown[]) => new Response(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
+export const next = (prefix: string) => `${prefix}${(++made).toString(36)}x${Date.now().toString(36)}`;
+export const json = (value: unknown, status = 200) => Response.json(value, { status });
+export const jsonl = (all: unknown[]) => new Response(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
 /** What time does at a vendor. */
-const settleState = (vendor: BatchVendor, batch: VendorBatch) => {
+export const settleState = (vendor: BatchVendor, batch: VendorBatch) => {
   if (batch.state === "in_progress" && vendor.endsAtOnce) batch.state = "ended";
 };
-function refused(vendor: BatchVendor): Response | null {
+export function refused(vendor: BatchVendor): Response | null {
   const status = vendor.refuseNext;
   vendor.refuseNext = null;
   return status === null ? null : json({ error: { message: `the vendor says ${status}`, type: "x" } }, status);
 }
 /** Of a batch that was cut short, every other line was answered. */
-const wasAnswered = (batch: VendorBatch, index: number, question: string) =>
+export const wasAnswered = (batch: VendorBatch, index: number, question: string) =>
   question !== "late" && (batch.state === "ended" || index % 2 === 0);
 
 // OpenAI
@@ -341,7 +346,13 @@ export function geminiBatchVendor(): BatchVendor {
   const stateName = { in_progress: "RUNNING", ended: "SUCCEEDED", cancelled: "CANCELLED", expired: "EXPIRED", failed: "FAILED" } as const;
   const show = (batch: VendorBatch) => {
     const over = batch.state !== "in_progress";
+    const embeds = batch.endpoint === "asyncBatchEmbedContent";
     const inlined: unknown[] = batch.lines.flatMap(({ id, body }, index): unknown[] => {
+      if (embeds) {
+        const text = body.content.parts[0].text as string;
+        const error = { code: 3, message: "no", status: "INVALID_ARGUMENT" };
+        return [{ metadata: { key: id }, ...(text === "fail" ? { error } : { response: { embedding: { values: [text.length, 0.5] } } }) }];
+      }
       const question = body.contents.at(-1).parts[0].text as string;
       if (!wasAnswered(batch, index, question)) return [];
       const metadata = { key: id };
@@ -363,7 +374,7 @@ export function geminiBatchVendor(): BatchVendor {
         },
         ...{
           state: `BATCH_STATE_${stateName[batch.state]}`,
-          ...(over ? { output: { inlinedResponses: { inlinedResponses: inlined } } } : {}),
+          ...(over ? { output: { [embeds ? "inlinedEmbedContentResponses" : "inlinedResponses"]: { inlinedResponses: inlined } } } : {}),
         },
       },
       ...(over ? { done: true } : {}),
@@ -373,13 +384,13 @@ export function geminiBatchVendor(): BatchVendor {
     if (request.headers.get("x-goog-api-key") === null)
       return json({ error: { code: 403, message: "no key", status: "PERMISSION_DENIED" } }, 403);
     const path = url.pathname.replace(/^\/v1beta\//, "");
-    const asked = /^models\/(.+):batchGenerateContent$/.exec(path);
+    const asked = /^models\/(.+):(batchGenerateContent|asyncBatchEmbedContent)$/.exec(path);
     if (request.method === "POST" && asked !== null) {
       const no = refused(vendor);
       if (no !== null) return no;
       const { batch: given } = (await request.json()) as any;
       const batch: VendorBatch = {
-        ...{ id: `batches/${next("b")}`, key: given.displayName ?? null, model: asked[1] ?? null, endpoint: null },
+        ...{ id: `batches/${next("b")}`, key: given.displayName ?? null, model: asked[1] ?? null, endpoint: asked[2] ?? null },
         lines: given.inputConfig.requests.requests.map(({ request: body, metadata }: any) => ({ id: metadata.key, body })),
         ...{ createdAt: Date.now(), state: "in_progress" },
       };

@@ -92,6 +92,10 @@ export function startFakeBucket(name: string): FakeBucket {
       objects.set(key, body);
       return new Response(null, { headers: { etag: `"${sha256(body).slice(0, 32)}"` } });
     }
+    if (request.method === "DELETE") {
+      objects.delete(key);
+      return new Response(null, { status: 204 });
+    }
     if (key !== "") return objects.has(key) ? new Response(objects.get(key)) : failure(404, "NoSuchKey");
     return list(url.searchParams);
   }

@@ -17,6 +17,11 @@ interface ProviderFormat {
   readonly countsAsOpenAi: boolean;
   /** Whether it runs batches of its own that the gateway can hand lines to. */
   readonly batches: boolean;
+  /**
+   * The bucket of the tenant's own that it works with where a record names one: the scheme of its address, and whether the vendor
+   * has to be given a role to use it. Null where there is none.
+   */
+  readonly storage: { readonly scheme: "s3" | "gs"; readonly role: boolean } | null;
 }
 
 const PLAIN = {
@@ -26,6 +31,7 @@ const PLAIN = {
   hourlyCacheWrites: false,
   countsAsOpenAi: false,
   batches: false,
+  storage: null,
 } as const;
 
 /** The provider formats. Each has its way out in the gateway's drivers. */
@@ -35,8 +41,8 @@ export const PROVIDER_FORMATS = {
   gemini: { ...PLAIN, catalog: { provider: "gemini" }, batches: true },
   azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" }, countsAsOpenAi: true },
   azure_speech: { ...PLAIN, catalog: "none" },
-  bedrock: { ...PLAIN, catalog: { provider: "bedrock" } },
-  vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" } },
+  bedrock: { ...PLAIN, catalog: { provider: "bedrock" }, batches: true, storage: { scheme: "s3", role: true } },
+  vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" }, batches: true, storage: { scheme: "gs", role: false } },
   echo: { ...PLAIN, baseUrl: "none", catalog: "none" },
 } as const satisfies Readonly<Record<string, ProviderFormat>>;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { mayPass } from "./passed-headers.ts";
 import { type ApiFormat, PROVIDER_FORMATS } from "./provider-formats.ts";
-import { pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
+import { httpUrl, pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 
 export const apiFormat = z.enum(Object.keys(PROVIDER_FORMATS) as ApiFormat[]);
 
@@ -57,6 +57,28 @@ const passedHeaders = z
 /** How a server of OpenAI's format calls the ceiling on output. */
 export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
 
+/** A bucket, and what its keys begin with there. Names stay within what needs no encoding in an address. */
+const storageUri = z
+  .string()
+  .max(1000)
+  .regex(
+    /^(?:s3|gs):\/\/[a-z0-9][a-z0-9._-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._/-]*)?$/,
+    "must be an address such as s3://bucket/prefix or gs://bucket/prefix, of letters, digits and . _ - /",
+  )
+  .refine(
+    (text) =>
+      text
+        .split("/")
+        .slice(3)
+        .every((part, at, all) => !/^\.{1,2}$/.test(part) && (part !== "" || at + 1 === all.length)),
+    { error: "must have no empty part, and none of dots only" },
+  );
+
+const roleArn = z
+  .string()
+  .max(2048)
+  .regex(/^arn:aws[a-z-]{0,20}:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/, "must be the ARN of a role: arn:aws:iam::123456789012:role/name");
+
 /** Who runs batch jobs. */
 export const batchMode = z.enum(["gateway", "provider"]);
 
@@ -81,6 +103,15 @@ const written = {
   batch_mode: batchMode
     .optional()
     .describe("who runs batch jobs of its models: the gateway, line by line, or the provider in batches of its own, at its price for them"),
+  storage_uri: storageUri
+    .nullable()
+    .optional()
+    .describe(
+      "the bucket of your own through which the provider is given batches, and leaves their results and its videos: s3://bucket/prefix " +
+        "of format bedrock, gs://bucket/prefix of format vertex",
+    ),
+  storage_endpoint: httpUrl.nullable().optional().describe("where that bucket is asked for; null: at the vendor's own store"),
+  storage_role_arn: roleArn.nullable().optional().describe("the role that Bedrock reads and writes the bucket as when it runs a batch"),
   region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
   enabled: z.boolean().optional(),
 };
@@ -114,6 +145,9 @@ export const provider = z
     region: z.string().nullable(),
     max_tokens_parameter: maxTokensParameter.nullable(),
     batch_mode: batchMode,
+    storage_uri: z.string().nullable(),
+    storage_endpoint: z.string().nullable(),
+    storage_role_arn: z.string().nullable(),
     enabled: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,

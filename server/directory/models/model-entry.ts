@@ -63,6 +63,8 @@ export interface ProviderEntry {
   readonly region: string | null;
   /** Whether it runs batches of its models itself. */
   readonly runsBatches?: boolean;
+  /** The bucket it takes work from and leaves results in (`s3://` or `gs://`), the vendor's own store where no endpoint is; none when left out. */
+  readonly storage?: { readonly uri: string; readonly endpoint: string | null; readonly roleArn: string | null };
 }
 
 /** What a key is given for: it goes nowhere else. */
@@ -124,6 +126,9 @@ export function modelEntry(
       passResponseHeaders: provider.pass_response_headers,
       region: row.residency_region ?? provider.region,
       runsBatches: provider.batch_mode === "provider",
+      ...(provider.storage_uri === null
+        ? {}
+        : { storage: { uri: provider.storage_uri, endpoint: provider.storage_endpoint, roleArn: provider.storage_role_arn } }),
     },
   };
 }

@@ -6,6 +6,7 @@ import { sealContext } from "../../kernel/secrets.ts";
 import { forgetHealthOfProvider } from "../../store/models.ts";
 import {
   keyedModelFollows,
+  keyedModelOf,
   modelsOfProvider,
   providerByKey,
   providerStore,
@@ -34,6 +35,9 @@ function read(row: ProviderRow): ProviderRecord {
     region: row.region,
     max_tokens_parameter: row.max_tokens_parameter as ProviderRecord["max_tokens_parameter"],
     batch_mode: row.batch_mode as ProviderRecord["batch_mode"],
+    storage_uri: row.storage_uri,
+    storage_endpoint: row.storage_endpoint,
+    storage_role_arn: row.storage_role_arn,
     enabled: row.enabled,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -109,6 +113,42 @@ function batchMode(format: string, mode: ProviderRecord["batch_mode"] | undefine
   return mode;
 }
 
+type StorageFields = Pick<ProviderUpdate, "storage_uri" | "storage_endpoint" | "storage_role_arn">;
+
+/** Those of the bucket that a body names, or all that a record has. */
+function storageFields({ storage_uri: uri, storage_endpoint: endpoint, storage_role_arn: role }: StorageFields): StorageFields {
+  return {
+    ...(uri !== undefined && { storage_uri: uri }),
+    ...(endpoint !== undefined && { storage_endpoint: endpoint }),
+    ...(role !== undefined && { storage_role_arn: role }),
+  };
+}
+
+/** Throws a refusal for a bucket that the format has no use for, and for a record that is to run batches without one that it needs. */
+function storageOf(
+  format: string,
+  { storage_uri: uri = null, storage_endpoint: endpoint = null, storage_role_arn: role = null, batch_mode: mode }: ProviderUpdate,
+) {
+  const storage = providerFormat(format)?.storage ?? null;
+  const of = (holds: (one: NonNullable<typeof storage>) => boolean) => formatsWith((one) => one.storage !== null && holds(one.storage));
+  if (uri !== null && !uri.startsWith(`${storage?.scheme}://`))
+    throw invalidField(
+      "storage_uri",
+      storage === null
+        ? `may be set only for api_format ${of(() => true)}`
+        : `must begin with ${storage.scheme}:// for api_format ${format}`,
+    );
+  if (endpoint !== null && storage === null) throw invalidField("storage_endpoint", `may be set only for api_format ${of(() => true)}`);
+  if (role !== null && storage?.role !== true)
+    throw invalidField("storage_role_arn", `may be set only for api_format ${of((one) => one.role)}`);
+  if (mode === "provider" && storage !== null) {
+    if (uri === null) throw invalidField("storage_uri", `is required for batch_mode provider of api_format ${format}`);
+    if (storage.role && role === null)
+      throw invalidField("storage_role_arn", `is required for batch_mode provider of api_format ${format}`);
+  }
+  return { storage_uri: uri, storage_endpoint: endpoint, storage_role_arn: role };
+}
+
 export const providers = records<
   ProviderRow,
   ProviderInsert,
@@ -140,6 +180,7 @@ export const providers = records<
       region: body.region ?? null,
       max_tokens_parameter: body.max_tokens_parameter ?? null,
       batch_mode: batchMode(body.api_format, body.batch_mode) ?? "gateway",
+      ...storageOf(body.api_format, body),
       enabled: body.enabled ?? true,
       api_key_sealed: null,
       api_key_hint: null,
@@ -164,7 +205,16 @@ export const providers = records<
       [row.base_url, row.headers, row.api_format],
     );
     if (!stands || apiKey !== undefined) await forgetHealthOfProvider(write.trx, row.id);
-    batchMode(body.api_format ?? row.api_format, body.batch_mode ?? (row.batch_mode as ProviderRecord["batch_mode"]));
+    const mode = body.batch_mode ?? (row.batch_mode as ProviderRecord["batch_mode"]);
+    batchMode(body.api_format ?? row.api_format, mode);
+    const storage = storageOf(body.api_format ?? row.api_format, { ...storageFields(row), ...storageFields(body), batch_mode: mode });
+    // What opens the bucket goes there too.
+    if (originOf(storage.storage_endpoint) !== originOf(row.storage_endpoint)) {
+      if (writtenKey === undefined && row.api_key_sealed !== null)
+        throw invalidField("api_key", "must be sent again when storage_endpoint moves to another host");
+      if (await keyedModelOf(write.trx, row.id))
+        throw invalidField("storage_endpoint", "cannot move to another host while a model of this provider has a key of its own");
+    }
     return {
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),

@@ -41,11 +41,17 @@ export interface SubmittedJob {
   readonly problems: readonly NumberedProblem[];
 }
 
+/** What of a job's lines says who can run it. */
+export interface LinesOfJob {
+  readonly lines: number;
+  readonly tools: boolean;
+}
+
 interface BatchServiceParts {
   readonly store: BatchStore;
   readonly now: () => number;
   /** Who runs a job whose lines all go where the call may go. */
-  readonly modeFor: (call: Call, endpoint: string) => BatchJob["mode"];
+  readonly modeFor: (call: Call, endpoint: string, has: LinesOfJob) => BatchJob["mode"];
   /** Told that there is something to run. */
   readonly wake: () => void;
 }
@@ -101,17 +107,18 @@ export class BatchService {
       retry_interrupted: facts.retryInterrupted,
       expires_at: new Date(this.parts.now() + windowMs(facts.completionWindow)),
     });
-    this.totals.set(call, intake.total);
+    this.has.set(call, { lines: intake.total, tools: intake.tools });
     return { id, model, endpoint: facts.endpoint, problems: intake.problems };
   }
 
   private readonly begun = new WeakSet<Call>();
-  private readonly totals = new WeakMap<Call, number>();
+  private readonly has = new WeakMap<Call, LinesOfJob>();
 
   /** Every control has let the job pass: from now on it is run. */
   async begin(call: Call, owner: JobOwner, { id, endpoint }: SubmittedJob): Promise<BatchJob | Refusal> {
     this.begun.add(call);
-    await this.store.start(owner.tenantId, id, this.totals.get(call) ?? 0, this.parts.modeFor(call, endpoint));
+    const has = this.has.get(call) ?? { lines: 0, tools: false };
+    await this.store.start(owner.tenantId, id, has.lines, this.parts.modeFor(call, endpoint, has));
     this.parts.wake();
     return this.find(owner, id);
   }

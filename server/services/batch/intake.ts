@@ -1,6 +1,6 @@
 import type { BatchStore } from "../../directory/batch/batch-store.ts";
 import { type LineProblem, readBatchLine } from "../../wire/batch/batch-line.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { isObject, JsonDocument, type JsonObject } from "../../wire/document.ts";
 import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
 import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
 
@@ -9,6 +9,8 @@ export const MOST_INPUT_BYTES = 200 * 1024 * 1024;
 export const MOST_LINE_BYTES = 8 * 1024 * 1024;
 const MOST_PROBLEMS = 20;
 const LINES_AT_ONCE = 200;
+/** Members of a conversation in the Responses format that are calls of tools, and what came of them. */
+const CALLED = /_call(?:_output)?$/;
 const BYTES_AT_ONCE = 1024 * 1024;
 
 /** What is wrong with one line of the input; `number` is null where it is the whole of it. */
@@ -27,6 +29,8 @@ export class Intake {
   total = 0;
   /** The one model that its lines name; null where they name several, or none. */
   model: string | null = null;
+  /** Whether one of its lines brings tools, or tells of calls of some. */
+  tools = false;
   private severalModels = false;
   private readonly store: BatchStore;
   private readonly job: { readonly id: string; readonly tenant_id: string };
@@ -76,6 +80,7 @@ export class Intake {
   private wrongIn(body: string, endpoint: BatchEndpoint, model: string | null, modelId: string | null): readonly LineProblem[] {
     const document = JsonDocument.read(new TextEncoder().encode(body));
     if (!(document instanceof JsonDocument)) return [prefixed(document)];
+    this.tools ||= hasTools(document.value);
     const own = document.value.model;
     if (own !== undefined && model !== null && own !== model)
       return [{ field: "body.model", message: `names another model than the job, ${JSON.stringify(model)}` }];
@@ -125,4 +130,15 @@ export function withModel(document: JsonDocument, { model, modelId }: JobModel):
   if (value.model !== undefined || value.model_id !== undefined) return document.text();
   if (model !== null) return document.text(new Map([["model", JSON.stringify(model)]]));
   return modelId === null ? document.text() : document.text(new Map([["model_id", JSON.stringify(modelId)]]));
+}
+
+/** Of a body of any of OpenAI's formats. */
+function hasTools({ tools, functions, messages, input }: JsonObject): boolean {
+  const some = (value: unknown) => Array.isArray(value) && value.length > 0;
+  const turns = [messages, input].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
+  return (
+    some(tools) ||
+    some(functions) ||
+    turns.some((turn) => turn.tool_calls != null || turn.role === "tool" || CALLED.test(String(turn.type)))
+  );
 }

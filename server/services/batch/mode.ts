@@ -2,25 +2,27 @@ import type { BatchJob } from "../../directory/batch/batch-store.ts";
 import type { Call } from "../../road/call.ts";
 import { routeOf } from "../../road/target.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
+import type { LinesOfJob } from "./batch-service.ts";
 import type { ProviderRunsParts } from "./provider-runs.ts";
 
 /** What conversations come to at providers that speak none of OpenAI's formats. */
-const TRANSLATED: readonly ProviderOperation[] = ["messages", "gemini"];
+const TRANSLATED: readonly ProviderOperation[] = ["messages", "gemini", "converse"];
 const OPERATIONS: Readonly<Record<string, readonly ProviderOperation[]>> = {
   "/v1/chat/completions": ["chat", ...TRANSLATED],
   "/v1/responses": ["responses", ...TRANSLATED],
   "/v1/completions": ["completions", ...TRANSLATED],
-  "/v1/embeddings": ["embeddings"],
+  "/v1/embeddings": ["embeddings", "gemini_embed"],
   "/v1/moderations": ["moderations"],
 };
 
 /** The provider runs a job where it runs batches of such calls, all lines go to one model of its, and an admin wants it to. */
-export function modeAmong(batches: ProviderRunsParts["batches"]): (call: Call, endpoint: string) => BatchJob["mode"] {
-  return (call, endpoint) => {
+export function modeAmong(batches: ProviderRunsParts["batches"]): (call: Call, endpoint: string, has: LinesOfJob) => BatchJob["mode"] {
+  return (call, endpoint, has) => {
     const route = routeOf(call);
     const model = route?.group === null ? route.members[0]?.model : undefined;
     if (model === undefined || model.provider.runsBatches !== true) return "gateway";
-    const has = batches[model.provider.apiFormat]?.operations;
-    return (OPERATIONS[endpoint] ?? []).some((operation) => has?.has(operation) === true) ? "provider" : "gateway";
+    const vendor = batches[model.provider.apiFormat];
+    if (vendor === undefined || has.lines < (vendor.leastLines ?? 1) || (has.tools && vendor.withoutTools === true)) return "gateway";
+    return (OPERATIONS[endpoint] ?? []).some((operation) => vendor.operations.has(operation)) ? "provider" : "gateway";
   };
 }

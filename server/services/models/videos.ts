@@ -54,7 +54,11 @@ async function written(request: VideosRequest, model: ModelEntry, codec: VideoCo
   const source = request.source === null ? null : await sourceFor(request.source, model, codec);
   if (source !== null && isRefusal(source)) return source;
   const asIs = codec.form && source === null;
-  const sent = codec.write(request.asked(asIs ? null : await shownIn(request), source), model.modelName);
+  const sent = codec.write(
+    request.asked(asIs ? null : await shownIn(request), source),
+    model.modelName,
+    model.provider.storage?.uri ?? null,
+  );
   if ("unsupported" in sent) return refuse("unsupported_parameter", undefined, { fields: [sent.unsupported] });
   const outbound = { model: model.modelName };
   return {

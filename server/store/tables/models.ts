@@ -39,6 +39,9 @@ export interface ProviderTable {
   region: string | null;
   max_tokens_parameter: string | null;
   batch_mode: WithDefault<string>;
+  storage_uri: string | null;
+  storage_endpoint: string | null;
+  storage_role_arn: string | null;
   enabled: WithDefault<boolean>;
   created_at: Stamp;
   updated_at: Stamp;

@@ -41,6 +41,10 @@ export type LineOutcomeOfVendor =
 /** A vendor's batches. Throws `VendorFault` where the vendor cannot be asked. */
 export interface ProviderBatches {
   readonly operations: ReadonlySet<ProviderOperation>;
+  /** Lines below which the vendor takes no batch; one when left out. */
+  readonly leastLines?: number;
+  /** Whether it refuses lines that bring tools. */
+  readonly withoutTools?: boolean;
   /** Lines and bytes of one batch. */
   readonly mostLines: number;
   readonly mostBytes: number;
@@ -63,16 +67,19 @@ export interface ProviderBatches {
 export class VendorFault extends Error {
   readonly status: number | null;
   readonly refusal: Refusal;
-  constructor(status: number | null, refusal: Refusal) {
+  /** What AWS calls it; null where nobody calls it anything. */
+  readonly kind: string | null;
+  constructor(status: number | null, refusal: Refusal, kind: string | null = null) {
     super(refusal.reason ?? refusal.message);
     this.name = "VendorFault";
     this.status = status;
     this.refusal = refusal;
+    this.kind = kind;
   }
 }
 
 interface VendorRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   /** The vendor's own: its credential among them. */
   readonly headers: Readonly<Record<string, string>>;
@@ -83,7 +90,11 @@ interface VendorRequest {
 const HEAD_WITHIN_MS = 120_000;
 
 /** Asks the vendor once. Throws `VendorFault` for every answer that is none of success. */
-export async function askForBatches(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<Response> {
+export async function askForBatches(
+  outbound: Outbound,
+  target: Pick<ProviderTarget, "headers">,
+  request: VendorRequest,
+): Promise<Response> {
   const { method, url, body, signal } = request;
   const headers: Record<string, string> = {};
   for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
@@ -103,7 +114,7 @@ export async function askForBatches(outbound: Outbound, target: ProviderTarget, 
   }
   if (response.status >= 200 && response.status < 300) return response;
   const text = await response.text().catch((error: unknown) => reasonOf(error));
-  throw new VendorFault(response.status, refusalOf(response.status, text));
+  throw new VendorFault(response.status, refusalOf(response.status, text), response.headers.get("x-amzn-errortype"));
 }
 
 function refusalOf(status: number, text: string): Refusal {
@@ -113,7 +124,11 @@ function refusalOf(status: number, text: string): Refusal {
   return refuse("upstream_error", undefined, { reason });
 }
 
-export async function askForBatchJson(outbound: Outbound, target: ProviderTarget, request: VendorRequest): Promise<JsonObject> {
+export async function askForBatchJson(
+  outbound: Outbound,
+  target: Pick<ProviderTarget, "headers">,
+  request: VendorRequest,
+): Promise<JsonObject> {
   const response = await askForBatches(outbound, target, request);
   const value: unknown = await response.json().catch(() => null);
   if (isObject(value)) return value;
@@ -129,5 +144,15 @@ export function handedOver(error: unknown): HandedOver {
   if (status !== null && status >= 400 && status < 500) return { kind: "refused", refusal };
   return { kind: "unknown", refusal };
 }
+
+/** The same of what only makes a batch ready: nothing of it was begun. */
+export function notBegun(error: unknown): HandedOver {
+  const failed = handedOver(error);
+  return failed.kind === "unknown" ? { ...failed, kind: "later" } : failed;
+}
+
+/** Of a record that lost its bucket since it was said to run batches. */
+export const noStorage = (): Refusal =>
+  refuse("upstream_error", undefined, { reason: "storage_uri of the provider is not set, and its batches go through that bucket" });
 
 export const wordIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

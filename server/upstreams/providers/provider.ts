@@ -13,8 +13,18 @@ export interface ProviderTarget {
   readonly apiKey: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly region: string | null;
+  /** The bucket of the tenant's own that it works with; none when left out. */
+  readonly storage?: ProviderStorage;
   /** What the provider is sent as the model. */
   readonly modelName: string;
+}
+
+export interface ProviderStorage {
+  /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
+  readonly uri: string;
+  /** Where the bucket is asked for; null: at the vendor's own store. */
+  readonly endpoint: string | null;
+  readonly roleArn: string | null;
 }
 
 export interface ProviderRequest {

@@ -3,13 +3,13 @@ import { filledOf, looseListOf, objectOf, objectsOf, wholeOf } from "../openai/l
 import { aspectOf, frameSizeOf, linesOf } from "./resolution.ts";
 import { failedLook, RUNNING, type VideoCodec } from "./video-codec.ts";
 
-/** Veo on Vertex: an operation that is asked about until it is done, and gives the video itself. */
+/** Veo on Vertex: an operation that is asked about until it is done, and gives the video itself, or where in a bucket it is. */
 export const veoVideos: VideoCodec = {
   operation: "veo",
   usualSeconds: 8,
   form: false,
   sources: { extension: "bytes" },
-  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others, source }) {
+  write({ prompt, seconds, resolution, aspect, negativePrompt, seed, reference, others, source }, _modelName, storage) {
     const size = resolution === null ? null : frameSizeOf(resolution);
     const lines = resolution === null ? null : linesOf(resolution);
     if (resolution !== null && lines === null)
@@ -36,6 +36,7 @@ export const veoVideos: VideoCodec = {
       ...(ratio !== null && source === null && { aspectRatio: ratio }),
       ...(negativePrompt !== null && { negativePrompt }),
       ...(seed !== null && { seed }),
+      ...(storage !== null && { storageUri: storage }),
     };
     return { body: JSON.stringify({ instances: [instance], parameters }), dropped: others };
   },
@@ -51,6 +52,9 @@ export const veoVideos: VideoCodec = {
     for (const [video] of objectsOf(response.videos)) {
       const base64 = filledOf(video.bytesBase64Encoded);
       if (base64 !== null) return { ...RUNNING, state: "completed", output: { kind: "bytes", base64 } };
+      const address = filledOf(video.gcsUri);
+      if (address?.startsWith("gs://") === true)
+        return { ...RUNNING, state: "completed", output: { kind: "ask", ask: { method: "GET", path: address } } };
     }
     const reasons = looseListOf(response.raiMediaFilteredReasons).filter((reason) => typeof reason === "string");
     return failedLook("content_filtered", reasons.length === 0 ? "The provider made no video." : reasons.join(" "));

@@ -41,7 +41,10 @@ interface VideoProblem {
 /** Asks a provider about a job of its own. */
 export interface ProviderAsk {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below the provider's base, as its driver puts it together; or a whole address that the provider gave. */
+  /**
+   * Below the provider's base, as its driver puts it together; or a whole address that the provider gave, that of an object in a bucket
+   * (`s3://`, `gs://`) included.
+   */
   readonly path: string;
   /** JSON; none when left out. */
   readonly body?: string;
@@ -81,7 +84,8 @@ export interface VideoCodec {
   readonly form: boolean;
   /** What it makes of videos that are there, and how it is told of them: by its own job, or by their bytes. */
   readonly sources: Readonly<Partial<Record<VideoDerivation, "job" | "bytes">>>;
-  write(asked: VideoAsked, modelName: string): WrittenVideo | { readonly unsupported: VideoProblem };
+  /** `storage`: the address of the bucket that the provider may leave the video in; null for none. */
+  write(asked: VideoAsked, modelName: string, storage: string | null): WrittenVideo | { readonly unsupported: VideoProblem };
   /** The provider's id of a job it took on; null when the answer is none. */
   accepted(answer: JsonValue): string | null;
   ask(id: string): ProviderAsk;

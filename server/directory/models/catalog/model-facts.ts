@@ -18,7 +18,7 @@ const MODES_BY_NAME: readonly (readonly [RegExp, readonly Mode[]])[] = [
   [/embed|^voyage-|(^|\/)(bge|e5|gte)-/, ["embedding"]],
   [/(^|\/)(omni-)?moderation/, ["moderation"]],
   [/(^|\/)(gpt-image|dall-e|imagen|flux|stable-diffusion)/, ["image"]],
-  [/(^|\/)(veo|sora)-/, ["video"]],
+  [/(^|\/)(veo|sora)-|nova-reel/, ["video"]],
   [/transcribe|whisper/, ["audio_transcription"]],
   [/(^|[/-])tts(-|$)/, ["audio_speech"]],
   [/^(ada|babbage|curie|davinci|text-davinci-00\d|gpt-3\.5-turbo-instruct)$/, ["completion"]],

@@ -117,8 +117,12 @@ function outcomeOf({ custom_id, result }: JsonObject): LineOutcomeOfVendor {
   if (told.type === "succeeded") return { id, status: 200, body: JSON.stringify(told.message ?? null) };
   if (told.type === "errored") {
     const fault = isObject(told.error) && isObject(told.error.error) ? told.error : { type: "error", error: told.error };
-    const kind = isObject(fault.error) ? String(fault.error.type) : "";
-    return { id, status: STATUSES[kind] ?? 500, body: JSON.stringify(fault) };
+    return { id, status: statusOfAnthropicFault(fault), body: JSON.stringify(fault) };
   }
   return { id, unanswered: told.type === "expired" ? "expired" : told.type === "canceled" ? "cancelled" : "failed", message: null };
+}
+
+/** The status that such an answer comes with. */
+export function statusOfAnthropicFault({ error }: JsonObject): number {
+  return (isObject(error) ? STATUSES[String(error.type)] : undefined) ?? 500;
 }

@@ -1,19 +1,22 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { uuid } from "../../../kernel/ids.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { JsonObject } from "../../../wire/document.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
-import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
-import { readBedrockCredential, signedHeaders } from "./credentials.ts";
+import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { objectAnswer } from "../vendor-bucket.ts";
+import { authorizeBedrock } from "./authorize.ts";
+import { s3Bucket } from "./s3-bucket.ts";
 import { bedrockTraits } from "./traits.ts";
 
 /** Amazon Bedrock's runtime: conversations by Converse, embeddings by InvokeModel. */
 export function bedrockProvider(outbound: Outbound, clock: { now(): number }): Provider {
   async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
     const address = url(target, request.operation, request.stream);
-    const authorization = await authorize(target, address, body, clock);
-    if ("code" in authorization) return authorization;
+    const authorization = await authorizeBedrock(target, { url: address, body }, clock);
+    if (isRefusal(authorization)) return authorization;
     const accept = request.stream ? "application/vnd.amazon.eventstream" : "application/json";
     const headers = outboundHeaders(target, request, { accept, ...authorization.headers });
     return send(outbound, { url: address, headers, body, requestIdHeaders: ["x-amzn-requestid"] }, request);
@@ -21,8 +24,26 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
   return {
     traits: bedrockTraits,
     url,
+    async ask(target, asked) {
+      if (asked.path.startsWith("s3://")) {
+        const bucket = s3Bucket(outbound, clock, target);
+        return isRefusal(bucket) ? bucket : objectAnswer(bucket, asked.path, asked.abort);
+      }
+      const address = `${withoutSlash(target.baseUrl)}${asked.path}`;
+      if (asked.method === "DELETE") return operationNotServed(target, "bedrock_async");
+      const authorization = await authorizeBedrock(target, { method: asked.method, url: address, body: asked.body ?? "" }, clock);
+      if (isRefusal(authorization)) return authorization;
+      return ask(outbound, { url: address, base: target.baseUrl, headers: authorization.headers }, target, asked);
+    },
     async send(target, request) {
       if (method(request.operation, request.stream) === null) return operationNotServed(target, request.operation);
+      if (request.operation === "bedrock_async") {
+        // Nothing is begun whose result could not be had.
+        const bucket = s3Bucket(outbound, clock, target);
+        if (isRefusal(bucket))
+          return refuse("upstream_auth_failed", undefined, bucket.reason === undefined ? {} : { reason: bucket.reason });
+        return sendBody(target, request, JSON.stringify({ ...(JSON.parse(request.body) as JsonObject), clientRequestToken: uuid() }));
+      }
       if (request.operation === "bedrock_embed") return embed(request, (body) => sendBody(target, request, body));
       return sendBody(target, request, request.body);
     },
@@ -47,36 +68,13 @@ async function embed(
 }
 
 function method(operation: ProviderOperation, stream: boolean): string | null {
+  if (operation === "bedrock_async") return "async-invoke";
   if (operation === "converse") return stream ? "converse-stream" : "converse";
   return operation === "bedrock_embed" || operation === "bedrock_images" ? "invoke" : null;
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
+  if (operation === "bedrock_async") return `${withoutSlash(target.baseUrl)}/async-invoke`;
   // Ids hold colons and ARNs hold slashes: both belong to one segment of the path.
   return `${withoutSlash(target.baseUrl)}/model/${pathSegment(target.modelName)}/${method(operation, stream) ?? ""}`;
-}
-
-async function authorize(
-  target: ProviderTarget,
-  address: string,
-  body: string,
-  clock: { now(): number },
-): Promise<{ readonly headers: Record<string, string> } | Refusal> {
-  if (target.apiKey === null) return { headers: {} };
-  const credential = readBedrockCredential(target.apiKey);
-  if (credential.kind === "bearer") return { headers: { authorization: `Bearer ${credential.token}` } };
-  const region = regionOf(target);
-  if (region === null)
-    return refuse("upstream_error", "The Bedrock provider needs an AWS region.", {
-      reason: "neither the provider's base_url nor its region names an AWS region",
-    });
-  return { headers: await signedHeaders(credential, { url: address, body, region, now: new Date(clock.now()) }) };
-}
-
-const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
-
-/** The address decides, because AWS checks the signature against it; the record's region speaks where the address does not. */
-function regionOf({ baseUrl, region }: ProviderTarget): string | null {
-  const named = new URL(baseUrl).hostname.split(".").find((label) => REGION.test(label));
-  return named ?? (region !== null && REGION.test(region) ? region : null);
 }

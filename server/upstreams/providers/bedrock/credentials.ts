@@ -17,6 +17,8 @@ export function readBedrockCredential(apiKey: string): BedrockCredential {
 }
 
 export interface ToSign {
+  /** POST when left out. */
+  readonly method?: "GET" | "POST";
   /** As it will be sent, its path encoded once. */
   readonly url: string;
   readonly body: string;
@@ -24,7 +26,11 @@ export interface ToSign {
   readonly now: Date;
 }
 
-/** AWS Signature Version 4 of a JSON POST to service `bedrock`. Gives the headers to send with it. */
-export function signedHeaders(credential: Extract<BedrockCredential, { kind: "keys" }>, toSign: ToSign): Promise<Record<string, string>> {
-  return signAwsRequest(credential, { ...toSign, method: "POST", headers: { "content-type": "application/json" }, service: "bedrock" });
+/** AWS Signature Version 4 of a request to service `bedrock`, JSON where it is a POST. Gives the headers to send with it. */
+export function signedHeaders(
+  credential: Extract<BedrockCredential, { kind: "keys" }>,
+  { method = "POST", ...toSign }: ToSign,
+): Promise<Record<string, string>> {
+  const headers: Record<string, string> = method === "GET" ? {} : { "content-type": "application/json" };
+  return signAwsRequest(credential, { ...toSign, method, headers, service: "bedrock" });
 }

@@ -1,6 +1,7 @@
 import { converseCodec } from "../../../wire/converse/converse-codec.ts";
 import { bedrockEmbeddings } from "../../../wire/converse/embeddings.ts";
 import { bedrockPictures } from "../../../wire/converse/pictures.ts";
+import { novaReelVideos } from "../../../wire/videos/nova-reel-videos.ts";
 import type { ProviderTraits } from "../traits.ts";
 
 export const bedrockTraits = {
@@ -9,6 +10,7 @@ export const bedrockTraits = {
   keepsState: false,
   embeddings: bedrockEmbeddings,
   pictures: () => bedrockPictures,
+  videos: ({ modelName }) => (/nova-reel/.test(modelName) ? novaReelVideos : null),
   counts: () => false,
   isStream: (_operation, contentType) => contentType.startsWith("application/vnd.amazon.eventstream"),
   local: false,

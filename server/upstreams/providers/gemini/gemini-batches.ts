@@ -5,6 +5,7 @@ import type { ProviderTarget } from "../provider.ts";
 import {
   askForBatches,
   askForBatchJson,
+  type BatchedLine,
   type BatchStanding,
   type Found,
   handedOver,
@@ -28,16 +29,17 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
     askForBatchJson(outbound, target, { method: "GET", url: `${geminiBase(target)}/${path}`, headers: own(target), signal });
 
   return {
-    operations: new Set<ProviderOperation>(["gemini"]),
+    operations: new Set<ProviderOperation>(["gemini", "gemini_embed"]),
     mostLines: 1_000,
     // Inline requests are held to less than 20 MB.
     mostBytes: 12 * 1024 * 1024,
-    async send(target, { key, lines }, signal) {
-      const requests = lines.map(({ id, body }) => `{"request":${body},"metadata":{"key":"${id}"}}`).join(",");
+    async send(target, { key, operation, lines }, signal) {
+      const embeds = operation === "gemini_embed";
+      const requests = lines.map(embeds ? embeddingsOf : ({ id, body }) => `{"request":${body},"metadata":{"key":"${id}"}}`).join(",");
       const body = `{"batch":{"displayName":"${key}","inputConfig":{"requests":{"requests":[${requests}]}}}}`;
       const request = {
         method: "POST",
-        url: `${geminiModelAddress(target)}:batchGenerateContent`,
+        url: `${geminiModelAddress(target)}:${embeds ? "asyncBatchEmbedContent" : "batchGenerateContent"}`,
         headers: own(target),
         body,
         signal,
@@ -71,13 +73,43 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
     async *results(target, id, signal) {
       const batch = await get(target, checked(id), signal);
       const output = outputOf(batch);
-      const inlined = isObject(output?.inlinedResponses) ? output.inlinedResponses.inlinedResponses : output?.inlinedResponses;
-      for (const one of Array.isArray(inlined) ? inlined.filter(isObject) : []) {
+      for (const one of inlinedIn(output?.inlinedResponses)) {
         const outcome = outcomeOf(one);
         if (outcome !== null) yield outcome;
       }
+      yield* embedded(inlinedIn(output?.inlinedEmbedContentResponses));
     },
   };
+}
+
+/** The list stands within an object of the same name. */
+function inlinedIn(told: unknown): readonly JsonObject[] {
+  const inlined = isObject(told) ? told.inlinedResponses : told;
+  return Array.isArray(inlined) ? inlined.filter(isObject) : [];
+}
+
+/** A line asks for several embeddings where a request of the vendor's asks for one: each knows its line, its place and how many there are. */
+function embeddingsOf({ id, body }: BatchedLine): string {
+  const { requests } = JSON.parse(body) as { requests: unknown[] };
+  return requests
+    .map((request, at) => `{"request":${JSON.stringify(request)},"metadata":{"key":"${id}/${at}/${requests.length}"}}`)
+    .join(",");
+}
+
+function* embedded(all: readonly JsonObject[]): Generator<LineOutcomeOfVendor> {
+  const lines = new Map<string, { readonly embeddings: unknown[]; count: number; failed: LineOutcomeOfVendor | null }>();
+  for (const one of all) {
+    const [id = "", at, count] = (isObject(one.metadata) ? (wordIn(one.metadata.key) ?? "") : "").split("/");
+    const line = lines.get(id) ?? { embeddings: [], count: Number(count), failed: null };
+    lines.set(id, line);
+    const { embedding } = isObject(one.response) ? one.response : {};
+    if (isObject(embedding)) line.embeddings[Number(at)] = embedding;
+    else line.failed ??= outcomeOf({ ...(one.error !== undefined && { error: one.error }), metadata: { key: id } });
+  }
+  for (const [id, { embeddings, count, failed }] of lines) {
+    const isWhole = embeddings.length === count && !embeddings.includes(undefined);
+    yield isWhole ? { id, status: 200, body: JSON.stringify({ embeddings }) } : (failed ?? { id, unanswered: "failed", message: null });
+  }
 }
 
 function nameOf(batch: JsonObject): string {
@@ -115,7 +147,11 @@ function outcomeOf({ metadata, response, error }: JsonObject): LineOutcomeOfVend
   if (id === null) return null;
   if (response !== undefined) return { id, status: 200, body: JSON.stringify(response) };
   if (!isObject(error)) return { id, unanswered: "failed", message: null };
-  const { code } = error;
-  const status = typeof code !== "number" ? 500 : code >= 400 && code < 600 ? code : (STATUSES[code] ?? 500);
+  const status = statusOfGoogleCode(error.code);
   return { id, status, body: JSON.stringify({ error: { ...error, code: status } }) };
+}
+
+/** Of a code of Google's, which may be a status of HTTP already. */
+export function statusOfGoogleCode(code: unknown): number {
+  return typeof code !== "number" ? 500 : code >= 400 && code < 600 ? code : (STATUSES[code] ?? 500);
 }

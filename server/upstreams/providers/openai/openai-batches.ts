@@ -10,6 +10,7 @@ import {
   type Found,
   handedOver,
   type LineOutcomeOfVendor,
+  notBegun,
   type ProviderBatches,
   wordIn,
 } from "../provider-batches.ts";
@@ -65,11 +66,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     mostBytes: 16 * 1024 * 1024,
     async send(target, batch, signal) {
       try {
-        const fileId = await upload(target, batch, signal).catch((error: unknown) => {
-          // A file alone is no batch: nothing of it was begun.
-          const failed = handedOver(error);
-          return failed.kind === "unknown" ? ({ ...failed, kind: "later" } as const) : failed;
-        });
+        const fileId = await upload(target, batch, signal).catch(notBegun);
         if (typeof fileId !== "string") return fileId;
         const body = JSON.stringify({
           ...{ input_file_id: fileId, endpoint: ENDPOINTS[batch.operation], completion_window: "24h" },

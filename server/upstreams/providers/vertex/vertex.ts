@@ -5,10 +5,12 @@ import { geminiMethod, sendPictures } from "../gemini/gemini.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
-import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
-import { AccessTokens } from "./access-tokens.ts";
+import { ask, operationNotServed, outboundHeaders, pathSegment, send } from "../send.ts";
 import { batchReply, predictBodies } from "./embeddings.ts";
-import { readServiceAccount } from "./service-account.ts";
+import { objectAnswer } from "../vendor-bucket.ts";
+import { gcsBucket } from "./gcs-bucket.ts";
+import { GoogleBearers } from "./google-bearers.ts";
+import { noProject, vertexPlaceOf } from "./place.ts";
 import { vertexTraits } from "./traits.ts";
 
 /** What Vertex wants in the body where Anthropic wants it in a header. */
@@ -16,18 +18,12 @@ const CLAUDE_VERSION = "vertex-2023-10-16";
 
 /** Google's Vertex AI: Gemini in Google's format, Claude in Anthropic's. */
 export function vertexProvider(outbound: Outbound, clock: { now(): number }): Provider {
-  const tokens = new AccessTokens(outbound, clock);
-
-  function tokenOf(target: ProviderTarget): Promise<string | Refusal> | string | null {
-    const account = target.apiKey === null ? null : readServiceAccount(target.apiKey);
-    return account === null ? target.apiKey : tokens.of(account);
-  }
+  const bearers = new GoogleBearers(outbound, clock);
 
   async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
-    const account = target.apiKey === null ? null : readServiceAccount(target.apiKey);
-    const token = await tokenOf(target);
-    if (token !== null && typeof token !== "string") return token;
-    const headers = outboundHeaders(target, request, token === null ? {} : { authorization: `Bearer ${token}` });
+    const bearer = await bearers.of(target);
+    if (isRefusal(bearer)) return bearer;
+    const headers = outboundHeaders(target, request, bearer);
     delete headers["anthropic-version"];
     const reply = await send(
       outbound,
@@ -39,7 +35,7 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
       },
       request,
     );
-    if (account !== null && !isRefusal(reply) && reply.response.status === 401) tokens.forget(account);
+    if (!isRefusal(reply) && reply.response.status === 401) bearers.forget(target);
     return reply;
   }
 
@@ -47,25 +43,15 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     traits: vertexTraits,
     url,
     async ask(target, asked) {
-      const token = await tokenOf(target);
-      if (token !== null && typeof token !== "string") return token;
+      if (asked.path.startsWith("gs://")) return objectAnswer(gcsBucket(outbound, bearers, target), asked.path, asked.abort);
+      const bearer = await bearers.of(target);
+      if (isRefusal(bearer)) return bearer;
       const address = asked.path.startsWith(":") ? `${addressOf(target, "veo")}${asked.path}` : asked.path;
-      return ask(
-        outbound,
-        { url: address, base: placeOf(target).origin, headers: token === null ? {} : { authorization: `Bearer ${token}` } },
-        target,
-        asked,
-      );
+      return ask(outbound, { url: address, base: vertexPlaceOf(target).origin, headers: bearer }, target, asked);
     },
     async send(target, request) {
       if (methodOf(request.operation, request.stream) === null) return operationNotServed(target, request.operation);
-      if (placeOf(target).project === null) {
-        return refuse("upstream_error", "The Vertex provider's base_url must name the Google Cloud project.", {
-          reason:
-            "the credential is no service account key, so the project must stand in the base_url " +
-            "(/v1/projects/{project}/locations/{location})",
-        });
-      }
+      if (vertexPlaceOf(target).project === null) return noProject();
       if (request.operation === "gemini_embed") return embed(request, (body) => sendBody(target, request, body));
       if (request.operation === "gemini_images") return sendPictures(request, (body) => sendBody(target, request, body));
       return sendBody(target, request, isClaude(request.operation) ? claudeBody(request) : request.body);
@@ -78,33 +64,10 @@ function url(target: ProviderTarget, operation: ProviderOperation, stream: boole
 }
 
 function addressOf(target: ProviderTarget, operation: ProviderOperation): string {
-  const { origin, project, location } = placeOf(target);
+  const { origin, project, location } = vertexPlaceOf(target);
   return (
     `${origin}/v1/projects/${pathSegment(project ?? "-")}/locations/${pathSegment(location)}/publishers/` + modelPath(target, operation)
   );
-}
-
-interface Place {
-  readonly origin: string;
-  readonly project: string | null;
-  readonly location: string;
-}
-
-/** From the base_url where it says so (`…/v1/projects/{project}/locations/{location}`), else from the key file and the host. */
-function placeOf(target: ProviderTarget): Place {
-  const base = withoutSlash(target.baseUrl);
-  const named = /^(.*?)\/v1(?:beta1)?\/projects\/([^/]+)\/locations\/([^/]+)/.exec(base);
-  const [, before, project, location] = named ?? [];
-  if (before !== undefined && project !== undefined && location !== undefined)
-    return { origin: before, project: decodeURIComponent(project), location: decodeURIComponent(location) };
-  const host = new URL(base).hostname;
-  const byHost = /^([a-z0-9-]+)-aiplatform\./.exec(host)?.[1] ?? null;
-  const account = target.apiKey === null ? null : readServiceAccount(target.apiKey);
-  return {
-    origin: base.replace(/\/v1(?:beta1)?$/, ""),
-    project: account?.projectId ?? null,
-    location: byHost ?? (host.startsWith("aiplatform.") ? "global" : (target.region ?? "global")),
-  };
 }
 
 function isClaude(operation: ProviderOperation): boolean {
@@ -127,7 +90,7 @@ function methodOf(operation: ProviderOperation, stream: boolean): string | null 
 }
 
 /** The model stands in the address, but for counting; everything else of the body stays as it was written. */
-function claudeBody({ body, operation }: ProviderRequest): string {
+export function claudeBody({ body, operation }: Pick<ProviderRequest, "body" | "operation">): string {
   const document = JsonDocument.read(new TextEncoder().encode(body));
   if (!(document instanceof JsonDocument)) return body;
   const edits = new Map<string, string | null>();

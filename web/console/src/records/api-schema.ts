@@ -93,6 +93,8 @@ export function isAllowed(document: ApiDocument, method: string, path: string, u
 const NAMES: Readonly<Record<string, string>> = {
   id: "ID",
   api: "API",
+  arn: "ARN",
+  uri: "URI",
   url: "URL",
   pii: "personal data",
   llm: "model",

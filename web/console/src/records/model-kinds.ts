@@ -16,6 +16,11 @@ export const MODEL_KINDS: readonly RecordKind[] = [
     referredBy: "provider_key",
     columns: ["provider_key", "name", "api_format", "base_url", "region", "has_api_key", "enabled"],
     first: ["provider_key", "name", "api_format", "base_url", "api_key", "region", "enabled"],
+    onlyWith: {
+      storage_uri: { api_format: ["bedrock", "vertex"] },
+      storage_endpoint: { api_format: ["bedrock", "vertex"] },
+      storage_role_arn: { api_format: "bedrock" },
+    },
   },
   {
     slug: "models",

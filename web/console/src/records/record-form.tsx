@@ -45,7 +45,7 @@ export function RecordForm({
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
   const more = useId();
   const isMeant = (name: string) =>
-    Object.entries(onlyWith[name] ?? {}).every(([other, meant]) => (value[other] ?? record[other]) === meant);
+    Object.entries(onlyWith[name] ?? {}).every(([other, meant]) => ([meant].flat() as unknown[]).includes(value[other] ?? record[other]));
   const names = Object.keys(schema.properties ?? {}).filter(isMeant);
   const shown = first === undefined ? names : first.filter((name) => names.includes(name));
   const folded = names.filter((name) => !shown.includes(name));

@@ -19,7 +19,8 @@ export interface RecordDocument {
   readonly member: string;
 }
 
-export type OnlyWith = Readonly<Record<string, Readonly<Record<string, string>>>>;
+/** By member, what others must be for it to mean something: this, or one of these. */
+export type OnlyWith = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
 /** A kind of record of the admin API, and how its pages speak of it. Everything else they take from the API's own document. */
 export interface RecordKind {

@@ -1,0 +1,204 @@
+import { isRefusal } from "../../../kernel/errors.ts";
+import type { Outbound } from "../../../runtime/outbound.ts";
+import { textLines } from "../../../wire/batch/text-lines.ts";
+import { isObject, JsonDocument, type JsonObject } from "../../../wire/document.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import { statusOfAnthropicFault } from "../anthropic/anthropic-batches.ts";
+import { statusOfGoogleCode } from "../gemini/gemini-batches.ts";
+import {
+  askForBatchJson,
+  type BatchedLine,
+  type BatchStanding,
+  handedOver,
+  type LineOutcomeOfVendor,
+  noStorage,
+  notBegun,
+  type ProviderBatches,
+  VendorFault,
+  wordIn,
+} from "../provider-batches.ts";
+import type { ProviderTarget } from "../provider.ts";
+import { pathSegment } from "../send.ts";
+import { below, folderOfInput, removed, removeFolder } from "../vendor-bucket.ts";
+import { gcsBucket } from "./gcs-bucket.ts";
+import { GoogleBearers } from "./google-bearers.ts";
+import { noProject, vertexPlaceOf } from "./place.ts";
+import { claudeBody } from "./vertex.ts";
+
+const LISTED = 100;
+const MOST_LISTS = 10;
+const MOST_LINE = 64 * 1024 * 1024;
+const NAME = /^projects\/[A-Za-z0-9:._-]{1,100}\/locations\/[a-z0-9-]{1,50}\/batchPredictionJobs\/[A-Za-z0-9._-]{1,200}$/;
+/** What a line of Gemini is known by again: results repeat what was asked. */
+const LABEL = "gatehouse_line";
+
+/** Batch prediction of Vertex: lines in a bucket of the tenant's own, and results too. */
+export function vertexBatches(outbound: Outbound, clock: { now(): number }): ProviderBatches {
+  const bearers = new GoogleBearers(outbound, clock);
+  const bucketOf = (target: ProviderTarget) => gcsBucket(outbound, bearers, target);
+
+  async function ask(
+    target: ProviderTarget,
+    method: "GET" | "POST",
+    path: string,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<JsonObject> {
+    const headers = await bearers.of(target);
+    if (isRefusal(headers)) throw new VendorFault(null, headers);
+    const url = `${vertexPlaceOf(target).origin}/v1/${path}`;
+    return askForBatchJson(outbound, target, { method, url, headers, signal, ...(body !== undefined && { body }) }).catch(
+      (error: unknown) => {
+        if (error instanceof VendorFault && error.status === 401) bearers.forget(target);
+        throw error;
+      },
+    );
+  }
+
+  return {
+    operations: new Set<ProviderOperation>(["gemini", "messages"]),
+    mostLines: 5_000,
+    mostBytes: 16 * 1024 * 1024,
+    async send(target, { key, operation, lines }, signal) {
+      const jobs = jobsOf(target);
+      if (jobs === null) return { kind: "refused", refusal: noProject() };
+      if (target.storage === undefined) return { kind: "refused", refusal: noStorage() };
+      const bucket = bucketOf(target);
+      const folder = below(target.storage.uri, key);
+      const input = `${folder}/input.jsonl`;
+      const text = lines.map((line) => `${operation === "messages" ? claudeLine(line) : geminiLine(line)}\n`).join("");
+      const unready = await bucket.put(input, text, signal).then(() => null, notBegun);
+      if (unready !== null) return unready;
+      const job = JSON.stringify({
+        displayName: key,
+        model: `publishers/${operation === "messages" ? "anthropic" : "google"}/models/${target.modelName.split("/").at(-1)}`,
+        inputConfig: { instancesFormat: "jsonl", gcsSource: { uris: [input] } },
+        outputConfig: { predictionsFormat: "jsonl", gcsDestination: { outputUriPrefix: `${folder}/output` } },
+      });
+      try {
+        return { kind: "taken", id: wordIn((await ask(target, "POST", jobs, signal, job)).name) ?? "" };
+      } catch (error) {
+        const over = handedOver(error);
+        // Nothing reads it then, and it holds what people asked.
+        if (over.kind !== "unknown") await removed(bucket, input, signal);
+        return over;
+      }
+    },
+    async find(target, { key }, signal) {
+      const jobs = jobsOf(target);
+      if (jobs === null) return { kind: "none" };
+      const filter = `filter=${encodeURIComponent(`display_name="${key}"`)}&pageSize=${LISTED}`;
+      let from = "";
+      for (let list = 0; list < MOST_LISTS; list++) {
+        const page = await ask(target, "GET", `${jobs}?${filter}${from}`, signal);
+        const all = Array.isArray(page.batchPredictionJobs) ? page.batchPredictionJobs.filter(isObject) : [];
+        const id = wordIn(all.find(({ displayName }) => displayName === key)?.name);
+        if (id !== null) return { kind: "found", id };
+        const next = wordIn(page.nextPageToken);
+        if (next === null) break;
+        from = `&pageToken=${encodeURIComponent(next)}`;
+      }
+      return { kind: "none" };
+    },
+    async look(target, id, signal) {
+      return standingOf(await ask(target, "GET", checked(id), signal));
+    },
+    async cancel(target, id, signal) {
+      await ask(target, "POST", `${checked(id)}:cancel`, signal, "{}");
+    },
+    async *results(target, id, signal) {
+      const bucket = bucketOf(target);
+      const folder = outputOf(await ask(target, "GET", checked(id), signal));
+      if (folder === null) return;
+      for await (const address of bucket.list(below(folder, ""), signal)) {
+        if (!address.endsWith(".jsonl")) continue;
+        const { body } = await bucket.get(address, signal);
+        if (body === null) continue;
+        for await (const { text } of textLines(body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
+          const line: unknown = JSON.parse(new TextDecoder().decode(text));
+          const outcome = isObject(line) ? outcomeOf(line) : null;
+          if (outcome !== null) yield outcome;
+        }
+      }
+    },
+    async tidy(target, id, signal) {
+      const { inputConfig } = await ask(target, "GET", checked(id), signal);
+      const source = isObject(inputConfig) && isObject(inputConfig.gcsSource) ? inputConfig.gcsSource.uris : null;
+      const folder = folderOfInput(Array.isArray(source) ? String(source[0]) : "");
+      if (folder !== null) await removeFolder(bucketOf(target), folder, signal);
+    },
+  };
+}
+
+function jobsOf(target: ProviderTarget): string | null {
+  const { project, location } = vertexPlaceOf(target);
+  return project === null ? null : `projects/${pathSegment(project)}/locations/${pathSegment(location)}/batchPredictionJobs`;
+}
+
+/** The vendor's own name of a job is put into an address. */
+function checked(name: string): string {
+  if (!NAME.test(name)) throw new Error("the provider named its batch in a way that no address can have");
+  return name;
+}
+
+function geminiLine({ id, body }: BatchedLine): string {
+  const document = JsonDocument.read(new TextEncoder().encode(body));
+  if (!(document instanceof JsonDocument)) return `{"request":${body}}`;
+  const labels = isObject(document.value.labels) ? document.value.labels : {};
+  return `{"request":${document.text(new Map([["labels", JSON.stringify({ ...labels, [LABEL]: id })]]))}}`;
+}
+
+function claudeLine({ id, body }: BatchedLine): string {
+  return `{"custom_id":"${id}","request":${claudeBody({ body, operation: "messages" })}}`;
+}
+
+function outputOf({ outputInfo, outputConfig }: JsonObject): string | null {
+  const told = isObject(outputInfo) ? wordIn(outputInfo.gcsOutputDirectory) : null;
+  const asked = isObject(outputConfig) && isObject(outputConfig.gcsDestination) ? outputConfig.gcsDestination.outputUriPrefix : null;
+  return told ?? wordIn(asked);
+}
+
+function standingOf({ state, error, partialFailures }: JsonObject): BatchStanding {
+  const [first] = Array.isArray(partialFailures) ? partialFailures.filter(isObject) : [];
+  const message = (isObject(error) ? wordIn(error.message) : null) ?? wordIn(first?.message);
+  switch (state) {
+    case "JOB_STATE_SUCCEEDED":
+      return { kind: "ended", why: null, message: null };
+    case "JOB_STATE_PARTIALLY_SUCCEEDED":
+      return { kind: "ended", why: null, message };
+    case "JOB_STATE_FAILED":
+      return { kind: "ended", why: "failed", message };
+    case "JOB_STATE_CANCELLED":
+      return { kind: "ended", why: "cancelled", message: null };
+    case "JOB_STATE_EXPIRED":
+      return { kind: "ended", why: "expired", message: null };
+    default:
+      return { kind: "running" };
+  }
+}
+
+function outcomeOf({ custom_id, request, response, status }: JsonObject): LineOutcomeOfVendor | null {
+  const labels = isObject(request) && isObject(request.labels) ? request.labels : {};
+  const id = wordIn(custom_id) ?? wordIn(labels[LABEL]);
+  if (id === null) return null;
+  const told = isObject(response) && isObject(response.body) ? response.body : response;
+  if (isObject(told) && told.type === "error") return { id, status: statusOfAnthropicFault(told), body: JSON.stringify(told) };
+  if (isObject(told) && Object.keys(told).length > 0) return { id, status: 200, body: JSON.stringify(told) };
+  const fault = faultIn(status);
+  if (fault === null) return { id, unanswered: "failed", message: wordIn(status) };
+  const code = statusOfGoogleCode(fault.code);
+  return { id, status: code, body: JSON.stringify({ error: { ...fault, code } }) };
+}
+
+/** What is said of a line that failed: an object, or a text with the vendor's answer somewhere in it. */
+function faultIn(status: unknown): JsonObject | null {
+  if (isObject(status)) return status;
+  const text = typeof status === "string" ? /\{.*\}/s.exec(status)?.[0] : undefined;
+  if (text === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && isObject(value.error) ? value.error : null;
+  } catch {
+    return null;
+  }
+}
