@@ -6,7 +6,7 @@ import { holdConnection } from "../store/database.ts";
 import { appliedMigrations, productRelease } from "../store/migrate.ts";
 import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/table-contents.ts";
 import { openAuditDatabase } from "./audit-database.ts";
-import { type ArchiveWriter, writeArchive } from "./backup/archive.ts";
+import { type ArchiveWriter, writeArchive } from "./backup/write-archive.ts";
 import {
   BACKUP_FORMAT,
   type BackupHead,

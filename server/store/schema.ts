@@ -22,15 +22,8 @@ import type {
 import type { ProvisioningLogTable, ScimGroupTable, ScimTokenTable, ScimUserTable } from "./tables/provisioning.ts";
 import type { ExternalIdentityTable, IdentityProviderTable, SignOnSessionTable, SignOnStepTable } from "./tables/identity.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
-import type {
-  ApprovalTable,
-  HeldAnswerTable,
-  McpServerSnapshotTable,
-  McpServerTable,
-  ServerConfigTable,
-  ToolSessionTable,
-  VirtualServerTable,
-} from "./tables/tools.ts";
+import type { ApprovalTable, HeldAnswerTable } from "./tables/approvals.ts";
+import type { McpServerSnapshotTable, McpServerTable, ServerConfigTable, ToolSessionTable, VirtualServerTable } from "./tables/tools.ts";
 import type {
   AgentContextTable,
   AgentGrantTable,

@@ -1,5 +1,6 @@
 import { readYaml } from "../../runtime/yaml.ts";
-import { GROUP_DOCUMENTS, ITEM_DOCUMENTS, type Kind, KINDS } from "./kinds.ts";
+import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
+import { type Kind, KINDS } from "./kinds.ts";
 import { entryName } from "./names.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 

@@ -1,5 +1,6 @@
 import { stricter } from "../../directory/assurance/autonomy.ts";
-import { grantFor, type AgentEntry, type AgentGrantEntry } from "../../directory/agents/agent-entry.ts";
+import type { AgentEntry, AgentGrantEntry } from "../../directory/agents/agent-entry.ts";
+import { grantFor } from "../../directory/agents/deciding-grant.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";

@@ -6,7 +6,7 @@ import type { AiSystemRow } from "../../store/ai-systems.ts";
 import { readGroupChains } from "../../store/group-chains.ts";
 import { skillsOfGroup } from "../../store/group-skills.ts";
 import { tenantStore } from "../../store/tenants.ts";
-import { grantFor } from "../agents/agent-entry.ts";
+import { grantFor } from "../agents/deciding-grant.ts";
 import { agentGrants } from "../agents/agent-grants.ts";
 import { agents } from "../agents/agents.ts";
 import { effectiveLimitsOf } from "../limits/group-policies.ts";

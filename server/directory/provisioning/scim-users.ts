@@ -5,9 +5,8 @@ import { endUserByUsername, endUserStore, type EndUserPatch, type EndUserRow } f
 import type { Page, Paged } from "../../store/paging.ts";
 import type { ScimCondition } from "../../store/scim-conditions.ts";
 import { leaveScimGroups } from "../../store/scim-groups.ts";
+import { endAdminSessionsOf, expireApprovalsOf } from "../../store/scim-departures.ts";
 import {
-  endAdminSessionsOf,
-  expireApprovalsOf,
   insertScimUser,
   isNewPerson,
   scimMemberships,

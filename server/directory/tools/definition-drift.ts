@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { DefinitionDrift } from "@gatehouse/contracts/mcp-servers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { comparedMcpSnapshots, mcpServerStore, type McpSnapshotRow, toolsOfConfigs } from "../../store/mcp-servers.ts";
+import { mcpServerStore, toolsOfConfigs } from "../../store/mcp-servers.ts";
+import { comparedMcpSnapshots, type McpSnapshotRow } from "../../store/mcp-snapshots.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 

@@ -1,5 +1,5 @@
 import { mapped, type Claims } from "../../directory/identity/claims.ts";
-import { refusedSignOn } from "../../directory/identity/accounts.ts";
+import { refusedSignOn } from "../../directory/identity/vouched.ts";
 import {
   keepStep,
   newSecretText,
