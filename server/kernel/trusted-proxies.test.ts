@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ConfigurationError, readConfiguration } from "./configuration.ts";
+import { readConfiguration } from "./configuration.ts";
+import { ConfigurationError } from "./read-variable.ts";
 import { ipAddress, placeOf } from "./ip-address.ts";
 import { callerAddress } from "./trusted-proxies.ts";
 

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { BaselineEpochTable, DriftFindingTable } from "./tables/assurance.ts";
+import type { BaselineEpochTable, DriftFindingTable } from "./tables/drift.ts";
 
 export type FindingRow = Selectable<DriftFindingTable>;
 export type FindingPatch = Updateable<DriftFindingTable>;

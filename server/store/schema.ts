@@ -53,14 +53,10 @@ import type {
   AiSystemObservationTable,
   AiSystemTable,
   AssuranceSnapshotTable,
-  BaselineEpochTable,
-  DriftFindingTable,
-  IncidentWindowTable,
-  ReplayRunTable,
-  ReplaySuiteTable,
-  ResponsePolicyTable,
-  ResponseTable,
 } from "./tables/assurance.ts";
+import type { ResponsePolicyTable, ResponseTable } from "./tables/responses.ts";
+import type { BaselineEpochTable, DriftFindingTable, IncidentWindowTable } from "./tables/drift.ts";
+import type { ReplayRunTable, ReplaySuiteTable } from "./tables/replay.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { SealedComplianceReportTable } from "./tables/compliance.ts";
 import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";

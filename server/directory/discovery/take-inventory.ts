@@ -1,7 +1,8 @@
 import type { InventoryTaken } from "@gatehouse/contracts/discovery";
 import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { countAssets, lockJudging, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
+import { lockJudging } from "../../store/asset-judgements.ts";
+import { countAssets, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
 import { putDevices } from "../../store/discovery-devices.ts";
 import type { Write } from "../writes/write.ts";
 import { type Inventory, type InventoryItem, InvalidInventory } from "./inventory-item.ts";

@@ -20,7 +20,8 @@ import {
   type GuardrailConfigRow,
 } from "../../store/guardrail-configs.ts";
 import { lockedModel, modelIdByName } from "../../store/models.ts";
-import { invalidField, type Records, records } from "../writes/records.ts";
+import type { Records } from "../writes/record-spec.ts";
+import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "./bound-groups.ts";
 import type { StoredEngine } from "./guardrail-entry.ts";

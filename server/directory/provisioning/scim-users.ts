@@ -18,7 +18,8 @@ import {
   type ScimMembership,
   type ScimUserRow,
 } from "../../store/scim-users.ts";
-import { END_USERS, nextTokenGeneration, notifyUser } from "../people/end-users.ts";
+import { END_USERS, notifyUser } from "../people/end-users.ts";
+import { nextTokenGeneration } from "../people/token-generation.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -3,7 +3,8 @@ import { isStorableText } from "../../kernel/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
-import { ONE_FILE, readForm } from "./read-form.ts";
+import { readForm } from "./read-form.ts";
+import { ONE_FILE } from "./upload-form.ts";
 
 type Fields = ReadonlyMap<string, string>;
 

@@ -12,7 +12,8 @@ import { ownIdentities, unlinkOwnIdentity } from "../../directory/knowledge/kb-i
 import { passagesOfReader, portalKnowledgeBases } from "../../directory/knowledge/knowledge-bases.ts";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 import { scopeOf, lookupScopesOf } from "./portal-scopes.ts";
 
 const CONNECTORS = [

@@ -9,7 +9,8 @@ import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
 import { bindingCookie, bindingOf, movingOnPage, noBindingCookie, notSignedInPage, testedPage } from "../../wire/sign-on-page.ts";
 import { PAGE_HEADERS } from "../../wire/html-page.ts";
-import { portalAnswer, portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 export const PORTAL_SSO = "/v1/portal/auth/sso";
 const common = { admits: "anyone", authenticates: true } as const;

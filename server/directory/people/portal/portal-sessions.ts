@@ -2,9 +2,10 @@ import { refuse, Refused } from "../../../kernel/errors.ts";
 import { endUserStore, type EndUserRow } from "../../../store/end-users.ts";
 import { tenantIsEnabled } from "../../../store/tenants.ts";
 import { write } from "../../writes/write.ts";
-import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
+import { END_USERS, notifyUser } from "../end-users.ts";
+import { nextTokenGeneration } from "../token-generation.ts";
 import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, pageTokenSeconds } from "../page-sessions.ts";
-import type { PortalToken } from "./portal-tokens.ts";
+import type { PortalToken } from "./portal-token.ts";
 import { type PortalLogins, type PortalOrigin, type PortalSession, userActor, userRow } from "./portal-logins.ts";
 
 /** What the cookie of a new session holds. Refuses a token that was not given just now. */
