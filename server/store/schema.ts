@@ -59,7 +59,8 @@ import type { BaselineEpochTable, DriftFindingTable, IncidentWindowTable } from 
 import type { ReplayRunTable, ReplaySuiteTable } from "./tables/replay.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { SealedComplianceReportTable } from "./tables/compliance.ts";
-import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
+import type { AssetTable } from "./tables/assets.ts";
+import type { CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
 import type {
   UsageImportBucketTable,
   UsageImportMappingTable,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { replayGateOf, wilsonLower } from "./replay-gate.ts";
+import { replayGateOf } from "./replay-gate.ts";
+import { wilsonLower } from "./wilson-bound.ts";
 import { stratified } from "./stratified-sample.ts";
 
 const DAY_MS = 86_400_000;

@@ -2,7 +2,7 @@ import type { AssuranceReport, SystemHealth } from "@gatehouse/contracts/ai-assu
 import { usdFromMicros } from "../../kernel/money.ts";
 import { evidenceStore } from "../../store/ai-system-evidence.ts";
 import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
-import { chainHeads, unanchoredChains } from "../../store/assurance-snapshots.ts";
+import { chainHeads, unanchoredChains } from "../../store/chain-heads.ts";
 import { activeContract } from "../../store/ai-contracts.ts";
 import { newestSuite } from "../../store/replay.ts";
 import { gateFor } from "./replay-runs.ts";

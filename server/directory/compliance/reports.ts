@@ -3,7 +3,7 @@ import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 import { placesOfContent } from "../../store/compliance-facts.ts";
 import type { FactWindow } from "../../store/fact-window.ts";
-import { chainHeads, type StoredHead } from "../../store/assurance-snapshots.ts";
+import { chainHeads, type StoredHead } from "../../store/chain-heads.ts";
 import { adminLogHead, sealedReportOf } from "../../store/sealed-reports.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
 import { readFrameworks } from "./profile.ts";

@@ -3,7 +3,8 @@ import type { EffectiveLimits, LlmLimitsState, PolicyState } from "@gatehouse/co
 import { RE2JS } from "re2js";
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { readPolicyRows, removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
+import { removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
+import { readPolicyRows } from "../../store/group-policy-rows.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { knownModels } from "../../store/models.ts";
 import { lockTree } from "../../store/resource-groups.ts";

@@ -1,6 +1,7 @@
 import { refuse } from "../../kernel/errors.ts";
 import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
-import { baseName, type UploadFields } from "../../services/files/upload.ts";
+import { baseName } from "../../services/files/said-of-file.ts";
+import type { UploadFields } from "../../services/files/upload.ts";
 
 const KNOWN = new Set(["file", "kind", "chat_id", "model_id", "display_name"]);
 

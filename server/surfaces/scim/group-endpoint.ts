@@ -13,7 +13,8 @@ import { ScimError } from "../../wire/scim/scim-error.ts";
 import { notAllowed, type ScimAnswer, type ScimExchange } from "./exchange.ts";
 import { listDocument } from "./discovery.ts";
 import { groupChange, groupOf, groupResource } from "./groups.ts";
-import { asksForMembers, listQuery, shownAttributes } from "./list-query.ts";
+import { listQuery } from "./list-query.ts";
+import { asksForMembers, shownAttributes } from "./shown-attributes.ts";
 import { versionTag } from "./people.ts";
 
 export async function groupEndpoint(exchange: ScimExchange, method: string): Promise<ScimAnswer> {
