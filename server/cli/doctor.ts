@@ -23,7 +23,8 @@ import { openAuditDatabase } from "./audit-database.ts";
 import { EMBEDDED_PASSWORD } from "./running-database.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
-import { examineAdminLog, examineChains } from "./examine-chains.ts";
+import { examineAdminLog } from "./examine-admin-log.ts";
+import { examineChains } from "./examine-chains.ts";
 
 const USAGE = `Usage:
   gatehouse doctor [--json]

@@ -1,4 +1,5 @@
-import { CallSums, type CallUse } from "./call-sums.ts";
+import { CallSums } from "./call-sums.ts";
+import type { CallUse } from "./summed-use.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
 import { type LedgerFigures, watchLedgerIn } from "./ledger-metrics.ts";
 

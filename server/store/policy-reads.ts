@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import { type AgentGrantRow, readAgentGrants } from "./agent-grants.ts";
-import { type AgentSigningKeyRow, signingKeys } from "./agents.ts";
+import { type AgentSigningKeyRow, signingKeys } from "./agent-signing-keys.ts";
 import { type AutonomyRow, readAutonomy } from "./ai-systems.ts";
 import { type ClassifiedGroup, readClassifiedGroups } from "./classified-groups.ts";
 import type { Database } from "./database.ts";

@@ -14,7 +14,7 @@ import {
   putSeenAssets,
   type SeenAsset,
 } from "../../store/discovered-assets.ts";
-import { putDevices } from "../../store/discovery-devices.ts";
+import { putDevices } from "../../store/seen-devices.ts";
 import { readGatewayOrigins } from "../../store/governed-endpoints.ts";
 import type { Directory } from "../writes/write.ts";
 import { eventsByTrust } from "./events-by-trust.ts";

@@ -8,7 +8,7 @@ import type { Fields } from "./merge.ts";
 import { setsQuota } from "./own-limits.ts";
 import type { GroupNode, PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";
-import { type Quota, QUOTAS } from "./rules.ts";
+import { type Quota, QUOTAS } from "./quotas.ts";
 import { periodEnd, periodOf, utcDay } from "./periods.ts";
 
 type Limit = Consumption["limits"][number];

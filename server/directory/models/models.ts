@@ -2,7 +2,7 @@ import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehou
 import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChanges } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/record-changes.ts";
 import { bindModels, unbindModels } from "../../store/group-models.ts";
 import { guardrailsAsking } from "../../store/guardrail-configs.ts";
 import {

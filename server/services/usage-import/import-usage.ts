@@ -1,5 +1,6 @@
 import { queueDueImports } from "../../directory/usage-import/import-runs.ts";
-import { finishRun, type ImportRun, LeaseLost, stopRun, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
+import { finishRun, stopRun } from "../../directory/usage-import/finish-import-run.ts";
+import { type ImportRun, LeaseLost, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";

@@ -11,7 +11,7 @@ import type { Snapshots } from "../../snapshots.ts";
 import { mayResolve, readApproval } from "../../tools/approvals.ts";
 import { alertGroupsOf, portalAlert } from "./alerts.ts";
 import type { FeedFollower, FeedEvent } from "./feed-follower.ts";
-import { readNotification } from "./notifications.ts";
+import { readNotification } from "./portal-notification.ts";
 
 const CHANNEL = "gatehouse_portal";
 /** A person with more open portals than this loses the oldest. */
