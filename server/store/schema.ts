@@ -61,12 +61,8 @@ import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } fro
 import type { SealedComplianceReportTable } from "./tables/compliance.ts";
 import type { AssetTable } from "./tables/assets.ts";
 import type { CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
-import type {
-  UsageImportBucketTable,
-  UsageImportMappingTable,
-  UsageImportRunTable,
-  UsageImportSettingsTable,
-} from "./tables/usage-import.ts";
+import type { UsageImportBucketTable, UsageImportMappingTable } from "./tables/usage-import-buckets.ts";
+import type { UsageImportRunTable, UsageImportSettingsTable } from "./tables/usage-import.ts";
 import type {
   KnowledgeBaseTable,
   KnowledgeChunkTable,

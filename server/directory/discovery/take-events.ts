@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { DiscoveryEvent, DiscoveryEvents, DiscoveryEventsTaken } from "@gatehouse/contracts/discovery";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { raiseAlert } from "../../store/alerts.ts";
+import { raiseAlert } from "../../store/raise-alert.ts";
 import { lockUsableKey, newEventIds, noteCollectorSeen, useNonce } from "../../store/collector-keys.ts";
 import type { Trx } from "../../store/database.ts";
 import { lockJudging } from "../../store/asset-judgements.ts";

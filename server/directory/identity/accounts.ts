@@ -4,11 +4,12 @@ import { uuid } from "../../kernel/ids.ts";
 import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
 import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
 import { scimUserByExternalId, type ScimUserRow } from "../../store/scim-users.ts";
-import { externalIdentity, hasOtherOwner, insertExternalIdentity, noteExternalLogin, setMembershipsOf } from "../../store/sign-on.ts";
+import { externalIdentity, insertExternalIdentity, noteExternalLogin } from "../../store/external-identities.ts";
+import { hasOtherOwner, setMembershipsOf } from "../../store/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
-import type { SignOnPlace } from "./sign-on-steps.ts";
+import type { SignOnPlace } from "./sign-on-place.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";

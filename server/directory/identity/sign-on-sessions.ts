@@ -9,7 +9,7 @@ import { nextTokenGeneration } from "../people/token-generation.ts";
 import { endPageSessionsOf, type PagePlane } from "../people/page-sessions.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import type { LogoutToken } from "./logout-token.ts";
-import type { SignOnPlace } from "./sign-on-steps.ts";
+import type { SignOnPlace } from "./sign-on-place.ts";
 
 /** Somebody's session at a provider, as OpenID Connect names it. */
 export interface ProviderSession {

@@ -1,5 +1,5 @@
 import type { Database, Trx } from "../../store/database.ts";
-import { endImport } from "../../store/usage-import-runs.ts";
+import { endImport } from "../../store/usage-import-progress.ts";
 import { matchNames, type ShownKey } from "./import-mappings.ts";
 import type { ImportRun } from "./import-progress.ts";
 import { runTotals } from "./reconcile-usage.ts";
