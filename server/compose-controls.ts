@@ -17,7 +17,7 @@ import { toolCallCap } from "./controls/parameters/tool-call-cap.ts";
 import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
 import { SemanticEnforcement } from "./controls/semantic-policies/semantic-enforcement.ts";
 import { SemanticInspector } from "./controls/semantic-policies/semantic-inspector.ts";
-import type { ConfigurationProvenance } from "./directory/config-follower.ts";
+import type { ConfigurationProvenance } from "./directory/configuration-provenance.ts";
 import type { Database } from "./store/database.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";

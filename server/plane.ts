@@ -1,7 +1,7 @@
 import type { Configuration } from "./kernel/configuration.ts";
 import type { ErrorCode } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
-import { callerAddress } from "./kernel/trusted-proxies.ts";
+import { callerAddress } from "./kernel/caller-address.ts";
 import { plainError } from "./runtime-plane.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 

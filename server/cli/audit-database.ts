@@ -1,19 +1,15 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { jsonLog } from "../kernel/log.ts";
 import { openDataDirectory } from "../store/data-directory.ts";
 import { openDatabase, type Database } from "../store/database.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
-import { DATABASE, SUPERUSER } from "../store/embedded/cluster.ts";
-import { findHome } from "../store/embedded/home.ts";
+import { EMBEDDED_PASSWORD, runningUrl } from "./running-database.ts";
 
 export interface AuditDatabase {
   readonly db: Database;
   close(): Promise<void>;
 }
-
-/** The secret of the data directory that only an embedded database has. */
-export const EMBEDDED_PASSWORD = "postgresql-password";
 
 /** The database at `url`, else the embedded one of `dataDir`: that of a running gateway, or started for as long as it is needed. */
 export async function openAuditDatabase(source: { url: string | undefined; dataDir: string }): Promise<AuditDatabase> {
@@ -47,20 +43,5 @@ export async function openAuditDatabase(source: { url: string | undefined; dataD
   } catch (error) {
     directory.close();
     throw error;
-  }
-}
-
-/** Where a running gateway's PostgreSQL listens, as PostgreSQL itself writes it down; null when none runs. */
-function runningUrl(dataDir: string): string | null {
-  const real = realpathSync(dataDir);
-  try {
-    const [pid, , , port, socket] = readFileSync(join(findHome(real).cluster, "postmaster.pid"), "utf8").split("\n");
-    if (!socket || !existsSync(join(socket, `.s.PGSQL.${port}`))) return null;
-    process.kill(Number(pid), 0);
-    const password = readFileSync(join(real, "secrets", EMBEDDED_PASSWORD), "utf8").trim();
-    return `postgres://${SUPERUSER}:${encodeURIComponent(password)}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(socket)}`;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EPERM") throw error;
-    return null;
   }
 }

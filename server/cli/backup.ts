@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { listChains } from "../ledger/chain-facts.ts";
 import { reasonOf } from "../kernel/errors.ts";
-import { holdConnection } from "../store/database.ts";
+import { holdConnection } from "../store/held-connection.ts";
 import { appliedMigrations, productRelease } from "../store/migrate.ts";
 import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/table-contents.ts";
 import { openAuditDatabase } from "./audit-database.ts";
-import { type ArchiveWriter, writeArchive } from "./backup/archive.ts";
+import { type ArchiveWriter, writeArchive } from "./backup/write-archive.ts";
 import {
   BACKUP_FORMAT,
   type BackupHead,

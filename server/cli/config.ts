@@ -10,7 +10,8 @@ import { type DocumentStep, documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
 import { planOf, type Step } from "./configuration/plan.ts";
 import type { Environment } from "./configuration/secrets.ts";
-import { valueText, type ConfigValue } from "./configuration/value.ts";
+import { tellPlan } from "./configuration/tell-plan.ts";
+import { toldDocument, toldStep } from "./configuration/told-step.ts";
 
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]
@@ -37,8 +38,6 @@ const OPTIONS = {
   "keys-file": { type: "string" },
   help: { type: "boolean", default: false },
 } as const;
-
-const TO_DO = 2;
 
 /** `gatehouse config ...`. Resolves with the exit code; never throws. */
 export async function configCommand(argv: string[], env: Environment, io: CommandIo): Promise<number> {
@@ -77,14 +76,6 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
   }
 }
 
-async function tellPlan(steps: readonly Step[], documents: readonly DocumentStep[], io: CommandIo): Promise<number> {
-  for (const step of steps) await io.stdout(told(step));
-  for (const step of documents) await io.stdout(toldDocument(step));
-  if (steps.length + documents.length > 0) return TO_DO;
-  await io.stdout("Nothing is to be done.\n");
-  return 0;
-}
-
 async function apply(
   steps: readonly Step[],
   documents: readonly DocumentStep[],
@@ -118,7 +109,7 @@ async function apply(
       // Written at once: what comes after may fail, and a key is never shown again.
       writeFileSync(keysFile, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
     }
-    if (changed) await io.stdout(told(step));
+    if (changed) await io.stdout(toldStep(step));
     return changed ? 1 : 0;
   }
 }
@@ -131,26 +122,4 @@ async function at<T>(about: string, work: () => Promise<T>): Promise<T> {
       cause: error,
     });
   }
-}
-
-const SIGNS = { create: "+", change: "~", delete: "-" } as const;
-
-function told(step: Step): string {
-  const head = `${SIGNS[step.action]} ${step.kind.section} "${step.name}"\n`;
-  if (step.action !== "change") return head;
-  const isSecret = (member: string) => step.kind.secrets?.includes(member) === true;
-  return `${head}${step.differences
-    .map(({ member, before, after }) => `    ${member}: ${isSecret(member) ? "another secret" : `${short(before)} -> ${short(after)}`}\n`)
-    .join("")}`;
-}
-
-function toldDocument({ about, before, after }: DocumentStep): string {
-  return `~ ${about}: ${short(before)} -> ${short(after)}\n`;
-}
-
-const LONGEST = 200;
-
-function short(value: ConfigValue): string {
-  const text = JSON.stringify(value) ?? valueText(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
 }

@@ -19,10 +19,12 @@ import { openValkey } from "../runtime/valkey.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
 import { importsWithoutKey, openStoredKeys } from "../store/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
-import { EMBEDDED_PASSWORD, openAuditDatabase } from "./audit-database.ts";
+import { openAuditDatabase } from "./audit-database.ts";
+import { EMBEDDED_PASSWORD } from "./running-database.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
-import { examineAdminLog, examineChains } from "./examine-chains.ts";
+import { examineAdminLog } from "./examine-admin-log.ts";
+import { examineChains } from "./examine-chains.ts";
 
 const USAGE = `Usage:
   gatehouse doctor [--json]

@@ -27,7 +27,7 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Sav
       const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
       const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
       yield finding(
-        stateOf(result.verdict),
+        findingStateOf(result.verdict),
         "audit chain",
         `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`,
       );
@@ -40,20 +40,7 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Sav
     yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
 }
 
-export async function* examineAdminLog(db: Database, kept: SavedCheckpoint | undefined): AsyncGenerator<DoctorFinding> {
-  try {
-    const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { saved: kept === undefined ? [] : [kept] });
-    yield finding(
-      stateOf(verdict),
-      "admin log",
-      `${verdict} over ${entries} entries${findings[0] === undefined ? "" : `: ${findings[0].detail}`}`,
-    );
-  } catch (error) {
-    yield finding("wrong", "admin log", (error as Error).message);
-  }
-}
-
-function stateOf(verdict: Verdict): DoctorFinding["state"] {
+export function findingStateOf(verdict: Verdict): DoctorFinding["state"] {
   if (verdict === "intact") return "ok";
   return verdict === "unanchored" ? "warning" : "wrong";
 }

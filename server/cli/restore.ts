@@ -9,25 +9,18 @@ import { jsonLog } from "../kernel/log.ts";
 import { openBlobDirectory } from "../store/blob-directory.ts";
 import type { BlobStore } from "../store/blobs.ts";
 import { type DataDirectory, openDataDirectory } from "../store/data-directory.ts";
-import { type Database, holdConnection, openDatabase } from "../store/database.ts";
+import { type Database, openDatabase } from "../store/database.ts";
+import { holdConnection } from "../store/held-connection.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
 import { findHome } from "../store/embedded/home.ts";
 import { hasTables, migrateTo } from "../store/migrate.ts";
-import {
-  beginLoading,
-  copyRows,
-  listTables,
-  loadRows,
-  makePartitions,
-  RowsCount,
-  setSequences,
-  withoutRules,
-} from "../store/table-contents.ts";
+import { beginLoading, loadRows, makePartitions, setSequences, withoutRules } from "../store/table-contents.ts";
 import { exitCode } from "./audit-report.ts";
 import { readArchive } from "./backup/archive.ts";
 import type { BackupHead, FileEntry, SecretsEntry, TableEndEntry, TableEntry } from "./backup/contents.ts";
 import { examineBackup, requireBackup } from "./backup/examine.ts";
 import type { CommandIo } from "./command-io.ts";
+import { requireSame } from "./backup/read-back.ts";
 
 const USAGE = `Usage:
   gatehouse restore FILE [--database-url URL] [--data-dir DIR]
@@ -120,18 +113,6 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
     held.release(failed);
   }
   return told;
-}
-
-type Client = Parameters<typeof listTables>[0];
-
-/** What is in the table now is what was counted when it was read. */
-async function requireSame(client: Client, { name, rows, digest }: TableEndEntry): Promise<void> {
-  const table = (await listTables(client)).find((one) => one.name === name);
-  if (table === undefined) throw new Error(`the database has no table ${name}`);
-  const count = new RowsCount();
-  for await (const _ of copyRows(client, table, count));
-  if (count.result.rows !== rows || count.result.digest !== digest)
-    throw new Error(`${name} was read back as ${count.result.rows} rows that are not the ${rows} of the backup`);
 }
 
 /** Those of another gateway are not overwritten: what was sealed with them could not be opened any more. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testDatabase } from "../../tests/support/database.ts";
 import { jsonLog } from "../kernel/log.ts";
-import { recordChanges } from "../store/config-changes.ts";
+import { recordChanges } from "../store/record-changes.ts";
 import { openDatabase } from "../store/database.ts";
 import { ConfigFollower, type ConfigListener } from "./config-follower.ts";
 

@@ -1,57 +1,17 @@
-import { Counter, type Registry } from "prom-client";
-
-/** What a call used and what was done about it. */
-export interface CallUse {
-  readonly proxyType: string;
-  /** A code of the gateway's own; null: it did what it was for. */
-  readonly failure: string | null;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costMicros: number;
-  /** What a guardrail did: block, redact or warn. */
-  readonly guardrailAction: string | null;
-  /** How each attempt at a provider ended: served, or why another one was made. */
-  readonly attempts: readonly { readonly outcome: string }[];
-  /** Answered from the semantic cache: exact or semantic. */
-  readonly cacheLayer: string | null;
-}
-
-/** Sums of one metric by its labels, added to with each call and read when somebody looks. */
-class Sums {
-  private readonly sums = new Map<string, { labels: Record<string, string>; sum: number }>();
-
-  constructor(registry: Registry, name: string, help: string, labelNames: string[], unit = 1) {
-    const { sums } = this;
-    new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const { labels, sum } of sums.values()) this.inc(labels, sum * unit);
-      },
-    });
-  }
-
-  add(key: string, amount: number, labels: () => Record<string, string>): void {
-    const known = this.sums.get(key);
-    if (known === undefined) this.sums.set(key, { labels: labels(), sum: amount });
-    else known.sum += amount;
-  }
-}
+import type { Registry } from "prom-client";
+import { SummedUse, type CallUse } from "./summed-use.ts";
 
 /** What calls used and what was done about them. Labels are classes and codes of the gateway's own. */
 export class CallSums {
-  private readonly tokens: Sums;
-  private readonly cost: Sums;
-  private readonly failures: Sums;
-  private readonly guardrails: Sums;
-  private readonly attempts: Sums;
-  private readonly cacheHits: Sums;
+  private readonly tokens: SummedUse;
+  private readonly cost: SummedUse;
+  private readonly failures: SummedUse;
+  private readonly guardrails: SummedUse;
+  private readonly attempts: SummedUse;
+  private readonly cacheHits: SummedUse;
 
   constructor(registry: Registry) {
-    const sums = (name: string, help: string, labels: string[], unit?: number) => new Sums(registry, name, help, labels, unit);
+    const sums = (name: string, help: string, labels: string[], unit?: number) => new SummedUse(registry, name, help, labels, unit);
     this.tokens = sums("gatehouse_call_tokens_total", "Tokens of calls, by what was called and direction", ["proxy_type", "direction"]);
     this.cost = sums("gatehouse_call_cost_usd_total", "Cost of calls with a price, in US dollars", ["proxy_type"], 1e-6);
     this.failures = sums("gatehouse_call_failures_total", "Calls that did not do what they were for, by the code of why", [

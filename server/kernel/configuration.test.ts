@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { ConfigurationError, readConfiguration } from "./configuration.ts";
+import { readConfiguration } from "./configuration.ts";
+import { ConfigurationError } from "./read-variable.ts";
 
 function refusal(env: Record<string, string>): string {
   try {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ConfigurationError, readConfiguration } from "./configuration.ts";
+import { readConfiguration } from "./configuration.ts";
+import { ConfigurationError } from "./read-variable.ts";
 
 const FROM = "Gatehouse <gateway@mail.example>";
 const mailOf = (url: string, from = FROM) => readConfiguration({ GW_SMTP_URL: url, GW_SMTP_FROM: from }).mail;

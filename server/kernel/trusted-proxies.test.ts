@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ConfigurationError, readConfiguration } from "./configuration.ts";
+import { readConfiguration } from "./configuration.ts";
+import { ConfigurationError } from "./read-variable.ts";
 import { ipAddress, placeOf } from "./ip-address.ts";
-import { callerAddress } from "./trusted-proxies.ts";
+import { callerAddress } from "./caller-address.ts";
 
 const trusting = (setting: string) => readConfiguration({ GW_TRUSTED_PROXIES: setting }).trustedProxies;
 const PROXIES = "10.0.0.0/8, 192.0.2.1, 2001:db8:aaaa::/48, ::1";

@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { EndUserIdentity } from "../directory/end-user-cache.ts";
-import type { PortalToken } from "../directory/people/portal/portal-tokens.ts";
+import type { PortalToken } from "../directory/people/portal/portal-token.ts";
 import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { RequestHeaders } from "../kernel/request-headers.ts";

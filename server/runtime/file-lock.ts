@@ -1,27 +1,9 @@
-import { dlopen } from "bun:ffi";
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { type Flock, loadFlock } from "./flock.ts";
 
-/** Names of the C library, most likely first: glibc, macOS, musl. */
-const LIBRARIES =
-  process.platform === "darwin"
-    ? ["libSystem.B.dylib"]
-    : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NOT_WAITING = 4;
-
-type Flock = (fd: number, operation: number) => number;
 let flock: Flock | undefined;
-
-function loadFlock(): Flock {
-  for (const name of LIBRARIES) {
-    try {
-      return dlopen(name, { flock: { args: ["int", "int"], returns: "int" } }).symbols.flock;
-    } catch {
-      // Another C library; the next name.
-    }
-  }
-  throw new Error("no C library with flock was found");
-}
 
 export class LockedError extends Error {
   /** The process that holds the lock, as far as it said. */

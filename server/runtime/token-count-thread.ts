@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { textsToCount } from "./counted-texts.ts";
 import type { CountJob, CountJobDone } from "./token-counts.ts";
 
 /** Characters that are encoded at once: what encoding one word takes grows with the square of its length. */
@@ -13,32 +14,11 @@ const ENCODED = /[A-Za-z0-9+/_=-]{256,}/g;
 /** A mark of the tokenizer's own is as much text as any other. */
 const OPTIONS = { disallowedSpecial: new Set<string>() };
 
-/** Names and texts of a JSON body, as its provider reads them; a body that is no JSON as it is. */
-function* textsOf(body: string): Generator<string> {
-  const left: unknown[] = [];
-  try {
-    left.push(JSON.parse(body));
-  } catch {
-    yield body;
-  }
-  while (left.length > 0) {
-    const value = left.pop();
-    if (typeof value === "string") yield value;
-    else if (Array.isArray(value)) for (const item of value) left.push(item);
-    else if (typeof value === "object" && value !== null)
-      for (const [name, member] of Object.entries(value)) {
-        yield name;
-        left.push(member);
-      }
-    else yield String(value);
-  }
-}
-
 /** Null where counting would take too long. */
 function counted(body: string): number | null {
   const until = performance.now() + LONGEST_MS;
   let tokens = 0;
-  for (const whole of textsOf(body)) {
+  for (const whole of textsToCount(body)) {
     const text = whole.replace(ENCODED, (run) => {
       tokens += run.length;
       return " ";

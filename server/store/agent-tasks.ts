@@ -1,6 +1,5 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
 import type { AgentTaskTable } from "./tables/agents.ts";
 
 export type AgentTaskRow = Selectable<AgentTaskTable>;
@@ -13,13 +12,17 @@ export interface TaskScope {
   readonly ownerId: string;
 }
 
-const within = ({ tenantId, agentId, ownerId }: TaskScope) => ({ tenant_id: tenantId, agent_id: agentId, owner_id: ownerId });
+export const withinTaskScope = ({ tenantId, agentId, ownerId }: TaskScope) => ({
+  tenant_id: tenantId,
+  agent_id: agentId,
+  owner_id: ownerId,
+});
 
 export async function ownTask(db: Database, scope: TaskScope, id: string): Promise<AgentTaskRow | undefined> {
   return db
     .selectFrom("agent_tasks")
     .selectAll()
-    .where((eb) => eb.and(within(scope)))
+    .where((eb) => eb.and(withinTaskScope(scope)))
     .where("id", "=", id)
     .executeTakeFirst();
 }
@@ -105,7 +108,7 @@ export interface TaskListing {
 
 /** The newest status first. `total` counts all pages. */
 export async function listOwnTasks(db: Database, scope: TaskScope, listing: TaskListing): Promise<{ rows: AgentTaskRow[]; total: number }> {
-  let query = db.selectFrom("agent_tasks").where((eb) => eb.and(within(scope)));
+  let query = db.selectFrom("agent_tasks").where((eb) => eb.and(withinTaskScope(scope)));
   if (listing.contextId !== null) query = query.where("context_id", "=", listing.contextId);
   if (listing.state !== null) query = query.where("state", "=", listing.state);
   if (listing.since !== null) query = query.where("status_at", ">=", listing.since);
@@ -115,87 +118,6 @@ export async function listOwnTasks(db: Database, scope: TaskScope, listing: Task
     query = query.where((eb) => eb.or([eb("status_at", "<", after.at), eb.and([eb("status_at", "=", after.at), eb("id", ">", after.id)])]));
   const rows = await query.selectAll().orderBy("status_at", "desc").orderBy("id").limit(listing.limit).execute();
   return { rows, total: Number(total) };
-}
-
-export async function ownContext(db: Database, scope: TaskScope, contextId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("agent_contexts")
-    .select("upstream_context_id")
-    .where((eb) => eb.and(within(scope)))
-    .where("context_id", "=", contextId)
-    .executeTakeFirst();
-  return row?.upstream_context_id;
-}
-
-/** Keeps how its owner calls a context. False: the agent gave it to somebody else before. */
-export async function keepContext(db: Database, scope: TaskScope, contextId: string, upstreamId: string): Promise<boolean> {
-  const other = await db
-    .selectFrom("agent_contexts")
-    .select("owner_id")
-    .where("tenant_id", "=", scope.tenantId)
-    .where("agent_id", "=", scope.agentId)
-    .where("upstream_context_id", "=", upstreamId)
-    .where("owner_id", "<>", scope.ownerId)
-    .limit(1)
-    .executeTakeFirst();
-  if (other !== undefined) return false;
-  await db
-    .insertInto("agent_contexts")
-    .values({ ...within(scope), context_id: contextId, upstream_context_id: upstreamId })
-    .onConflict((conflict) =>
-      conflict.columns(["tenant_id", "agent_id", "owner_id", "context_id"]).doUpdateSet({ used_at: sql<Date>`now()` }),
-    )
-    .execute();
-  return true;
-}
-
-export interface TaskFilters {
-  readonly agent_id?: string | undefined;
-  readonly state?: string | undefined;
-  readonly root_task_id?: string | undefined;
-  /** Null: of everybody in the tenant. */
-  readonly ownerId: string | null;
-}
-
-export type ListedTask = AgentTaskRow & { readonly card_name: string; readonly push_configs: number };
-
-const listed = (db: Database) =>
-  db
-    .selectFrom("agent_tasks as t")
-    .innerJoin("agents as a", "a.id", "t.agent_id")
-    .selectAll("t")
-    .select([
-      "a.card_name",
-      sql<number>`(SELECT count(*) FROM agent_push_configs p WHERE p.tenant_id = t.tenant_id AND p.agent_id = t.agent_id AND p.task_id = t.id)`.as(
-        "push_configs",
-      ),
-    ]);
-
-/** The newest first. */
-export async function taskPage(db: Database, tenantId: string, filters: TaskFilters, page: Page): Promise<Paged<ListedTask>> {
-  let query = listed(db).where("t.tenant_id", "=", tenantId);
-  if (filters.ownerId !== null) query = query.where("t.owner_id", "=", filters.ownerId);
-  if (filters.agent_id !== undefined) query = query.where("t.agent_id", "=", filters.agent_id);
-  if (filters.state !== undefined) query = query.where("t.state", "=", filters.state);
-  if (filters.root_task_id !== undefined) query = query.where("t.root_task_id", "=", filters.root_task_id);
-  const items = await query.orderBy("t.created_at", "desc").orderBy("t.id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query
-    .clearSelect()
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  return { items, total: Number(total) };
-}
-
-export async function findListedTask(
-  db: Database,
-  tenantId: string,
-  agentId: string,
-  id: string,
-  ownerId: string | null,
-): Promise<ListedTask | undefined> {
-  let query = listed(db).where("t.tenant_id", "=", tenantId).where("t.agent_id", "=", agentId).where("t.id", "=", id);
-  if (ownerId !== null) query = query.where("t.owner_id", "=", ownerId);
-  return query.executeTakeFirst();
 }
 
 /** The states a task went through, the first first. */

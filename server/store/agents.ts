@@ -1,14 +1,12 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { lockName } from "./named-lock.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
-import type { AgentSigningKeyTable, AgentTable } from "./tables/agents.ts";
+import type { AgentTable } from "./tables/agents.ts";
 
 export type AgentRow = Selectable<AgentTable>;
 export type AgentInsert = Insertable<AgentTable>;
 export type AgentPatch = Updateable<AgentTable>;
-export type AgentSigningKeyRow = Selectable<AgentSigningKeyTable>;
 
 interface AgentFilters {
   readonly search?: string | undefined;
@@ -38,30 +36,6 @@ export async function agentNamed(db: Database | Trx, tenantId: string, cardName:
     .where("card_name", "=", cardName)
     .executeTakeFirst();
   return row?.id;
-}
-
-/** Newest first, without those that have retired. */
-export async function signingKeys(db: Database | Trx, tenantId: string, now: Date): Promise<AgentSigningKeyRow[]> {
-  return db
-    .selectFrom("agent_signing_keys")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where((eb) => eb.or([eb("retires_at", "is", null), eb("retires_at", ">", now)]))
-    .orderBy("created_at", "desc")
-    .orderBy("kid")
-    .execute();
-}
-
-/** Puts a key in the place of the newest, which retires then. Waits for others who do the same. */
-export async function insertSigningKey(trx: Trx, key: Insertable<AgentSigningKeyTable>, retiresAt: Date): Promise<void> {
-  await lockName(trx, `agent_signing_keys/${key.tenant_id}`);
-  await trx
-    .updateTable("agent_signing_keys")
-    .set({ retires_at: retiresAt })
-    .where("tenant_id", "=", key.tenant_id)
-    .where("retires_at", "is", null)
-    .execute();
-  await trx.insertInto("agent_signing_keys").values(key).execute();
 }
 
 /** Agents whose cards were looked at longest ago: what a worker looks at again. */

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely";
-import { addHours, addSigns } from "./ai-system-signs.ts";
+import { addHours } from "./ai-system-hours.ts";
+import { addSigns } from "./ai-system-signs.ts";
 import type { Database, Trx } from "./database.ts";
 import type { AiSystemObservationTable } from "./tables/assurance.ts";
 

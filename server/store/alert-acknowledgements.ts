@@ -1,34 +1,5 @@
 import { sql } from "kysely";
-import type { AlertRow } from "./alerts.ts";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
-
-export type AlertOfUserRow = AlertRow & { readonly acknowledged_at: Date | null };
-
-/** Alerts of these groups, newest first, each with when this user acknowledged it. */
-export async function alertsOfGroups(
-  db: Database,
-  tenantId: string,
-  groupIds: readonly string[],
-  userId: string,
-  page: Page,
-): Promise<Paged<AlertOfUserRow>> {
-  if (groupIds.length === 0) return { items: [], total: 0 };
-  const query = db
-    .selectFrom("alerts as a")
-    .leftJoin("alert_acknowledgements as k", (join) => join.onRef("k.alert_id", "=", "a.id").on("k.end_user_id", "=", userId))
-    .where("a.tenant_id", "=", tenantId)
-    .where("a.group_id", "in", groupIds);
-  const items = await query
-    .selectAll("a")
-    .select("k.acknowledged_at")
-    .orderBy("a.id", "desc")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
-}
 
 /** When each of these users who did acknowledged the alert. */
 export async function acknowledgementsOf(db: Database, alertId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {

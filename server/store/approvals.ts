@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { ApprovalTable } from "./tables/tools.ts";
+import type { ApprovalTable } from "./tables/approvals.ts";
 
 export type ApprovalRow = Selectable<ApprovalTable>;
 

@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
-import type { AssetTable } from "./tables/discovery.ts";
+import type { AssetTable } from "./tables/assets.ts";
 
 export type AssetRow = Selectable<AssetTable>;
 export type AssetInsert = Insertable<AssetTable> & { id: string };

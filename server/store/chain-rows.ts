@@ -1,21 +1,8 @@
 import { FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
-import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import type pg from "pg";
 import { isoText } from "./audit-columns.ts";
+import { CHAIN_ROW_COLUMNS } from "./chain-row-columns.ts";
 import { copyOut } from "./copy-out.ts";
-
-/** Columns of a line: what the hash covers, and then what else a verification asks of a row. Its place comes last. */
-export const CHAIN_ROW_COLUMNS = [
-  ...HASH_FORMATS.v2,
-  "chain_id",
-  "prev_hash",
-  "row_hash",
-  "created_at",
-  "bodies_pruned_at",
-  "erased_at",
-  "chain_seq",
-  "id",
-] as const satisfies readonly FieldName[];
 
 /** A row's place in the order of a chain. */
 export interface ChainPlace {

@@ -1,14 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
-import { encodeTime } from "ulid";
 import { adminLogStartOf } from "./admin-log.ts";
 import type { Trx } from "./database.ts";
-
-/** What reports count. Windows are of when a row was recorded, which its id tells: a trace row's timestamp is its sender's. */
-export interface FactWindow {
-  readonly tenantId: string;
-  readonly from: Date;
-  readonly to: Date;
-}
+import { type FactWindow, recordedWithin } from "./fact-window.ts";
 
 export interface Counted {
   readonly count: number;
@@ -42,9 +35,6 @@ const CONDITIONS = {
 
 export type RowFact = keyof typeof CONDITIONS;
 
-const floor = (at: Date) => `${encodeTime(at.getTime(), 10)}${"0".repeat(16)}`;
-const within = ({ tenantId, from, to }: FactWindow) => sql`r.tenant_id = ${tenantId} AND r.id >= ${floor(from)} AND r.id < ${floor(to)}`;
-
 export async function countRows(trx: Trx, window: FactWindow): Promise<Record<RowFact, Counted>> {
   const names = Object.keys(CONDITIONS) as RowFact[];
   const columns = names.flatMap((name) => [
@@ -52,7 +42,7 @@ export async function countRows(trx: Trx, window: FactWindow): Promise<Record<Ro
     sql`min(r.id) FILTER (WHERE ${CONDITIONS[name]}) AS ${sql.id(`${name}_first`)}`,
   ]);
   const { rows } = await sql<Record<string, number | string | null>>`
-    SELECT ${sql.join(columns)} FROM audit_rows r WHERE ${within(window)}`.execute(trx);
+    SELECT ${sql.join(columns)} FROM audit_rows r WHERE ${recordedWithin(window)}`.execute(trx);
   const row = rows[0] ?? {};
   return Object.fromEntries(
     names.map((name) => [name, { count: Number(row[`${name}_count`] ?? 0), first: (row[`${name}_first`] ?? null) as string | null }]),
@@ -88,7 +78,7 @@ export async function recipients(trx: Trx, window: FactWindow): Promise<TableRow
   const { rows } = await sql<TableRow>`
     SELECT * FROM (SELECT CASE WHEN r.server_id IS NULL THEN 'provider' ELSE 'tool_server' END AS kind, coalesce(r.server_id, r.llm_provider) AS recipient,
            r.llm_model_used AS model, r.region_routed_to AS region, r.residency_class, count(*)::int AS calls, min(r.id) AS first_row
-      FROM audit_rows r WHERE ${within(window)} AND (r.llm_provider IS NOT NULL OR r.server_id IS NOT NULL)
+      FROM audit_rows r WHERE ${recordedWithin(window)} AND (r.llm_provider IS NOT NULL OR r.server_id IS NOT NULL)
      GROUP BY 1, 2, 3, 4, 5) t
      ORDER BY kind, recipient COLLATE "C", model COLLATE "C", region COLLATE "C", residency_class COLLATE "C"`.execute(trx);
   return rows;
@@ -112,7 +102,7 @@ export async function placesOfContent(trx: Trx, window: FactWindow): Promise<Pla
            CASE WHEN r.residency_class = 'blocked' THEN 'nobody' WHEN r.server_id IS NOT NULL THEN 'tool_server' ELSE 'provider' END AS kind,
            CASE WHEN r.residency_class = 'blocked' THEN NULL ELSE coalesce(r.server_id, r.llm_provider) END AS recipient,
            r.llm_model_used AS model, count(*)::int AS calls, min(r.id) AS first_row, max(r.id) AS last_row
-      FROM audit_rows r WHERE ${within(window)} AND r.source IS DISTINCT FROM 'otel' AND r.llm_cache_hit IS NOT TRUE
+      FROM audit_rows r WHERE ${recordedWithin(window)} AND r.source IS DISTINCT FROM 'otel' AND r.llm_cache_hit IS NOT TRUE
        AND (r.llm_provider IS NOT NULL OR r.server_id IS NOT NULL OR r.residency_class = 'blocked')
      GROUP BY 1, 2, 3, 4, 5) t
      ORDER BY region COLLATE "C" NULLS LAST, kind, recipient COLLATE "C", model COLLATE "C", residency_class COLLATE "C"`.execute(trx);
@@ -130,7 +120,7 @@ export async function healthAccess(trx: Trx, window: FactWindow): Promise<{ grou
   const { rows } = await sql<TableRow>`${PHI(window.tenantId)}
     SELECT r.resource_group_id AS group_id, phi.name AS group_name, r.gateway_user_id AS user_id, r.gateway_user_username AS username,
            r.api_key_id, count(*)::int AS calls, min(r.id) AS first_row, max(r.id) AS last_row
-      FROM audit_rows r JOIN phi ON phi.id::text = r.resource_group_id WHERE ${within(window)}
+      FROM audit_rows r JOIN phi ON phi.id::text = r.resource_group_id WHERE ${recordedWithin(window)}
      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 3 NULLS LAST, 4 NULLS LAST, 5 NULLS LAST`.execute(trx);
   return { groups: Number(groups[0]?.count ?? 0), table: rows };
 }
@@ -141,7 +131,7 @@ export async function classifiedSystems(trx: Trx, window: FactWindow): Promise<T
     SELECT g.id AS group_id, g.name AS group_name, g.eu_ai_act_risk_tier AS risk_tier, s.lifecycle_state,
            coalesce(c.calls, 0)::int AS calls, c.first_row
       FROM resource_groups g LEFT JOIN ai_systems s ON s.id = g.id
-      LEFT JOIN (SELECT r.resource_group_id, count(*) AS calls, min(r.id) AS first_row FROM audit_rows r WHERE ${within(window)}
+      LEFT JOIN (SELECT r.resource_group_id, count(*) AS calls, min(r.id) AS first_row FROM audit_rows r WHERE ${recordedWithin(window)}
                   GROUP BY 1) c ON c.resource_group_id = g.id::text
      WHERE g.tenant_id = ${window.tenantId} ORDER BY g.name COLLATE "C"`.execute(trx);
   return rows;
@@ -151,6 +141,6 @@ export async function classifiedSystems(trx: Trx, window: FactWindow): Promise<T
 export async function activity(trx: Trx, window: FactWindow): Promise<TableRow[]> {
   const { rows } = await sql<TableRow>`
     SELECT r.proxy_type, coalesce(r.success, false) AS success, count(*)::int AS calls, min(r.id) AS first_row
-      FROM audit_rows r WHERE ${within(window)} GROUP BY 1, 2 ORDER BY r.proxy_type COLLATE "C", 2`.execute(trx);
+      FROM audit_rows r WHERE ${recordedWithin(window)} GROUP BY 1, 2 ORDER BY r.proxy_type COLLATE "C", 2`.execute(trx);
   return rows;
 }

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { FactWindow } from "./compliance-facts.ts";
+import type { FactWindow } from "./fact-window.ts";
 import type { Trx } from "./database.ts";
 
 /** What the configuration and the upkeep of a tenant come to. */

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { recordChangeOn } from "./config-changes.ts";
+import { recordChangeOn } from "./record-changes.ts";
 import { prepared } from "./prepared.ts";
 import { ERASE, FORGET_ANSWERS, FORGET_RUN_NAMES, SUBJECT_COLUMNS, hadCome } from "./erasure.ts";
 

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
-import type { IncidentWindowTable } from "./tables/assurance.ts";
+import type { IncidentWindowTable } from "./tables/drift.ts";
 
 export type WindowRow = Selectable<IncidentWindowTable>;
 export type WindowInsert = Insertable<IncidentWindowTable>;

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
@@ -31,27 +31,6 @@ export async function kbConnectorNamed(trx: Trx, tenantId: string, name: string)
     .where("name", "=", name)
     .executeTakeFirst();
   return row?.id;
-}
-
-/** Takes up one that is due, for `leaseMs`; others leave it alone meanwhile. */
-export async function takeUpConnector(db: Database, leaseMs: number): Promise<KbConnectorRow | null> {
-  const { rows } = await sql<KbConnectorRow>`
-    UPDATE knowledge_connectors SET due_at = now() + ${leaseMs} * interval '1 millisecond'
-     WHERE id = (SELECT id FROM knowledge_connectors WHERE enabled AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING *`.execute(db);
-  return rows[0] ?? null;
-}
-
-/** Whoever asked for it meanwhile, or changed it, has it looked at once more. */
-export async function noteSynced(
-  db: Database,
-  { id, every_minutes: minutes }: Pick<KbConnectorRow, "id" | "every_minutes">,
-  problem: string | null,
-  skipped: readonly string[],
-): Promise<void> {
-  await sql`UPDATE knowledge_connectors SET due_at = CASE WHEN due_at > now() THEN now() + ${minutes} * interval '1 minute' ELSE due_at END, problem = ${problem},
-      skipped = ${JSON.stringify(skipped)}::jsonb, synced_at = CASE WHEN ${problem === null} THEN now() ELSE synced_at END
-    WHERE id = ${id}`.execute(db);
 }
 
 /** The documents that a connector brought, by name. */

@@ -38,23 +38,6 @@ export async function knowledgeDocumentIds(
   return new Set((await query.execute()).map(({ id }) => id));
 }
 
-export interface PassageToHold {
-  readonly document_id: string;
-  readonly ordinal: number;
-  readonly terms: Uint8Array;
-  readonly embedding_model_id: string | null;
-  /** Four bytes that say how many there are, then eight in a byte. */
-  readonly signs: Uint8Array | null;
-}
-
-export async function passagesToHold(db: Database, documentIds: readonly string[]): Promise<PassageToHold[]> {
-  const { rows } = await sql<PassageToHold>`
-    SELECT c.document_id, c.ordinal, c.terms, c.embedding_model_id, varbit_send(c.signs) AS signs
-      FROM knowledge_chunks c WHERE c.document_id = ANY (${documentIds as string[]}::uuid[])
-     ORDER BY c.document_id, c.ordinal`.execute(db);
-  return rows;
-}
-
 /** The words of a question in the form that passages are indexed by. */
 export async function lexemesOf(db: Database, question: string): Promise<string[]> {
   const { rows } = await sql<{ lexeme: string }>`SELECT lexeme FROM unnest(to_tsvector('english', ${question}))`.execute(db);

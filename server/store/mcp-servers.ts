@@ -1,14 +1,13 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { lockName } from "./named-lock.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
+import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
-import type { McpServerSnapshotTable, McpServerTable } from "./tables/tools.ts";
+import type { McpServerTable } from "./tables/tools.ts";
 
 export type McpServerRow = Selectable<McpServerTable>;
 export type McpServerInsert = Insertable<McpServerTable>;
 export type McpServerPatch = Updateable<McpServerTable>;
-export type McpSnapshotRow = Selectable<McpServerSnapshotTable>;
 
 export interface McpServerFilters {
   readonly search?: string | undefined;
@@ -131,36 +130,4 @@ export async function lastDiscoveredResources(db: Database, tenantId: string, se
     .limit(1)
     .executeTakeFirst();
   return row?.resources;
-}
-
-/** The newest snapshot, and the one that `accepted` names, else the first; undefined where nothing was discovered yet. */
-export async function comparedMcpSnapshots(
-  db: Database | Trx,
-  tenantId: string,
-  serverId: string,
-  accepted: string | null,
-): Promise<{ before: McpSnapshotRow; current: McpSnapshotRow } | undefined> {
-  const query = db
-    .selectFrom("mcp_server_snapshots")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("mcp_server_id", "=", serverId)
-    .limit(1);
-  const current = await query.orderBy("id", "desc").executeTakeFirst();
-  if (current === undefined) return undefined;
-  const named = accepted === null ? undefined : await query.where("id", "=", accepted).executeTakeFirst();
-  const before = named ?? (await query.orderBy("id", "asc").executeTakeFirst()) ?? current;
-  return { before, current };
-}
-
-export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSnapshotTable>): Promise<void> {
-  await trx.insertInto("mcp_server_snapshots").values(values).execute();
-}
-
-/** Newest first. */
-export async function mcpSnapshots(db: Database, tenantId: string, serverId: string, page: Page): Promise<Paged<McpSnapshotRow>> {
-  const query = db.selectFrom("mcp_server_snapshots").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId);
-  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
 }

@@ -1,19 +1,14 @@
-import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { FOLDED } from "./folded-migrations.ts";
+import { migrationFileNames, digestsOfMigrations, MIGRATIONS_DIRECTORY, type Migrations } from "./migration-files.ts";
 
-const DIRECTORY = fileURLToPath(new URL("./migrations/", import.meta.url));
 // Any constant will do: it only has to be the same in every process that migrates this database.
 const LOCK = 7_201_837_542;
 
 /** A reason not to start, in one line. */
 export class MigrationError extends Error {}
-
-/** Name and digest of each migration. */
-type Migrations = Map<string, string>;
 
 /** Major version of the server. */
 export async function serverVersion(db: Database): Promise<number> {
@@ -26,10 +21,10 @@ export async function serverVersion(db: Database): Promise<number> {
  * release.
  */
 export async function pendingMigrations(db: Database): Promise<string[]> {
-  const files = await fileNames();
+  const files = await migrationFileNames();
   const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
   if (made[0]?.there !== true) return files;
-  const applied = afterFolding(await appliedMigrations(db), await digestsOf(files));
+  const applied = afterFolding(await appliedMigrations(db), await digestsOfMigrations(files));
   return files.filter((name) => !applied.has(name));
 }
 
@@ -51,7 +46,7 @@ export async function productRelease(): Promise<string> {
  * them.
  */
 export async function migrateTo(db: Database, migrations: ReadonlyMap<string, string>): Promise<void> {
-  const digests = await digestsOf(await fileNames());
+  const digests = await digestsOfMigrations(await migrationFileNames());
   for (const [name, digest] of migrations) {
     if (!digests.has(name))
       throw new MigrationError(`it needs migration ${name}, which this release does not have: restore with the release that made it`);
@@ -75,8 +70,8 @@ export async function migrate(db: Database, wanted: (name: string) => boolean = 
 }
 
 async function applyNew(db: Database, wanted: (name: string) => boolean): Promise<void> {
-  const files = (await fileNames()).filter(wanted);
-  const digests = await digestsOf(files);
+  const files = (await migrationFileNames()).filter(wanted);
+  const digests = await digestsOfMigrations(files);
   await db.connection().execute(async (connection) => {
     await sql`SELECT pg_advisory_lock(${sql.lit(LOCK)})`.execute(connection);
     try {
@@ -93,7 +88,7 @@ async function applyNew(db: Database, wanted: (name: string) => boolean): Promis
         const known = applied.get(name);
         if (known === digests.get(name)) continue;
         if (known !== undefined) throw new MigrationError(`migration ${name} was changed after it was applied`);
-        const text = await readFile(DIRECTORY + name, "utf8");
+        const text = await readFile(MIGRATIONS_DIRECTORY + name, "utf8");
         await connection.transaction().execute(async (trx) => {
           await sql.raw(text).execute(trx);
           await sql`INSERT INTO schema_migrations (name, digest) VALUES (${name}, ${digests.get(name)})`.execute(trx);
@@ -103,18 +98,6 @@ async function applyNew(db: Database, wanted: (name: string) => boolean): Promis
       await sql`SELECT pg_advisory_unlock(${sql.lit(LOCK)})`.execute(connection);
     }
   });
-}
-
-async function fileNames(): Promise<string[]> {
-  return (await readdir(DIRECTORY)).filter((name) => name.endsWith(".sql")).sort();
-}
-
-async function digestsOf(files: readonly string[]): Promise<Migrations> {
-  const digestOf = async (name: string) =>
-    createHash("sha256")
-      .update(await readFile(DIRECTORY + name, "utf8"))
-      .digest("hex");
-  return new Map(await Promise.all(files.map(async (name) => [name, await digestOf(name)] as const)));
 }
 
 /** Name and digest of each migration that the database has. */

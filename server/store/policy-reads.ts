@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import { type AgentGrantRow, readAgentGrants } from "./agent-grants.ts";
-import { type AgentSigningKeyRow, signingKeys } from "./agents.ts";
+import { type AgentSigningKeyRow, signingKeys } from "./agent-signing-keys.ts";
 import { type AutonomyRow, readAutonomy } from "./ai-systems.ts";
 import { type ClassifiedGroup, readClassifiedGroups } from "./classified-groups.ts";
 import type { Database } from "./database.ts";
@@ -11,7 +11,7 @@ import type { AgentTable } from "./tables/agents.ts";
 import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 import { readServedSkills, type ServedSkillRow } from "./agent-skills.ts";
 import { type KnowledgeBaseGrantRow, readKnowledgeBaseGrants } from "./knowledge-bases.ts";
-import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
+import { type PolicyRows, readPolicyRows } from "./group-policy-rows.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";
 import { type SemanticPolicyRow, readSemanticPolicies } from "./semantic-policies.ts";
 import { readWebSearchProviders, type WebSearchProviderRow } from "./web-search-providers.ts";

@@ -3,7 +3,7 @@ import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
 import { lookupsOf } from "./row-lookups.ts";
 import { matchingIds } from "./row-search.ts";
-import type { ReplayRunTable, ReplaySuiteTable } from "./tables/assurance.ts";
+import type { ReplayRunTable, ReplaySuiteTable } from "./tables/replay.ts";
 
 export type ReplaySuiteRow = Selectable<ReplaySuiteTable>;
 export type ReplayRunRow = Selectable<ReplayRunTable> & { readonly suite_version: number };

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { ResponsePolicyTable, ResponseTable } from "./tables/assurance.ts";
+import type { ResponsePolicyTable, ResponseTable } from "./tables/responses.ts";
 
 export type ResponsePolicyRow = Selectable<ResponsePolicyTable>;
 export type ResponseRow = Selectable<ResponseTable>;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { RUN_OUTCOMES, RUN_STATES } from "@gatehouse/contracts/runs";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import { readRunPage, type RunFilters } from "./run-page.ts";
+import type { RunFilters } from "./run-page-conditions.ts";
+import { readRunPage } from "./run-page.ts";
 
 let database: TestDatabase;
 

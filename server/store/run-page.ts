@@ -1,17 +1,8 @@
-import type { RUN_OUTCOMES } from "@gatehouse/contracts/runs";
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import { RUN_COLUMNS, type RunRow, type RunState } from "./runs.ts";
-
-export interface RunFilters {
-  readonly state?: RunState | undefined;
-  readonly outcome?: (typeof RUN_OUTCOMES)[number] | undefined;
-  /** ISO 8601; runs that started at or after. */
-  readonly from?: string | undefined;
-  /** ISO 8601; runs that started before. */
-  readonly to?: string | undefined;
-}
+import { type RunFilters, runPageConditions } from "./run-page-conditions.ts";
+import { RUN_COLUMNS, type RunRow } from "./runs.ts";
 
 export interface RunPage extends Paged<RunRow> {
   /** False when `total` was not counted run by run. */
@@ -26,7 +17,7 @@ const COUNTED = 1_000;
  * hour `from` is in and of which the last may not be over; where there are none of both filters, by what was counted.
  */
 export async function readRunPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: Page): Promise<RunPage> {
-  const where = conditions(tenantId, groupId, filters);
+  const where = runPageConditions(tenantId, groupId, filters);
   const [found, counted] = await Promise.all([
     sql<RunRow>`SELECT ${RUN_COLUMNS} FROM runs WHERE ${where} ORDER BY runs.started_at DESC, root_task_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.execute(
       db,
@@ -46,16 +37,6 @@ export async function readRunPage(db: Database, tenantId: string, groupId: strin
     total: Math.max(COUNTED, page.offset + found.rows.length, await hoursTotal(db, tenantId, groupId, filters)),
     exact: false,
   };
-}
-
-/** A filter that is not given stands nowhere in the text: each of the indexes is for one. */
-function conditions(tenantId: string, groupId: string, { state, outcome, from, to }: RunFilters): RawBuilder<boolean> {
-  const all: RawBuilder<unknown>[] = [sql`tenant_id = ${tenantId}`, sql`resource_group_id = ${groupId}`];
-  if (state !== undefined) all.push(sql`state = ${sql.lit(state)}`);
-  if (outcome !== undefined) all.push(sql`outcome = ${sql.lit(outcome)}`);
-  if (from !== undefined) all.push(sql`runs.started_at >= ${from}::timestamptz`);
-  if (to !== undefined) all.push(sql`runs.started_at < ${to}::timestamptz`);
-  return sql<boolean>`${sql.join(all, sql` AND `)}`;
 }
 
 async function hoursTotal(db: Database, tenantId: string, groupId: string, { state, outcome, from, to }: RunFilters): Promise<number> {

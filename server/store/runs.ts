@@ -3,7 +3,7 @@ import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
 import { auditColumns, isoColumn } from "./audit-columns.ts";
 import type { Database } from "./database.ts";
-import { isAction } from "./run-shipping.ts";
+import { isAction } from "./run-facts.ts";
 
 export type RunState = (typeof RUN_STATES)[number];
 export type EndState = Exclude<RunState, "open">;

@@ -22,15 +22,8 @@ import type {
 import type { ProvisioningLogTable, ScimGroupTable, ScimTokenTable, ScimUserTable } from "./tables/provisioning.ts";
 import type { ExternalIdentityTable, IdentityProviderTable, SignOnSessionTable, SignOnStepTable } from "./tables/identity.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
-import type {
-  ApprovalTable,
-  HeldAnswerTable,
-  McpServerSnapshotTable,
-  McpServerTable,
-  ServerConfigTable,
-  ToolSessionTable,
-  VirtualServerTable,
-} from "./tables/tools.ts";
+import type { ApprovalTable, HeldAnswerTable } from "./tables/approvals.ts";
+import type { McpServerSnapshotTable, McpServerTable, ServerConfigTable, ToolSessionTable, VirtualServerTable } from "./tables/tools.ts";
 import type {
   AgentContextTable,
   AgentGrantTable,
@@ -60,23 +53,16 @@ import type {
   AiSystemObservationTable,
   AiSystemTable,
   AssuranceSnapshotTable,
-  BaselineEpochTable,
-  DriftFindingTable,
-  IncidentWindowTable,
-  ReplayRunTable,
-  ReplaySuiteTable,
-  ResponsePolicyTable,
-  ResponseTable,
 } from "./tables/assurance.ts";
+import type { ResponsePolicyTable, ResponseTable } from "./tables/responses.ts";
+import type { BaselineEpochTable, DriftFindingTable, IncidentWindowTable } from "./tables/drift.ts";
+import type { ReplayRunTable, ReplaySuiteTable } from "./tables/replay.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { SealedComplianceReportTable } from "./tables/compliance.ts";
-import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
-import type {
-  UsageImportBucketTable,
-  UsageImportMappingTable,
-  UsageImportRunTable,
-  UsageImportSettingsTable,
-} from "./tables/usage-import.ts";
+import type { AssetTable } from "./tables/assets.ts";
+import type { CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
+import type { UsageImportBucketTable, UsageImportMappingTable } from "./tables/usage-import-buckets.ts";
+import type { UsageImportRunTable, UsageImportSettingsTable } from "./tables/usage-import.ts";
 import type {
   KnowledgeBaseTable,
   KnowledgeChunkTable,

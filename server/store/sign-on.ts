@@ -1,10 +1,6 @@
-import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { IdentityProviderRow } from "./identity-providers.ts";
-import type { ExternalIdentityTable, SignOnStepTable } from "./tables/identity.ts";
-
-export type SignOnStepRow = Selectable<SignOnStepTable>;
-export type ExternalIdentityRow = Selectable<ExternalIdentityTable>;
 
 /** Of whichever tenant: whoever signs in knows the provider only. */
 export async function signOnProviderById(db: Database | Trx, id: string): Promise<IdentityProviderRow | undefined> {
@@ -16,66 +12,6 @@ export async function signOnProviderById(db: Database | Trx, id: string): Promis
     .where("p.enabled", "=", true)
     .where("tenants.enabled", "=", true)
     .executeTakeFirst();
-}
-
-/** What is over is cleared away with it. */
-export async function insertSignOnStep(db: Database, step: Insertable<SignOnStepTable>, now: Date): Promise<void> {
-  await db.deleteFrom("sign_on_steps").where("expires_at", "<", now).execute();
-  await db.deleteFrom("sign_on_used").where("expires_at", "<", now).execute();
-  await db.insertInto("sign_on_steps").values(step).execute();
-}
-
-/** Takes the step away: it is good once, and only in the browser that began it. */
-export async function takeSignOnStep(
-  db: Database,
-  step: Pick<SignOnStepRow, "step_hash" | "kind" | "binding_hash">,
-  now: Date,
-): Promise<SignOnStepRow | undefined> {
-  return db
-    .deleteFrom("sign_on_steps")
-    .where("step_hash", "=", step.step_hash)
-    .where("kind", "=", step.kind)
-    .where("binding_hash", "=", step.binding_hash)
-    .where("expires_at", ">", now)
-    .returningAll()
-    .executeTakeFirst();
-}
-
-/** False when it was used before. */
-export async function useOnce(db: Database, providerId: string, usedId: string, expiresAt: Date): Promise<boolean> {
-  const { rows } = await sql`
-    INSERT INTO sign_on_used (provider_id, used_id, expires_at) VALUES (${providerId}, ${usedId}, ${expiresAt})
-    ON CONFLICT DO NOTHING RETURNING used_id`.execute(db);
-  return rows.length === 1;
-}
-
-export async function externalIdentity(db: Database | Trx, providerId: string, subject: string): Promise<ExternalIdentityRow | undefined> {
-  return db
-    .selectFrom("external_identities")
-    .selectAll()
-    .where("provider_id", "=", providerId)
-    .where("subject", "=", subject)
-    .executeTakeFirst();
-}
-
-export async function insertExternalIdentity(trx: Trx, identity: Insertable<ExternalIdentityTable>): Promise<void> {
-  await trx.insertInto("external_identities").values(identity).execute();
-}
-
-/** What the provider says of somebody who just signed in there. */
-export async function noteExternalLogin(
-  trx: Trx,
-  providerId: string,
-  subject: string,
-  said: Required<Pick<Updateable<ExternalIdentityTable>, "username" | "email">>,
-  at: Date,
-): Promise<void> {
-  await trx
-    .updateTable("external_identities")
-    .set({ ...said, last_login: at })
-    .where("provider_id", "=", providerId)
-    .where("subject", "=", subject)
-    .execute();
 }
 
 /** Makes exactly these the memberships of this source; answers whether any changed. */

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { UsageImportMappingTable } from "./tables/usage-import.ts";
+import type { UsageImportMappingTable } from "./tables/usage-import-buckets.ts";
 
 export type UsageImportMappingRow = Selectable<UsageImportMappingTable>;
 

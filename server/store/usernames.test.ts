@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { adminByUsername, tenantsWithAdmin } from "./admin-users.ts";
 import { endUserByUsername } from "./end-users.ts";
-import { accountsNamed } from "./erased-people.ts";
+import { accountsNamed } from "./accounts-named.ts";
 
 const apart = (name: string) => name.normalize("NFD");
 let database: TestDatabase;

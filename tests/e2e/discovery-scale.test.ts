@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { openDatabase } from "../../server/store/database.ts";
 import { type SeenAsset, putSeenAssets } from "../../server/store/discovered-assets.ts";
-import { putDevices } from "../../server/store/discovery-devices.ts";
+import { putDevices } from "../../server/store/seen-devices.ts";
 import { type AdminClient, signIn } from "../support/admin.ts";
 import { type Collector, registerCollector, seenServer } from "../support/collector.ts";
 import { cpuMsOfTree } from "../support/cpu-time.ts";

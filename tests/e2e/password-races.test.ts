@@ -9,7 +9,8 @@ import {
   type PortalLogins,
   type PortalSession,
 } from "../../server/directory/people/portal/portal-logins.ts";
-import { type PortalToken, PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
+import type { PortalToken } from "../../server/directory/people/portal/portal-token.ts";
+import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
 import { disableSecondFactor } from "../../server/directory/people/portal/second-factor.ts";
 import { write } from "../../server/directory/writes/write.ts";
 import { Refused } from "../../server/kernel/errors.ts";

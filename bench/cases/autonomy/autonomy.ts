@@ -1,6 +1,6 @@
 import { autonomy } from "../../../server/controls/autonomy/autonomy.ts";
 import { autonomyOf } from "../../../server/directory/assurance/autonomy.ts";
-import { knowledgeAfter } from "../../../server/directory/config-follower.ts";
+import { knowledgeAfter } from "../../../server/directory/configuration-provenance.ts";
 import type { GroupScope } from "../../../server/directory/snapshot.ts";
 import type { Call } from "../../../server/road/call.ts";
 import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";

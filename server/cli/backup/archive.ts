@@ -1,9 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
-import { createReadStream, createWriteStream, openSync, fsyncSync, closeSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
-import { createGunzip, createGzip } from "node:zlib";
-import { PassThrough } from "node:stream";
+import { createReadStream } from "node:fs";
+import { createGunzip } from "node:zlib";
+import { ARCHIVE_PIECE } from "./write-archive.ts";
 
 /**
  * The form of a backup: compressed; in it entries, each a line of JSON that says what it is and pieces of bytes, each
@@ -14,56 +12,9 @@ const LINE_FEED = 0x0a;
 const NUL = Buffer.alloc(0);
 /** A line longer than this is none of ours. */
 const LONGEST_LINE = 4 * 1024 * 1024;
-const PIECE = 256 * 1024;
 
 /** What is not a whole backup, in one line. */
 export class BackupDamaged extends Error {}
-
-export interface ArchiveWriter {
-  entry(head: object, bytes?: AsyncIterable<Uint8Array>): Promise<void>;
-}
-
-/** Writes a file that is whole or not there. It is made for its owner alone. */
-export async function writeArchive(path: string, fill: (archive: ArchiveWriter) => Promise<void>): Promise<string> {
-  const unfinished = `${path}.unfinished`;
-  await rm(unfinished, { force: true });
-  const input = new PassThrough({ highWaterMark: 4 * PIECE });
-  const written = pipeline(input, createGzip({ level: 6 }), createWriteStream(unfinished, { mode: 0o600, flags: "wx" }));
-  written.catch(() => undefined);
-  const digest = createHash("sha256");
-  const put = async (bytes: Uint8Array, counted = true) => {
-    if (counted) digest.update(bytes);
-    if (!input.write(bytes)) await Promise.race([new Promise((resolve) => input.once("drain", resolve)), written]);
-  };
-  try {
-    await fill({
-      async entry(head, bytes) {
-        await put(Buffer.from(`${JSON.stringify(head)}\n`));
-        if (bytes !== undefined)
-          for await (const piece of bytes) {
-            if (piece.byteLength === 0) continue;
-            await put(Buffer.from(`${piece.byteLength}\n`));
-            await put(piece);
-          }
-        await put(Buffer.from("0\n"));
-      },
-    });
-    const whole = digest.digest("hex");
-    await put(Buffer.from(`${JSON.stringify({ entry: "end", digest: whole })}\n0\n`), false);
-    input.end();
-    await written;
-    const file = openSync(unfinished, "r");
-    fsyncSync(file);
-    closeSync(file);
-    await rename(unfinished, path);
-    return whole;
-  } catch (error) {
-    input.destroy();
-    await written.catch(() => undefined);
-    await rm(unfinished, { force: true });
-    throw error;
-  }
-}
 
 interface ArchiveEntry {
   readonly head: Readonly<Record<string, unknown>>;
@@ -109,8 +60,8 @@ class ArchiveReader {
 
   constructor(path: string) {
     this.path = path;
-    const file = createReadStream(path, { highWaterMark: PIECE });
-    const plain = createGunzip({ chunkSize: PIECE });
+    const file = createReadStream(path, { highWaterMark: ARCHIVE_PIECE });
+    const plain = createGunzip({ chunkSize: ARCHIVE_PIECE });
     file.on("error", (error) => plain.destroy(error));
     this.source = (file.pipe(plain) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
     this.end = () => {

@@ -1,7 +1,7 @@
 import type { ConfigApi } from "./admin-api.ts";
 import type { Current } from "./current.ts";
 import type { Kind } from "./kinds.ts";
-import { entryName } from "./names.ts";
+import { entryName } from "./entry-name.ts";
 import type { Step } from "./plan.ts";
 import type { ConfigEntry } from "./value.ts";
 

@@ -1,7 +1,9 @@
 import type { ConfigApi } from "./admin-api.ts";
-import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS, type Kind, KINDS } from "./kinds.ts";
+import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
+import { type Kind, KINDS } from "./kinds.ts";
 import { membersTaken } from "./members.ts";
-import { entryName, Names } from "./names.ts";
+import { entryName } from "./entry-name.ts";
+import { Names } from "./names.ts";
 import { withoutPlaces } from "./places.ts";
 import { type ConfigEntry, isConfigEntry } from "./value.ts";
 

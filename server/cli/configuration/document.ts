@@ -1,6 +1,7 @@
 import { readYaml } from "../../runtime/yaml.ts";
-import { GROUP_DOCUMENTS, ITEM_DOCUMENTS, type Kind, KINDS } from "./kinds.ts";
-import { entryName } from "./names.ts";
+import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
+import { type Kind, KINDS } from "./kinds.ts";
+import { entryName } from "./entry-name.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 export const FORMAT = "gatehouse/configuration/v1";

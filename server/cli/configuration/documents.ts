@@ -1,7 +1,7 @@
 import type { ConfigApi, AdminMethod } from "./admin-api.ts";
 import { type Current, readDocument } from "./current.ts";
 import type { ConfigurationFile } from "./document.ts";
-import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./kinds.ts";
+import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
 import type { Names } from "./names.ts";
 import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
 

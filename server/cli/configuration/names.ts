@@ -52,12 +52,3 @@ export class Names {
     );
   }
 }
-
-/** What tells an entry, with names for ids, from all others of its section. */
-export function entryName(kind: Kind, entry: ConfigEntry): string {
-  return kind.key.map((member) => keyText(entry[member])).join(" / ");
-}
-
-function keyText(value: ConfigValue | undefined): string {
-  return Array.isArray(value) ? value.map(valueText).toSorted().join(", ") : valueText(value);
-}

@@ -2,7 +2,7 @@ import type { Current, CurrentRecord } from "./current.ts";
 import { type Difference, differences } from "./differences.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { type Kind, KINDS } from "./kinds.ts";
-import { entryName } from "./names.ts";
+import { entryName } from "./entry-name.ts";
 import { type Environment, withSecrets } from "./secrets.ts";
 import type { ConfigEntry } from "./value.ts";
 

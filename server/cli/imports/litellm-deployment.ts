@@ -1,5 +1,6 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
-import { type Imported, keyFor, variableOf } from "./imported.ts";
+import type { Imported } from "./imported.ts";
+import { keyFor, variableOf } from "./written-names.ts";
 import { LITELLM_PROVIDERS, providerOfPlainName } from "./litellm-providers.ts";
 
 /** One entry of `model_list`. */

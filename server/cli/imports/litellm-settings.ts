@@ -1,5 +1,6 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
-import { type Imported, variableOf } from "./imported.ts";
+import type { Imported } from "./imported.ts";
+import { variableOf } from "./written-names.ts";
 
 /** How calls are spread over what has the same public name. */
 export interface Routing {

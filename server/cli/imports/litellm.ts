@@ -1,6 +1,7 @@
 import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
-import { Imported, keyFor } from "./imported.ts";
+import { Imported } from "./imported.ts";
+import { keyFor } from "./written-names.ts";
 import { importLitellmSettings, type Routing } from "./litellm-settings.ts";
 import { type Deployment, readDeployment } from "./litellm-deployment.ts";
 

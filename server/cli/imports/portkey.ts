@@ -1,6 +1,7 @@
 import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
-import { Imported, keyFor, variableOf } from "./imported.ts";
+import { Imported } from "./imported.ts";
+import { keyFor, variableOf } from "./written-names.ts";
 import { LITELLM_PROVIDERS } from "./litellm-providers.ts";
 
 /** Portkey's names of providers that LiteLLM, whose table this is, calls otherwise. */

@@ -1,5 +1,5 @@
 import { stricter } from "../../directory/assurance/autonomy.ts";
-import { grantFor } from "../../directory/agents/agent-entry.ts";
+import { grantFor } from "../../directory/agents/deciding-grant.ts";
 import { refuse } from "../../kernel/errors.ts";
 import type { StandingControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { AUTONOMY_LEVELS } from "@gatehouse/contracts/ai-systems";
 import { AUTONOMY_FLOORS } from "@gatehouse/contracts/tenants";
 import { stricter } from "../../directory/assurance/autonomy.ts";
-import { knowledgeAfter } from "../../directory/config-follower.ts";
+import { knowledgeAfter } from "../../directory/configuration-provenance.ts";
 import { autonomy } from "./autonomy.ts";
 
 type Decide = ReturnType<typeof autonomy>["decide"];

@@ -1,6 +1,6 @@
 import type { AutonomyLevel } from "@gatehouse/contracts/ai-systems";
 import { stricter } from "../../directory/assurance/autonomy.ts";
-import type { ConfigurationProvenance } from "../../directory/config-follower.ts";
+import type { ConfigurationProvenance } from "../../directory/configuration-provenance.ts";
 import { refuse } from "../../kernel/errors.ts";
 import type { StandingControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";

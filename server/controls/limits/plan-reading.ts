@@ -1,4 +1,5 @@
-import { FEW_GROUPS, type UsageOfDay, type UsageTruth } from "../../directory/limits/usage-truth.ts";
+import type { UsageOfDay } from "../../directory/limits/usage-of-day.ts";
+import { FEW_GROUPS, type UsageTruth } from "../../directory/limits/usage-truth.ts";
 import { utcDay } from "../../directory/limits/periods.ts";
 import type { PolicyTree } from "../../directory/limits/policy-tree.ts";
 import type { Plan, Truth, WindowLimit } from "./counters.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PolicyTree, type StoredPolicy } from "../../directory/limits/policy-tree.ts";
-import { UsageOfDay, type UsageTruth } from "../../directory/limits/usage-truth.ts";
+import { UsageOfDay } from "../../directory/limits/usage-of-day.ts";
+import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";

@@ -1,5 +1,6 @@
 import type { AgentTask, AgentTaskQuery } from "@gatehouse/contracts/agents";
-import { findListedTask, type ListedTask, statesOfTask, taskPage } from "../../store/agent-tasks.ts";
+import { statesOfTask } from "../../store/agent-tasks.ts";
+import { findListedTask, type ListedTask, taskPage } from "../../store/listed-tasks.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";

@@ -14,12 +14,11 @@ import {
   takeWatches,
   tellPushConfigs,
 } from "../../store/agent-pushes.ts";
+import { keepContext, ownContext } from "../../store/agent-contexts.ts";
 import {
   type AgentTaskInsert,
   type AgentTaskRow,
-  keepContext,
   listOwnTasks,
-  ownContext,
   ownTask,
   pruneTasks,
   putTask,

@@ -4,7 +4,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { hoursOfSystem, MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/drift-findings.ts";
+import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/baseline-epochs.ts";
 import { replayTimes } from "../../store/replay.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import type { Page, Paged } from "../../store/paging.ts";

@@ -1,9 +1,7 @@
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
-import type { ContractClauses } from "@gatehouse/contracts/ai-contracts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { readGroupChains } from "../../store/group-chains.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import { holdsFor } from "../policies/bound-groups.ts";
 import type { Directory } from "../writes/write.ts";
 
 const PAGE = 200;
@@ -49,24 +47,4 @@ export async function everything<T>(list: (page: Page) => Promise<Paged<T>>): Pr
 /** In the order of their ids, which canonical text would give them anyway. */
 export const byId = <T>(entries: readonly (readonly [string, T])[]): Record<string, T> => Object.fromEntries(entries);
 
-interface BoundPolicy {
-  readonly id: string;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly group_ids?: readonly string[] | null;
-  readonly resource_group_ids?: readonly string[] | null;
-}
-
 export const told = <Row, Read>({ items, total }: Paged<Row>, read: (row: Row) => Read): Paged<Read> => ({ items: items.map(read), total });
-
-export async function policiesIn<Policy extends BoundPolicy>(
-  { chain }: ClosureReach,
-  list: (page: Page) => Promise<Paged<Policy>>,
-): Promise<ContractClauses["guardrails"]> {
-  const all = await everything(list);
-  return byId(
-    all
-      .filter((policy) => policy.enabled && holdsFor(policy.group_ids ?? policy.resource_group_ids ?? null, chain))
-      .map((policy) => [policy.id, { name: policy.name, digest: configurationDigest(policy) }]),
-  );
-}

@@ -3,7 +3,8 @@ import { knowledgeBases } from "../knowledge/knowledge-bases.ts";
 import { routingGroups } from "../models/routing-groups.ts";
 import { semanticCacheConfigs } from "../semantic-cache/configs.ts";
 import { virtualServers } from "../tools/virtual-servers.ts";
-import { byId, configurationDigest, everything, policiesIn, type ClosureReach } from "./closure-parts.ts";
+import { byId, configurationDigest, everything, type ClosureReach } from "./closure-parts.ts";
+import { policiesIn } from "./closure-policies.ts";
 
 type Shared = Pick<ContractClauses, "knowledge_bases" | "routing_groups" | "virtual_servers" | "semantic_caches">;
 

@@ -1,28 +1,11 @@
 import type { Lifecycle, LifecycleAttempt, LifecycleState, Requirement } from "@gatehouse/contracts/ai-systems";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { type AiSystemRow, aiSystemStore } from "../../store/ai-systems.ts";
-import type { Database, Trx } from "../../store/database.ts";
+import { aiSystemStore } from "../../store/ai-systems.ts";
 import { sealRecord } from "../writes/sealed-record.ts";
-import type { Directory, Write } from "../writes/write.ts";
+import type { Write } from "../writes/write.ts";
 import { AI_SYSTEMS, foundSystem, lockedSystem } from "./ai-systems.ts";
 import { contractInForce } from "./contract-in-force.ts";
-import { requirementsOf } from "./lifecycle-requirements.ts";
-import { nextStates } from "./lifecycle-states.ts";
-
-async function lifecycleOf(db: Database | Trx, row: AiSystemRow, now: Date): Promise<Lifecycle> {
-  const state = row.lifecycle_state as LifecycleState;
-  const transitions: Lifecycle["transitions"] = [];
-  for (const to of nextStates(state)) {
-    const requirements: Requirement[] = await requirementsOf(db, row, to, now);
-    transitions.push({ to, allowed: requirements.every(({ met }) => met), requirements });
-  }
-  return { state, since: row.lifecycle_since.toISOString(), transitions };
-}
-
-/** The state, and of each state that may follow what it needs. */
-export async function readLifecycle({ db, clock }: Directory, tenantId: string, id: string): Promise<Lifecycle> {
-  return lifecycleOf(db, await foundSystem(db, tenantId, id), new Date(clock.now()));
-}
+import { lifecycleOf } from "./read-lifecycle.ts";
 
 /** Goes to another state, sealed in the admin log. Throws `illegal_transition` with what stands in the way. */
 export async function attemptTransition(write: Write, tenantId: string, id: string, { to, reason }: LifecycleAttempt): Promise<Lifecycle> {

@@ -1,7 +1,7 @@
 import type { Liveness } from "@gatehouse/contracts/ai-drift";
 import { activeHours, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
 import { controlSigns, type ControlSigns } from "../../store/ai-system-signs.ts";
-import { newestCheckpoint, unanchoredChains } from "../../store/assurance-snapshots.ts";
+import { newestCheckpoint, unanchoredChains } from "../../store/chain-heads.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";

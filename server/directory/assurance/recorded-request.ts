@@ -1,6 +1,5 @@
 import type { RecordedCall } from "../../store/replay.ts";
-
-export type ReplayFormat = "chat" | "messages" | "responses" | "gemini";
+import { type ReplayFormat, recordedFormatOf } from "./recorded-format.ts";
 
 /** What a recorded call asked for, as it can be asked again. */
 export type RecordedRequest =
@@ -13,13 +12,6 @@ export type RecordedRequest =
       /** JSON text of the message. */
       readonly body: string;
     };
-
-const ENDINGS: readonly (readonly [RegExp, ReplayFormat])[] = [
-  [/\/chat\/completions$/, "chat"],
-  [/\/messages$/, "messages"],
-  [/\/responses$/, "responses"],
-  [/:(?:streamG|g)enerateContent$/, "gemini"],
-];
 
 /**
  * The request of a row, in the format of what left the gateway last; null where it cannot be asked again: only its
@@ -34,23 +26,8 @@ export function recordedRequest(row: RecordedCall): RecordedRequest | null {
     return { kind: "tool", serverId, tool, protocolVersion: row.protocol_version, body: row.request_body_preview as string };
   }
   const model = row.llm_model_requested ?? row.llm_model_used;
-  const format = formatOf(row, body);
+  const format = recordedFormatOf(row, body);
   return model === null || format === null ? null : { kind: "model", format, model, body };
-}
-
-function formatOf({ target_url: target, endpoint }: RecordedCall, body: Readonly<Record<string, unknown>>): ReplayFormat | null {
-  for (const address of [target, endpoint]) {
-    if (address === null) continue;
-    const format = ENDINGS.find(([ending]) => ending.test(address))?.[1];
-    if (format === undefined) continue;
-    return fits(format, body) ? format : null;
-  }
-  return null;
-}
-
-function fits(format: ReplayFormat, body: Readonly<Record<string, unknown>>): boolean {
-  if (format === "gemini") return Array.isArray(body.contents);
-  return format === "responses" ? body.input !== undefined : Array.isArray(body.messages);
 }
 
 function parsed(text: string | null): Readonly<Record<string, unknown>> | null {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { replayGateOf, wilsonLower } from "./replay-gate.ts";
-import { stratified } from "./replay-suites.ts";
+import { replayGateOf } from "./replay-gate.ts";
+import { wilsonLower } from "./wilson-bound.ts";
+import { stratified } from "./stratified-sample.ts";
 
 const DAY_MS = 86_400_000;
 const counts = fc.record({ passed: fc.nat(100), failed: fc.nat(20), flaky: fc.nat(20), errors: fc.nat(5), skipped: fc.nat(20) });

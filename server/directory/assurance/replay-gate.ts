@@ -1,4 +1,5 @@
 import type { ReplayGate, ReplayTotals } from "@gatehouse/contracts/ai-replay";
+import { wilsonLower } from "./wilson-bound.ts";
 
 export interface GateFacts {
   /** Null without a suite. */
@@ -18,16 +19,6 @@ const MOST_ERRORS = 0.02;
 const LEAST_COVERAGE = 0.8;
 /** How far below the threshold the lower bound of the pass rate may lie. */
 const BOUND_SLACK = 0.05;
-const Z = 1.959964;
-
-/** Of a share of `passed` out of `cases`, the lower bound at 95 % (Wilson). */
-export function wilsonLower(passed: number, cases: number): number {
-  if (cases === 0) return 0;
-  const share = passed / cases;
-  const middle = share + Z ** 2 / (2 * cases);
-  const spread = Z * Math.sqrt((share * (1 - share)) / cases + Z ** 2 / (4 * cases ** 2));
-  return (middle - spread) / (1 + Z ** 2 / cases);
-}
 
 /** Whether what was replayed speaks for a contract. What is not known for sure does not pass. */
 export function replayGateOf({ suite, contractDigest, run, newModels, now }: GateFacts): ReplayGate {

@@ -1,7 +1,6 @@
-import type { ReplayGate, ReplayRun, ReplayRunState, ReplayRunWithResults, ReplayState } from "@gatehouse/contracts/ai-replay";
+import type { ReplayGate, ReplayRun, ReplayRunWithResults, ReplayState } from "@gatehouse/contracts/ai-replay";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { usdFromMicros } from "../../kernel/money.ts";
 import { contractVersion, newestContract } from "../../store/ai-contracts.ts";
 import { observationsOf } from "../../store/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
@@ -20,28 +19,8 @@ import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";
 import { replayGateOf } from "./replay-gate.ts";
+import { replayRunRecord } from "./replay-run-record.ts";
 import { readSuite } from "./replay-suites.ts";
-
-const stamp = (at: Date | null): string | null => at?.toISOString() ?? null;
-
-function readRun(row: ReplayRunRow): ReplayRun {
-  return {
-    id: row.id,
-    ai_system_id: row.ai_system_id,
-    suite_id: row.suite_id,
-    suite_version: row.suite_version,
-    state: row.state as ReplayRunState,
-    contract_digest: row.contract_digest,
-    models: row.models,
-    totals: row.totals,
-    cost_usd: row.cost_micro_usd === null ? null : usdFromMicros(row.cost_micro_usd),
-    error: row.error,
-    requested_by: row.requested_by,
-    created_at: row.created_at.toISOString(),
-    started_at: stamp(row.started_at),
-    ended_at: stamp(row.ended_at),
-  };
-}
 
 /** What replays say of a contract with this digest. */
 export async function gateFor(
@@ -85,7 +64,7 @@ export async function readReplay(
   return {
     ai_system_id: systemId,
     suite: suite === undefined ? null : readSuite(suite),
-    last_run: items[0] === undefined ? null : readRun(items[0]),
+    last_run: items[0] === undefined ? null : replayRunRecord(items[0]),
     contract_version: contract?.version ?? null,
     gate: await gateFor(db, tenantId, systemId, contract?.digest ?? null, new Date(directory.clock.now())),
   };
@@ -94,7 +73,7 @@ export async function readReplay(
 export async function listReplayRuns({ db }: Directory, tenantId: string, systemId: string, page: Page): Promise<Paged<ReplayRun>> {
   await foundSystem(db, tenantId, systemId);
   const { items, total } = await replayRunPage(db, tenantId, systemId, page);
-  return { items: items.map(readRun), total };
+  return { items: items.map(replayRunRecord), total };
 }
 
 async function foundRun(db: Database | Trx, tenantId: string, systemId: string, id: string): Promise<ReplayRunRow> {
@@ -106,7 +85,7 @@ async function foundRun(db: Database | Trx, tenantId: string, systemId: string, 
 export async function readReplayRun({ db }: Directory, tenantId: string, systemId: string, id: string): Promise<ReplayRunWithResults> {
   await foundSystem(db, tenantId, systemId);
   const row = await foundRun(db, tenantId, systemId, id);
-  return { ...readRun(row), results: row.results };
+  return { ...replayRunRecord(row), results: row.results };
 }
 
 /** Asks for a run of the newest suite; a process with the runtime role carries it out. */
@@ -130,7 +109,7 @@ export async function requestReplayRun(write: Write, tenantId: string, systemId:
     created_at: write.now,
   });
   seal(write, tenantId, systemId, id, "request", { suite_version: suite.version });
-  return readRun(await foundRun(write.trx, tenantId, systemId, id));
+  return replayRunRecord(await foundRun(write.trx, tenantId, systemId, id));
 }
 
 export async function cancelReplayRun(write: Write, tenantId: string, systemId: string, id: string): Promise<ReplayRun> {
@@ -139,7 +118,7 @@ export async function cancelReplayRun(write: Write, tenantId: string, systemId: 
   if (!(await updateOpenRun(write.trx, id, { state: "cancelled", ended_at: write.now })))
     throw new Refused(refuse("illegal_transition", "This run came to its end.", { extra: { state: row.state, allowed: [] } }));
   seal(write, tenantId, systemId, id, "cancel", {});
-  return readRun(await foundRun(write.trx, tenantId, systemId, id));
+  return replayRunRecord(await foundRun(write.trx, tenantId, systemId, id));
 }
 
 /** Tells in the admin log what a run came to. */

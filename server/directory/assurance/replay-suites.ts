@@ -9,6 +9,7 @@ import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Write } from "../writes/write.ts";
 import { lockedSystem, refuseRetired } from "./ai-systems.ts";
 import { recordedRequest, type RecordedRequest } from "./recorded-request.ts";
+import { stratified } from "./stratified-sample.ts";
 
 const SUITE_SCHEMA = "ai.gw/replay-suite/v1";
 const SIZE = 40;
@@ -62,22 +63,6 @@ function candidateOf(row: RecordedCall): Candidate | null {
   const request = recordedRequest(row);
   const expect = recordedExpectation(row);
   return request === null || expect === null ? null : { row, request, expect, stratum: stratumOf(request, expect) };
-}
-
-/** Some of each kind, the rare ones too: one of each stratum in turn, until there are enough. Equal requests count once. */
-export function stratified<T extends { readonly stratum: string; readonly content: string }>(candidates: readonly T[], size: number): T[] {
-  const strata = new Map<string, T[]>();
-  const seen = new Set<string>();
-  for (const one of candidates) {
-    if (seen.has(one.content)) continue;
-    seen.add(one.content);
-    strata.set(one.stratum, [...(strata.get(one.stratum) ?? []), one]);
-  }
-  const chosen: T[] = [];
-  const turns = [...strata.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => of);
-  for (let turn = 0; chosen.length < size && turns.some((of) => turn < of.length); turn++)
-    for (const of of turns) if (chosen.length < size && of[turn] !== undefined) chosen.push(of[turn] as T);
-  return chosen;
 }
 
 function caseOf({ row, request, expect, stratum }: Candidate, id: number): ReplayCase {

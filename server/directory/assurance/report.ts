@@ -2,14 +2,15 @@ import type { AssuranceReport, SystemHealth } from "@gatehouse/contracts/ai-assu
 import { usdFromMicros } from "../../kernel/money.ts";
 import { evidenceStore } from "../../store/ai-system-evidence.ts";
 import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
-import { chainHeads, unanchoredChains } from "../../store/assurance-snapshots.ts";
+import { chainHeads, unanchoredChains } from "../../store/chain-heads.ts";
 import { activeContract } from "../../store/ai-contracts.ts";
 import { newestSuite } from "../../store/replay.ts";
 import { gateFor } from "./replay-runs.ts";
-import { newestEpoch, openFindings } from "../../store/drift-findings.ts";
+import { newestEpoch } from "../../store/baseline-epochs.ts";
+import { openFindings } from "../../store/drift-findings.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem, readAiSystem } from "./ai-systems.ts";
-import { gapsOf } from "./board.ts";
+import { gapsOf } from "./fleet-gaps.ts";
 import { contractOnBoard } from "./contracts.ts";
 import { statementsOver } from "./statements.ts";
 import { healthOf } from "./health.ts";

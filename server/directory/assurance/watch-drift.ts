@@ -6,17 +6,9 @@ import { activeContract, type ContractRow } from "../../store/ai-contracts.ts";
 import { observationsOf, observeRows } from "../../store/ai-observations.ts";
 import { type AiSystemRow, aiSystemStore } from "../../store/ai-systems.ts";
 import type { Database } from "../../store/database.ts";
-import {
-  areSystemsWatched,
-  type EpochRow,
-  findingsOfKinds,
-  type FindingRow,
-  insertFinding,
-  newestEpoch,
-  updateFinding,
-  type WatchedSystem,
-  watchedSystems,
-} from "../../store/drift-findings.ts";
+import { type EpochRow, newestEpoch } from "../../store/baseline-epochs.ts";
+import { findingsOfKinds, type FindingRow, insertFinding, updateFinding } from "../../store/drift-findings.ts";
+import { areSystemsWatched, type WatchedSystem, watchedSystems } from "../../store/watched-systems.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import { type Actor, type Directory, write, type Write } from "../writes/write.ts";

@@ -5,9 +5,9 @@ import {
   type Counted,
   countEnabledGuardrails,
   countRows,
-  type FactWindow,
   type RowFact,
 } from "../../store/compliance-facts.ts";
+import type { FactWindow } from "../../store/fact-window.ts";
 import type { Trx } from "../../store/database.ts";
 import { readStanding, type Standing } from "../../store/compliance-standing.ts";
 import { noticeBeforeFirstTurn } from "../../store/notices.ts";

@@ -3,27 +3,20 @@ import type {
   DiscoveredAsset,
   DiscoveredAssetQuery,
   DiscoveredType,
-  DiscoveryCoverage,
   DiscoveryDevice,
   GovernanceStatus,
   IngestAdapter,
 } from "@gatehouse/contracts/discovery";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import {
-  countCoverage,
-  discoveredAssetPage,
-  type DiscoveredAssetRow,
-  findDiscoveredAsset,
-  lockJudging,
-  setAssetDecision,
-} from "../../store/discovered-assets.ts";
+import { lockJudging } from "../../store/asset-judgements.ts";
+import { discoveredAssetPage, type DiscoveredAssetRow, findDiscoveredAsset, setAssetDecision } from "../../store/discovered-assets.ts";
 import { devicePage } from "../../store/discovery-devices.ts";
-import { readGatewayOrigins, writeGatewayOrigins } from "../../store/governed-endpoints.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { prefillOf } from "./asset-prefill.ts";
+import { discoveryCoverageOf } from "./discovery-coverage.ts";
 import { judgeAgain } from "./reconcile.ts";
 
 const RESOURCE = "discovered-assets";
@@ -49,32 +42,6 @@ const read = (row: DiscoveredAssetRow): DiscoveredAsset => ({
   first_seen: row.first_seen.toISOString(),
   last_seen: row.last_seen.toISOString(),
 });
-
-const NONE = { total: 0, governed: 0, partially_governed: 0, ungoverned: 0, dismissed: 0 };
-
-export async function discoveryCoverageOf(db: Database | Trx, tenantId: string): Promise<DiscoveryCoverage> {
-  const { counts, devices } = await countCoverage(db, tenantId);
-  const types = new Map<string, typeof NONE>();
-  const all = { ...NONE };
-  let gone = 0;
-  for (const { asset_type: type, status, governance_status: governance, count } of counts) {
-    const counted = Number(count);
-    if (status !== "active") gone += counted;
-    else
-      for (const sums of [all, types.get(type) ?? types.set(type, { ...NONE }).get(type) ?? all]) {
-        sums.total += counted;
-        sums[governance as GovernanceStatus] += counted;
-      }
-  }
-  const judged = all.total - all.dismissed;
-  return {
-    ...all,
-    gone,
-    devices,
-    governed_pct: judged === 0 ? null : Math.round((all.governed / judged) * 1000) / 10,
-    by_type: [...types].map(([type, sums]) => ({ asset_type: type as DiscoveredType, ...sums })),
-  };
-}
 
 /** Those seen last first. */
 export async function listDiscoveredAssets(
@@ -165,19 +132,4 @@ export async function listDevices(
 ): Promise<Paged<DiscoveryDevice>> {
   const { items, total } = await devicePage(db, tenantId, q, page);
   return { items: items.map((row) => ({ ...row, last_seen: row.last_seen.toISOString() })), total };
-}
-
-export async function getDiscoverySettings(db: Database | Trx, tenantId: string): Promise<{ gateway_origins: string[] }> {
-  return { gateway_origins: await readGatewayOrigins(db, tenantId) };
-}
-
-export async function setDiscoverySettings(write: Write, tenantId: string, origins: readonly string[], ownOrigins: readonly string[]) {
-  const before = await getDiscoverySettings(write.trx, tenantId);
-  const after = { gateway_origins: [...new Set(origins)] };
-  write.stay(before, after, before);
-  await lockJudging(write.trx, tenantId, "all");
-  await writeGatewayOrigins(write.trx, tenantId, after.gateway_origins, write.now);
-  await judgeAgain(write.trx, tenantId, "all", ownOrigins);
-  write.log({ tenant_id: tenantId, action: "update", resource: "discovery-settings", resource_id: null, before, after });
-  return after;
 }

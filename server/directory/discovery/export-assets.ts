@@ -2,7 +2,7 @@ import type { Asset } from "@gatehouse/contracts/discovery";
 import { csvCell } from "../../kernel/csv.ts";
 import { eachAsset } from "../../store/assets.ts";
 import type { Directory } from "../writes/write.ts";
-import { readAsset } from "./assets.ts";
+import { readAsset } from "./asset-record.ts";
 
 const COLUMNS = [
   "id",

@@ -1,5 +1,6 @@
 import type { Trx } from "../../store/database.ts";
-import { assetsToJudge, writeJudgements } from "../../store/discovered-assets.ts";
+import { assetsToJudge } from "../../store/assets-to-judge.ts";
+import { writeJudgements } from "../../store/asset-judgements.ts";
 import { readGovernedRecords } from "../../store/governed-endpoints.ts";
 import { governedOf, judge } from "./governance.ts";
 

@@ -2,29 +2,29 @@ import { hash } from "node:crypto";
 import type { DiscoveryEvent, DiscoveryEvents, DiscoveryEventsTaken } from "@gatehouse/contracts/discovery";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { raiseAlert } from "../../store/alerts.ts";
-import { type CollectorKeyRow, lockUsableKey, newEventIds, noteCollectorSeen, useNonce } from "../../store/collector-keys.ts";
+import { raiseAlert } from "../../store/raise-alert.ts";
+import { lockUsableKey, newEventIds, noteCollectorSeen, useNonce } from "../../store/collector-keys.ts";
 import type { Trx } from "../../store/database.ts";
+import { lockJudging } from "../../store/asset-judgements.ts";
 import {
   countAssets,
   countAssetsOfDevices,
   endAssets,
   knownIdentities,
-  lockJudging,
   putSeenAssets,
   type SeenAsset,
 } from "../../store/discovered-assets.ts";
-import { countDevices, ownersOfDevices, putDevices } from "../../store/discovery-devices.ts";
+import { putDevices } from "../../store/seen-devices.ts";
 import { readGatewayOrigins } from "../../store/governed-endpoints.ts";
 import type { Directory } from "../writes/write.ts";
+import { eventsByTrust } from "./events-by-trust.ts";
 import { judgeAgain } from "./reconcile.ts";
+import { sharedKeyAlert } from "./shared-key-alert.ts";
 
 /** So that no collector fills the tables: what is more is told apart in the answer. */
 export const MAX_ASSETS_OF_DEVICE = 1_000;
-const MAX_DEVICES = 100_000;
-export const MAX_ASSETS_OF_TENANT = 500_000;
 
-const KEYS_ALERT = "collector_key_shared";
+export const MAX_ASSETS_OF_TENANT = 500_000;
 
 /** What makes an asset the same when it is seen again: where it is configured, and as what. */
 export function identityOf(parts: readonly (string | null | undefined)[]): string {
@@ -47,45 +47,6 @@ function latestOf(events: readonly DiscoveryEvent[]): Map<string, DiscoveryEvent
     if (before === undefined || Date.parse(before.observed_at) <= Date.parse(event.observed_at)) latest.set(identity, event);
   }
   return latest;
-}
-
-interface Sorted {
-  readonly allowed: DiscoveryEvent[];
-  readonly rejected: DiscoveryEventsTaken["rejected"];
-  /** Of a low key: the device it speaks for. */
-  readonly deviceId: string | null;
-  readonly sharedKey: boolean;
-}
-
-/** Which of the events the key may tell: a key of the low tier speaks for one device, a standard one for none of another collector. */
-async function sortedByTrust(trx: Trx, key: CollectorKeyRow, events: readonly DiscoveryEvent[]): Promise<Sorted> {
-  const owners = await ownersOfDevices(trx, key.tenant_id, [...new Set(events.map(({ device_id: id }) => id))]);
-  const newDevices = MAX_DEVICES - (await countDevices(trx, key.tenant_id));
-  const counted = new Set<string>();
-  const sorted = { allowed: [] as DiscoveryEvent[], rejected: [] as DiscoveryEventsTaken["rejected"] };
-  let deviceId = key.device_id;
-  let sharedKey = false;
-  for (const event of events) {
-    const { device_id: device, event_id: id } = event;
-    const owner = owners.get(device);
-    const reject = (reason: string) => void sorted.rejected.push({ event_id: id, reason });
-    if (owner !== undefined && owner !== key.collector_id && key.trust_tier !== "high") {
-      reject("the device is another collector's");
-      continue;
-    }
-    if (key.trust_tier === "low") {
-      deviceId ??= device;
-      if (device !== deviceId) {
-        sharedKey = true;
-        reject("the key speaks for another device");
-        continue;
-      }
-    }
-    if (owner === undefined) counted.add(device);
-    if (counted.size > newDevices) reject("there are too many devices");
-    else sorted.allowed.push(event);
-  }
-  return { ...sorted, deviceId, sharedKey };
 }
 
 /** Without the assets that would be one too many of a device or of the tenant. */
@@ -142,7 +103,7 @@ export async function takeEvents(
     if (!(await useNonce(trx, keyId, sent.nonce, now))) return refuse("collector_replay");
     const isNew = await newEventIds(trx, keyId, [...new Set(sent.events.map(({ event_id: id }) => id))], now);
     const fresh = [...new Map(sent.events.map((event) => [event.event_id, event])).values()].filter(({ event_id: id }) => isNew.has(id));
-    const { allowed, rejected, deviceId, sharedKey } = await sortedByTrust(trx, key, fresh);
+    const { allowed, rejected, deviceId, sharedKey } = await eventsByTrust(trx, key, fresh);
     const { seen, rejected: beyond } = await withinBounds(trx, key.tenant_id, latestOf(allowed));
     const devices = new Map<string, { device_id: string; device_name: string | null; seen_at: Date }>();
     for (const { device_id: id, device_name: name } of allowed)
@@ -174,16 +135,3 @@ export async function takeEvents(
   if (taken.sharedKey) await raiseAlert(directory.db, sharedKeyAlert(taken.key));
   return taken.answer;
 }
-
-const sharedKeyAlert = ({ id, tenant_id, collector_id: collector }: CollectorKeyRow) => ({
-  tenant_id,
-  alert_type: KEYS_ALERT,
-  severity: "high",
-  title: "A collector key was used on two devices",
-  message: `The key of ${collector} told of another device than its own. Revoke it if it was copied.`,
-  group_id: null,
-  threshold_value: 1,
-  current_value: 2,
-  crossing: `${KEYS_ALERT} ${id}`,
-  expires_at: null,
-});

@@ -1,40 +1,18 @@
 import type { InventoryTaken } from "@gatehouse/contracts/discovery";
-import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { countAssets, lockJudging, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
-import { putDevices } from "../../store/discovery-devices.ts";
+import { lockJudging } from "../../store/asset-judgements.ts";
+import { countAssets, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
+import { putDevices } from "../../store/seen-devices.ts";
 import type { Write } from "../writes/write.ts";
-import { type Inventory, type InventoryItem, InvalidInventory } from "./inventory-item.ts";
-import { readAgentInventory } from "./read-agent-inventory.ts";
-import { readCyclonedx } from "./read-cyclonedx.ts";
-import { readMdmCsv } from "./read-mdm-csv.ts";
+import type { InventoryItem } from "./inventory-item.ts";
+import { type InventoryFormat, readInventory } from "./read-inventory.ts";
 import { judgeAgain } from "./reconcile.ts";
 import { identityOf, MAX_ASSETS_OF_TENANT } from "./take-events.ts";
-
-export type InventoryFormat = "cyclonedx" | "agent_inventory" | "mdm_csv";
 
 const SHOWN_SKIPPED = 100;
 /** Of devices that no collector speaks for yet. */
 const NOBODYS = "";
-
-function readInventory(format: InventoryFormat, bytes: Uint8Array, now: Date): Inventory {
-  const wrong = (message: string) => invalidFields("invalid_body", [{ field: "file", message }]);
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw wrong("is not UTF-8");
-  }
-  try {
-    if (format === "mdm_csv") return readMdmCsv(text, now);
-    const document: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
-    return format === "cyclonedx" ? readCyclonedx(document) : readAgentInventory(document);
-  } catch (error) {
-    if (error instanceof InvalidInventory) throw wrong(error.message);
-    if (error instanceof SyntaxError) throw wrong("is not JSON");
-    throw error;
-  }
-}
 
 const identityOfItem = (format: InventoryFormat, { asset_type: type, key }: InventoryItem) =>
   // As collectors name the clients of a device, so that both speak of one.

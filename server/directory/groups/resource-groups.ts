@@ -1,10 +1,4 @@
-import type {
-  GroupTree,
-  ResourceGroup,
-  ResourceGroupCreate,
-  ResourceGroupQuery,
-  ResourceGroupUpdate,
-} from "@gatehouse/contracts/resource-groups";
+import type { ResourceGroup, ResourceGroupCreate, ResourceGroupQuery, ResourceGroupUpdate } from "@gatehouse/contracts/resource-groups";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { detachKeys } from "../../store/api-keys.ts";
@@ -26,12 +20,12 @@ import {
 } from "../../store/resource-groups.ts";
 import { checkMove } from "../limits/group-policies.ts";
 import { counted, invalidField, records } from "../writes/records.ts";
-import type { Directory, Write } from "../writes/write.ts";
+import type { Write } from "../writes/write.ts";
 
 /** Far deeper than any organization, and shallow enough to walk on every change. */
 const MAX_DEPTH = 32;
 
-function read(row: ResourceGroupRow): ResourceGroup {
+export function readResourceGroupRow(row: ResourceGroupRow): ResourceGroup {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -83,7 +77,7 @@ export const resourceGroups = records<
   resource: "resource-groups",
   noun: "resource group",
   store: resourceGroupStore,
-  read,
+  read: readResourceGroupRow,
   tenantOf: (row) => row.tenant_id,
   begin: (write, tenantId) => lockTree(write.trx, tenantId),
   twin: (write, tenantId, candidate) => groupIdByName(write.trx, tenantId, candidate.name),
@@ -150,28 +144,4 @@ async function newAncestors(write: Write, tenantId: string, id: string, parentId
 
 function cycle(): Refused {
   return new Refused(refuse("cycle", undefined, { fields: [{ field: "parent_group_id", message: "stands under this group" }] }));
-}
-
-/** Root first, without the group itself. */
-export async function groupAncestors(directory: Directory, tenantId: string, id: string): Promise<ResourceGroup[]> {
-  await resourceGroups.get(directory, tenantId, id);
-  return (await ancestorsOf(directory.db, tenantId, id)).map(read);
-}
-
-/** Parents before children, without the group itself. */
-export async function groupDescendants(directory: Directory, tenantId: string, id: string): Promise<ResourceGroup[]> {
-  await resourceGroups.get(directory, tenantId, id);
-  return (await descendantsOf(directory.db, tenantId, id)).map(read);
-}
-
-/** The group with the tree below it. */
-export async function readGroupHierarchy(directory: Directory, tenantId: string, id: string): Promise<GroupTree> {
-  const root: GroupTree = { ...(await resourceGroups.get(directory, tenantId, id)), children: [] };
-  const nodes = new Map([[id, root]]);
-  for (const row of await descendantsOf(directory.db, tenantId, id)) {
-    const node: GroupTree = { ...read(row), children: [] };
-    nodes.set(row.id, node);
-    nodes.get(row.parent_group_id ?? "")?.children.push(node);
-  }
-  return root;
 }

@@ -4,34 +4,15 @@ import { uuid } from "../../kernel/ids.ts";
 import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
 import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
 import { scimUserByExternalId, type ScimUserRow } from "../../store/scim-users.ts";
-import { externalIdentity, hasOtherOwner, insertExternalIdentity, noteExternalLogin, setMembershipsOf } from "../../store/sign-on.ts";
+import { externalIdentity, insertExternalIdentity, noteExternalLogin } from "../../store/external-identities.ts";
+import { hasOtherOwner, setMembershipsOf } from "../../store/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
-import type { SignOnPlace } from "./sign-on-steps.ts";
+import type { SignOnPlace } from "./sign-on-place.ts";
+import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";
-const MAX_USERNAME = 200;
-
-/** Somebody a provider vouches for, once the mapping let them pass. */
-interface Vouched {
-  readonly subject: string;
-  readonly username: string;
-  readonly who: MappingPreviewResult;
-}
-
-export function refusedSignOn(reason: string): Refused {
-  return new Refused(refuse("sign_on_refused", reason));
-}
-
-function vouched(who: MappingPreviewResult): Vouched {
-  if (!who.allowed || who.subject === null || who.username === null)
-    throw refusedSignOn(who.reason ?? "The provider does not say who it is.");
-  const username = who.username.normalize("NFC").trim();
-  if (username === "" || username.length > MAX_USERNAME || /\p{Cc}/u.test(username))
-    throw refusedSignOn("The username cannot be used here.");
-  return { subject: who.subject, username, who };
-}
 
 /**
  * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address

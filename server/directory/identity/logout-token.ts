@@ -1,7 +1,7 @@
 import { jwtVerify } from "jose";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeySets } from "./key-sets.ts";
-import { SIGNATURE_ALGORITHMS } from "./workload-tokens.ts";
+import { SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
 
 /** Whom a provider signs out. */
 export interface LogoutToken {

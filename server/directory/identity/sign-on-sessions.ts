@@ -4,11 +4,12 @@ import { adminUserStore } from "../../store/admin-users.ts";
 import { endUserStore } from "../../store/end-users.ts";
 import { insertSignOnSession, takeAskedSignOut, takeSignOnSessions } from "../../store/sign-on-sessions.ts";
 import { nextGeneration } from "../people/admin-users.ts";
-import { END_USERS, nextTokenGeneration, notifyUser } from "../people/end-users.ts";
+import { END_USERS, notifyUser } from "../people/end-users.ts";
+import { nextTokenGeneration } from "../people/token-generation.ts";
 import { endPageSessionsOf, type PagePlane } from "../people/page-sessions.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import type { LogoutToken } from "./logout-token.ts";
-import type { SignOnPlace } from "./sign-on-steps.ts";
+import type { SignOnPlace } from "./sign-on-place.ts";
 
 /** Somebody's session at a provider, as OpenID Connect names it. */
 export interface ProviderSession {

@@ -1,5 +1,5 @@
 import type { IdentityProviderSettings } from "@gatehouse/contracts/identity-providers";
-import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from "jose";
+import { errors, jwtVerify, type JWTPayload } from "jose";
 import type { Clock } from "../../kernel/clock.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
@@ -8,6 +8,7 @@ import { BoundedMap } from "../bounded-map.ts";
 import { mapped } from "./claims.ts";
 import { settingsOf } from "./identity-providers.ts";
 import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
+import { issuerNamed, SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
 
 /** A workload that showed a token of an issuer its tenant trusts. */
 export interface WorkloadToken {
@@ -38,21 +39,10 @@ interface TrustedIssuer {
   readonly settings: IdentityProviderSettings;
 }
 
-/** What identity providers may sign with: never a secret that both ends have. */
-export const SIGNATURE_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_TENANTS = 5_000;
 const MAX_TOKENS = 20_000;
 const MAX_TOKEN_LENGTH = 16_384;
-
-/** Whether a token says that others than this gateway signed it. It proves nothing. */
-export function isOfAnotherIssuer(token: string): boolean {
-  try {
-    return SIGNATURE_ALGORITHMS.includes(String(decodeProtectedHeader(token).alg));
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Tokens of the issuers that tenants trust for calls: one way of verification, apart from that of the gateway's own. Who
@@ -153,14 +143,5 @@ export class WorkloadTokens {
       }
     }
     return "credential_unknown";
-  }
-}
-
-function issuerNamed(token: string): string | null {
-  try {
-    const { iss } = decodeJwt(token);
-    return typeof iss === "string" ? iss : null;
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,7 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { documentsOfConnector, type KbConnectorRow, noteSynced, takeUpConnector } from "../../store/kb-connectors.ts";
+import { noteSynced, takeUpConnector } from "../../store/kb-connector-syncs.ts";
+import { documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
 
 export type DueConnector = KbConnectorRow;
 

@@ -2,20 +2,17 @@ import type { KbIdentity, KbIdentityCreate, KbIdentityQuery, KbIdentityUpdate } 
 import { uuid } from "../../kernel/ids.ts";
 import { endUserExists } from "../../store/end-users.ts";
 import {
-  identitiesOf,
   type KbIdentityInsert,
   type KbIdentityPatch,
   type KbIdentityRow,
   kbIdentityStore,
   sameIdentity,
 } from "../../store/kb-identities.ts";
-import { type PortalOrigin, userActor } from "../people/portal/portal-logins.ts";
-import { invalidField, notFound, records } from "../writes/records.ts";
-import { type Directory, write } from "../writes/write.ts";
+import { invalidField, records } from "../writes/records.ts";
 
-const RESOURCE = "kb-identities";
+export const KB_IDENTITIES = "kb-identities";
 
-const read = (row: KbIdentityRow): KbIdentity => ({
+export const readKbIdentity = (row: KbIdentityRow): KbIdentity => ({
   id: row.id,
   tenant_id: row.tenant_id,
   end_user_id: row.end_user_id,
@@ -36,10 +33,10 @@ export const kbIdentities = records<
   KbIdentityQuery,
   string
 >({
-  resource: RESOURCE,
+  resource: KB_IDENTITIES,
   noun: "identity mapping",
   store: kbIdentityStore,
-  read,
+  read: readKbIdentity,
   tenantOf: (row) => row.tenant_id,
   unique: "of this end user in this source",
   twin: (change, tenantId, candidate) => sameIdentity(change.trx, tenantId, candidate),
@@ -52,23 +49,3 @@ export const kbIdentities = records<
   // Each search asks anew who its reader is.
   notify: () => undefined,
 });
-
-interface Who {
-  readonly tenantId: string;
-  readonly userId: string;
-}
-
-export async function ownIdentities({ db }: Directory, { tenantId, userId }: Who): Promise<KbIdentity[]> {
-  return (await identitiesOf(db, tenantId, userId)).map(read);
-}
-
-export function unlinkOwnIdentity(directory: Directory, { tenantId, userId }: Who, id: string, origin: PortalOrigin): Promise<KbIdentity> {
-  return write(directory, userActor({ id: userId }, origin), async (change) => {
-    const row = await kbIdentityStore.find(change.trx, tenantId, id, "lock");
-    if (row?.end_user_id !== userId) throw notFound("mapping");
-    await kbIdentityStore.remove(change.trx, id);
-    const before = read(row);
-    change.log({ tenant_id: tenantId, action: "delete", resource: RESOURCE, resource_id: id, before });
-    return before;
-  });
-}

@@ -1,6 +1,6 @@
 import type { Consumption } from "@gatehouse/contracts/limits";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
-import { readPolicyRows } from "../../store/group-policies.ts";
+import { readPolicyRows } from "../../store/group-policy-rows.ts";
 import { type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -8,7 +8,7 @@ import type { Fields } from "./merge.ts";
 import { setsQuota } from "./own-limits.ts";
 import type { GroupNode, PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";
-import { type Quota, QUOTAS } from "./rules.ts";
+import { type Quota, QUOTAS } from "./quotas.ts";
 import { periodEnd, periodOf, utcDay } from "./periods.ts";
 
 type Limit = Consumption["limits"][number];

@@ -3,13 +3,15 @@ import type { EffectiveLimits, LlmLimitsState, PolicyState } from "@gatehouse/co
 import { RE2JS } from "re2js";
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { readPolicyRows, removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
+import { removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
+import { readPolicyRows } from "../../store/group-policy-rows.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { knownModels } from "../../store/models.ts";
 import { lockTree } from "../../store/resource-groups.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { quotaCapacityOf, overcommittedQuotas } from "./capacity.ts";
+import { quotaCapacityOf } from "./capacity.ts";
+import { overcommittedQuotas } from "./overcommitted-quotas.ts";
 import { documentOf, fieldsOf, loosenedFields } from "./merge.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";

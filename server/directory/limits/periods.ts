@@ -1,4 +1,4 @@
-import type { Quota } from "./rules.ts";
+import type { Quota } from "./quotas.ts";
 
 /** Windows of quotas: days turn at 00:00 UTC, months on the 1st at 00:00 UTC. Times are milliseconds since the epoch. */
 export type Period = "hour" | "day" | "month";

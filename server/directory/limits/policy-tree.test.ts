@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { quotaCapacityOf, overcommittedQuotas } from "./capacity.ts";
+import { quotaCapacityOf } from "./capacity.ts";
+import { overcommittedQuotas } from "./overcommitted-quotas.ts";
 import { documentOf, fieldsOf, loosenedFields, merge, NOTHING } from "./merge.ts";
 import { type GroupNode, PolicyTree, type StoredPolicy } from "./policy-tree.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";

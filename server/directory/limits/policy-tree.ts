@@ -1,5 +1,6 @@
 import { fieldsOf, type Fields, merge, NOTHING } from "./merge.ts";
-import type { PolicyDocument, PolicyKind, Quota } from "./rules.ts";
+import type { Quota } from "./quotas.ts";
+import type { PolicyDocument, PolicyKind } from "./rules.ts";
 
 export interface GroupNode {
   readonly id: string;

@@ -9,74 +9,15 @@ import {
   usageTotals,
 } from "../../store/usage-totals.ts";
 import { skillUsageOfDay } from "../../store/skill-usage.ts";
-import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
+import { toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
-import type { PolicyTree } from "./policy-tree.ts";
+import { CountsOfDay } from "./counts-of-day.ts";
+import { UsageOfDay } from "./usage-of-day.ts";
 
 /** How the calls of the gateway's own are filed, of which the truth counts no request. */
 export type { OwnCall } from "../../store/own-calls.ts";
 export type { CallTotal } from "../../store/usage-totals.ts";
 export { FEW_GROUPS } from "../../store/usage-totals.ts";
-
-interface GroupUse {
-  readonly groupId: string;
-  /** Null: of all models. */
-  readonly modelId: string | null;
-  readonly period: "day" | "month";
-  readonly measure: "requests" | "tokens" | "micros";
-}
-
-/** What the groups of a tenant used in one day and its month. */
-export class UsageOfDay {
-  private readonly byGroup = new Map<string, UsageTotal[]>();
-  private readonly sums = new Map<string, number>();
-
-  constructor(totals: readonly UsageTotal[]) {
-    for (const total of totals) {
-      const known = this.byGroup.get(total.resource_group_id);
-      if (known === undefined) this.byGroup.set(total.resource_group_id, [total]);
-      else known.push(total);
-    }
-  }
-
-  /** What the group and all below it used; added up once for each question. */
-  ofBranch(tree: PolicyTree, { groupId, modelId, period, measure }: GroupUse): number {
-    const column = `${period}_${measure}` as const;
-    const key = `${groupId} ${column} ${modelId ?? ""}`;
-    let sum = this.sums.get(key);
-    if (sum === undefined) {
-      sum = 0;
-      for (const { id } of tree.branch(groupId))
-        for (const total of this.byGroup.get(id) ?? []) if (total.model_id === modelId) sum += total[column];
-      this.sums.set(key, sum);
-    }
-    return sum;
-  }
-}
-
-/** What the groups of a tenant did in one day, and of that in one hour. */
-class CountsOfDay {
-  private readonly byGroup = new Map<string, HourlyCount[]>();
-
-  constructor(counts: readonly HourlyCount[]) {
-    for (const count of counts) {
-      const known = this.byGroup.get(count.resource_group_id);
-      if (known === undefined) this.byGroup.set(count.resource_group_id, [count]);
-      else known.push(count);
-    }
-  }
-
-  /** What the group and all below it did since `since`, milliseconds, the beginning of the hour asked for or of its day. */
-  ofBranch(
-    tree: PolicyTree,
-    { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number },
-  ): number {
-    let sum = 0;
-    for (const { id } of tree.branch(groupId))
-      for (const { item: one, hour, count } of this.byGroup.get(id) ?? []) if (one === item && hour >= since) sum += count;
-    return sum;
-  }
-}
 
 const WITHIN_MS = 10_000;
 

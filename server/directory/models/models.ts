@@ -2,7 +2,7 @@ import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehou
 import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChanges } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/record-changes.ts";
 import { bindModels, unbindModels } from "../../store/group-models.ts";
 import { guardrailsAsking } from "../../store/guardrail-configs.ts";
 import {
@@ -20,7 +20,8 @@ import { knowledgeBasesEmbeddingWith } from "../../store/knowledge-bases.ts";
 import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
 import { policiesJudgedBy } from "../../store/semantic-policies.ts";
 import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
-import { invalidField, namedDependents, NAMES_LOOKED_FOR, records, type Records } from "../writes/records.ts";
+import type { Records } from "../writes/record-spec.ts";
+import { invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { forgetItem } from "../limits/group-policies.ts";
 import { filledFromCatalog } from "./catalog/fill.ts";

@@ -9,7 +9,8 @@ import {
   type RoutingGroupPatch,
   type RoutingGroupRow,
 } from "../../store/routing-groups.ts";
-import { invalidField, namedDependents, namesOf, records, type Records } from "../writes/records.ts";
+import type { Records } from "../writes/record-spec.ts";
+import { invalidField, namedDependents, namesOf, records } from "../writes/records.ts";
 import { refuseModelName } from "./model-names.ts";
 
 type GroupRecords = Records<RoutingGroup, RoutingGroupCreate, RoutingGroupUpdate, RoutingGroupQuery>;

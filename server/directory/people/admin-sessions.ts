@@ -1,20 +1,9 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { adminUserStore, adminWithTenant } from "../../store/admin-users.ts";
-import { write, type Actor } from "../writes/write.ts";
-import { nextGeneration } from "./admin-users.ts";
+import { adminWithTenant } from "../../store/admin-users.ts";
+import type { Actor } from "../writes/write.ts";
 import { adminCodeIsRight } from "./admin-second-factor.ts";
-import {
-  adminOf,
-  admits,
-  completeAdminLogin,
-  LOGIN_RESOURCE,
-  tooManyLogins,
-  type Admin,
-  type LoginOrigin,
-  type Logins,
-  type SignIn,
-} from "./logins.ts";
-import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, pageTokenSeconds } from "./page-sessions.ts";
+import { adminOf, admits, completeAdminLogin, tooManyLogins, type LoginOrigin, type Logins, type SignIn } from "./logins.ts";
+import { beginPageSession, continuePageSession, endPageSession, FRESH_MS, pageTokenSeconds } from "./page-sessions.ts";
 
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
 
@@ -65,15 +54,4 @@ export async function renewAdminSession(
   const { endsAt: sessionEndsAt } = session.holder;
   const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
   return { token: await tokens.issue(row, { seconds: expiresIn, sessionEndsAt }), expiresIn, admin: adminOf(row), cookie: session.cookie };
-}
-
-/** Ends every session and token of the admin, wherever they are signed in. */
-export async function endAdminSessions({ directory }: Logins, admin: Admin, actor: Actor): Promise<void> {
-  await write(directory, actor, async (change) => {
-    const row = await adminUserStore.find(change.trx, null, admin.id, "lock");
-    if (row === undefined) return;
-    await adminUserStore.update(change.trx, row.id, { tokens_valid_from: nextGeneration(row, change.now) });
-    await endPageSessionsOf(change.trx, "admin", row.id);
-    change.log({ tenant_id: row.tenant_id, action: "sign_out", resource: LOGIN_RESOURCE, resource_id: row.id });
-  });
 }

@@ -2,7 +2,7 @@ import type { EndUser } from "@gatehouse/contracts/end-users";
 import { csvCell } from "../../kernel/csv.ts";
 import { endUsersAfter } from "../../store/end-users.ts";
 import type { Directory } from "../writes/write.ts";
-import { readEndUser } from "./end-users.ts";
+import { readEndUser } from "./end-user-record.ts";
 
 const AT_ONCE = 1_000;
 const COLUMNS = [

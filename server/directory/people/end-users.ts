@@ -1,5 +1,4 @@
 import type { EndUser, EndUserCreate, EndUserQuery, EndUserUpdate } from "@gatehouse/contracts/end-users";
-import type { Clock } from "../../kernel/clock.ts";
 import { uuid } from "../../kernel/ids.ts";
 import {
   endUserByUsername,
@@ -12,54 +11,15 @@ import {
 import { forgetIdempotentAnswersOf } from "../../store/idempotent-answers.ts";
 import { removePhoto } from "../../store/end-user-photos.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
+import { readEndUser, loggedEndUser } from "./end-user-record.ts";
 import { NO_PASSWORD } from "./no-password.ts";
 import { putBackupCodes } from "../../store/second-factors.ts";
 import { guardDirectoryPerson } from "./directory-owned.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
+import { nextTokenGeneration } from "./token-generation.ts";
 
 export const END_USERS = "end-users";
-
-export function readEndUser(row: EndUserRow): EndUser {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    username: row.username,
-    email: row.email,
-    display_name: row.display_name,
-    is_active: row.is_active,
-    is_verified: row.is_verified,
-    must_change_password: row.must_change_password,
-    metadata: row.metadata,
-    avatar_url: row.avatar_url,
-    totp_enabled: row.totp_enabled,
-    primary_group_id: row.primary_group_id,
-    last_login: row.last_login?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
-}
-
-/** Without what says who the person is: the admin log is kept whole, and a person may ask to be forgotten. */
-function logged(row: EndUserRow): object {
-  const {
-    username: _username,
-    email: _email,
-    display_name: _displayName,
-    metadata: _metadata,
-    avatar_url: _avatarUrl,
-    ...rest
-  } = readEndUser(row);
-  return rest;
-}
-
-/**
- * Tokens issued before this are void. Moves on even when the clock stands still, and past the millisecond a token names.
- * To be taken when the user's row is locked, and not when the change began: until then people log in with what they had.
- */
-export function nextTokenGeneration(row: Pick<EndUserRow, "tokens_valid_from">, clock: Clock): Date {
-  return new Date(Math.max(clock.now(), row.tokens_valid_from.getTime()) + 1);
-}
 
 /** Tells the runtime processes that what they hold of the user is old. */
 export function notifyUser(write: Write, row: Pick<EndUserRow, "tenant_id" | "id">): void {
@@ -86,7 +46,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   noun: "end user",
   store: endUserStore,
   read: readEndUser,
-  logged,
+  logged: loggedEndUser,
   tenantOf: (row) => row.tenant_id,
   twin: async (write, tenantId, candidate) => (await endUserByUsername(write.trx, tenantId, candidate.username))?.id,
   async toInsert(write, tenantId, body) {
@@ -153,7 +113,14 @@ async function change(
   await endUserStore.update(write.trx, id, { ...(await patchOf(before)), updated_at: write.now });
   const row = (await endUserStore.find(write.trx, tenantId, id)) as EndUserRow;
   write.stay(before, row, readEndUser(before));
-  write.log({ tenant_id: tenantId, action, resource: END_USERS, resource_id: id, before: logged(before), after: logged(row) });
+  write.log({
+    tenant_id: tenantId,
+    action,
+    resource: END_USERS,
+    resource_id: id,
+    before: loggedEndUser(before),
+    after: loggedEndUser(row),
+  });
   notifyUser(write, row);
   return readEndUser(row);
 }

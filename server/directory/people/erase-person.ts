@@ -1,4 +1,5 @@
-import { accountsNamed, eraseFromApprovals, eraseStoredAnswers, eraseUpstreamTokens } from "../../store/erased-people.ts";
+import { accountsNamed } from "../../store/accounts-named.ts";
+import { eraseFromApprovals, eraseStoredAnswers, eraseUpstreamTokens } from "../../store/erased-people.ts";
 import { tokenRef } from "../tools/oauth-tokens.ts";
 import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

@@ -15,7 +15,8 @@ import {
   argumentPolicyStore,
   setArgumentPolicyGroups,
 } from "../../store/argument-policies.ts";
-import { notFound, records, type Records } from "../writes/records.ts";
+import type { Records } from "../writes/record-spec.ts";
+import { notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "./bound-groups.ts";
 

@@ -1,6 +1,5 @@
 import type { ArgumentPolicyRow } from "../../store/argument-policies.ts";
 import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
-import { holdsFor } from "./bound-groups.ts";
 
 /** A tool call that a policy speaks against. */
 export interface PolicyHit {
@@ -53,19 +52,4 @@ export async function argumentPolicyEntries(
       return { version, groupIds: row.all_groups ? null : row.group_ids, policy: known.get(version) ?? (await compile(row)) };
     }),
   );
-}
-
-/** The policies that hold for a group with this chain (itself and all above it), by the tool they are on. */
-export function policiesByTool(
-  entries: readonly ArgumentPolicyEntry[],
-  chain: readonly { readonly id: string }[],
-): Map<string, readonly ToolCallPolicy[]> {
-  const byTool = new Map<string, ToolCallPolicy[]>();
-  for (const { groupIds, policy } of entries) {
-    if (!holdsFor(groupIds, chain)) continue;
-    const others = byTool.get(policy.target);
-    if (others === undefined) byTool.set(policy.target, [policy]);
-    else others.push(policy);
-  }
-  return byTool;
 }

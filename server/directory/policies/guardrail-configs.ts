@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   GUARDRAIL_SURFACES,
   type GuardrailBuiltin,
@@ -21,10 +20,12 @@ import {
   type GuardrailConfigRow,
 } from "../../store/guardrail-configs.ts";
 import { lockedModel, modelIdByName } from "../../store/models.ts";
-import { invalidField, type Records, records } from "../writes/records.ts";
+import type { Records } from "../writes/record-spec.ts";
+import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "./bound-groups.ts";
-import { engineKeyContext, type StoredEngine } from "./guardrail-entry.ts";
+import type { StoredEngine } from "./guardrail-entry.ts";
+import { sealEngines } from "./sealed-engines.ts";
 
 type Surfaces = Record<GuardrailSurface, boolean>;
 
@@ -58,40 +59,6 @@ function distinct<Ids extends string[] | null | undefined>(ids: Ids): Ids {
 
 function storedEngines(row: { readonly providers: unknown }): readonly StoredEngine[] {
   return row.providers as readonly StoredEngine[];
-}
-
-/**
- * For each written engine the stored one it goes on from: the same in all but its key, else one of its provider and address, each once
- * while there are enough.
- */
-function predecessors(engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): (StoredEngine | undefined)[] {
-  const left = [...before];
-  const take = (is: (known: StoredEngine) => boolean): StoredEngine | undefined => {
-    const at = left.findIndex(is);
-    return at < 0 ? undefined : left.splice(at, 1)[0];
-  };
-  const unchanged = engines.map(({ api_key: _written, has_api_key: _read, ...engine }) =>
-    take(({ api_key_sealed: _stored, ...known }) => isDeepStrictEqual(known, engine)),
-  );
-  return engines.map((engine, index) => {
-    const isAtSameAddress = (known: StoredEngine) =>
-      known.provider === engine.provider && (known.endpoint ?? null) === (engine.endpoint ?? null);
-    return unchanged[index] ?? take(isAtSameAddress) ?? before.find(isAtSameAddress);
-  });
-}
-
-/** An engine whose body leaves its key out keeps the one it had, and only for the address it was given for. */
-function sealEngines(write: Write, id: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): string {
-  const known = predecessors(engines, before);
-  const { secrets } = write.directory;
-  const stored = engines.map(({ api_key: apiKey, has_api_key: hasKey, ...engine }, index): StoredEngine => {
-    const kept = known[index]?.api_key_sealed ?? null;
-    if (apiKey === undefined && hasKey !== undefined && hasKey !== (kept !== null))
-      throw invalidFields("read_only_field", [{ field: `providers.${index}.has_api_key`, message: "cannot be changed: api_key is" }]);
-    const stays = apiKey === undefined || (apiKey !== null && secrets.openOrNull(kept, engineKeyContext(id)) === apiKey);
-    return { ...engine, api_key_sealed: stays ? kept : apiKey === null ? null : secrets.seal(apiKey, engineKeyContext(id)) };
-  });
-  return JSON.stringify(stored);
 }
 
 /**

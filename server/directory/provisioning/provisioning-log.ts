@@ -1,7 +1,6 @@
-import type { ProvisioningEntry, ProvisioningQuery } from "@gatehouse/contracts/provisioning";
+import type { ProvisioningEntry } from "@gatehouse/contracts/provisioning";
 import { ulid } from "../../kernel/ids.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { appendProvisioningLog, provisioningLogPage } from "../../store/provisioning-log.ts";
+import { appendProvisioningLog } from "../../store/provisioning-log.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 
@@ -36,29 +35,4 @@ export function noteDeed(write: Write, caller: ScimCaller, deed: ProvisioningDee
 /** Of what was refused, and so changed nothing. */
 export function noteRefusedDeed(directory: Directory, caller: ScimCaller, deed: ProvisioningDeed): Promise<void> {
   return appendProvisioningLog(directory.db, entryOf(caller, new Date(directory.clock.now()), deed));
-}
-
-export async function listProvisioningLog(
-  directory: Directory,
-  tenantId: string,
-  query: ProvisioningQuery,
-  page: Page,
-): Promise<Paged<ProvisioningEntry>> {
-  const { directory: source, resource_type, resource_id, outcome } = query;
-  const { items, total } = await provisioningLogPage(directory.db, tenantId, { source, resource_type, resource_id, outcome }, page);
-  return {
-    total,
-    items: items.map((row) => ({
-      id: row.id,
-      at: row.at.toISOString(),
-      directory: row.source,
-      token_id: row.token_id,
-      method: row.method,
-      resource_type: row.resource_type as ProvisioningEntry["resource_type"],
-      resource_id: row.resource_id,
-      status: row.status,
-      outcome: row.outcome as ProvisioningEntry["outcome"],
-      detail: row.detail,
-    })),
-  };
 }

@@ -3,19 +3,15 @@ import { isUuid, uuid } from "../../kernel/ids.ts";
 import { endUserGroupIdByName, endUserGroupStore } from "../../store/end-user-groups.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { ScimCondition } from "../../store/scim-conditions.ts";
+import { addScimMembers, removeScimMembers, scimMemberIds, scimMembersOf, type ScimMember } from "../../store/scim-group-members.ts";
 import {
-  addScimMembers,
   insertScimGroup,
   peopleOfSource,
-  removeScimMembers,
   scimGroupByExternalId,
   scimGroupById,
   scimGroupPage,
-  scimMemberIds,
-  scimMembersOf,
   updateScimGroup,
   type ScimGroupRow,
-  type ScimMember,
 } from "../../store/scim-groups.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

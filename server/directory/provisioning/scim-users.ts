@@ -5,9 +5,8 @@ import { endUserByUsername, endUserStore, type EndUserPatch, type EndUserRow } f
 import type { Page, Paged } from "../../store/paging.ts";
 import type { ScimCondition } from "../../store/scim-conditions.ts";
 import { leaveScimGroups } from "../../store/scim-groups.ts";
+import { endAdminSessionsOf, expireApprovalsOf } from "../../store/scim-departures.ts";
 import {
-  endAdminSessionsOf,
-  expireApprovalsOf,
   insertScimUser,
   isNewPerson,
   scimMemberships,
@@ -19,7 +18,8 @@ import {
   type ScimMembership,
   type ScimUserRow,
 } from "../../store/scim-users.ts";
-import { END_USERS, nextTokenGeneration, notifyUser } from "../people/end-users.ts";
+import { END_USERS, notifyUser } from "../people/end-users.ts";
+import { nextTokenGeneration } from "../people/token-generation.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

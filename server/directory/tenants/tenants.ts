@@ -1,13 +1,5 @@
-import {
-  DEFAULT_RETENTION,
-  tenantSlug,
-  type Tenant,
-  type TenantCreate,
-  type TenantStats,
-  type TenantUpdate,
-} from "@gatehouse/contracts/tenants";
+import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantUpdate } from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { usdFromMicros } from "../../kernel/money.ts";
 import { forgetDeletedTenant, isTenantDeleted, hasRetainedRows, recordDeletedTenant } from "../../store/deleted-tenants.ts";
 import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
 import {
@@ -15,41 +7,19 @@ import {
   tenantExists,
   tenantIds,
   tenantStore,
-  usageSince,
   type TenantFilters,
   type TenantInsert,
   type TenantPatch,
   type TenantRow,
 } from "../../store/tenants.ts";
 import { checkJudge } from "../semantic-policies/policies.ts";
-import { counted, invalidField, notFound, records } from "../writes/records.ts";
+import { counted, invalidField, records } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
+import { readTenantRow } from "./tenant-record.ts";
 
 export type { TenantRecordTable };
 
 const DEFAULT_TENANT = "default";
-const STATS_DAYS = 30;
-
-function read(row: TenantRow): Tenant {
-  return {
-    id: row.id,
-    name: row.name,
-    display_name: row.display_name,
-    enabled: row.enabled,
-    data_retention: row.data_retention,
-    media_limits: row.media_limits,
-    default_judge_model_id: row.default_judge_model_id,
-    allowed_regions: row.allowed_regions,
-    run_idle_minutes: row.run_idle_minutes,
-    portal_registration: row.portal_registration,
-    portal_api_keys: row.portal_api_keys,
-    admin_two_factor: row.admin_two_factor,
-    local_passwords: row.local_passwords,
-    autonomy_floor: row.autonomy_floor,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
-}
 
 /** What a tenant is whose body says nothing but a name. */
 export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
@@ -84,7 +54,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
   resource: "tenants",
   noun: "tenant",
   store: tenantStore,
-  read,
+  read: readTenantRow,
   tenantOf: (row) => row.id,
   // The id is all that must be unique, and it is looked for before the values are made.
   twin: async () => undefined,
@@ -161,28 +131,4 @@ export function tenantIsDeleted(directory: Directory, id: string): Promise<boole
 /** The tenant a record is in, for a system admin who names only the record; undefined when there is no such record. */
 export async function lockedTenant(directory: Directory, table: TenantRecordTable, id: string): Promise<string | undefined> {
   return (await tenantOfRecord(directory.db, table, id)) ?? undefined;
-}
-
-export async function readTenantStats(directory: Directory, id: string): Promise<TenantStats> {
-  if (!(await tenantExists(directory.db, id))) throw notFound("tenant");
-  const now = directory.clock.now();
-  const counts = await countRecords(directory.db, id, new Date(now));
-  const usage = await usageSince(directory.db, id, new Date(now - STATS_DAYS * 86_400_000));
-  return {
-    tenant_id: id,
-    admin_users: counts.admin_users,
-    end_users: counts.end_users,
-    resource_groups: counts.resource_groups,
-    providers: counts.providers,
-    models: counts.models,
-    api_keys: { active: counts.keys_active, revoked: counts.keys_revoked, expired: counts.keys_expired },
-    last_30_days: {
-      requests: usage.requests,
-      errors: usage.errors,
-      prompt_tokens: usage.prompt_tokens,
-      completion_tokens: usage.completion_tokens,
-      cost_usd: usdFromMicros(usage.cost_micro_usd),
-      unpriced_requests: usage.unpriced_requests,
-    },
-  };
 }

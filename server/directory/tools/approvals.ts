@@ -12,13 +12,8 @@ import {
   type ApprovalRow,
 } from "../../store/approvals.ts";
 import { expireApprovals as expireRows } from "../../store/approval-upkeep.ts";
-import {
-  approvedInSession,
-  consumeApproval,
-  transferApproval,
-  markApprovalShown,
-  type ApprovalRedemption,
-} from "../../store/approval-use.ts";
+import { consumeApproval, markApprovalShown, type ApprovalRedemption } from "../../store/approval-use.ts";
+import { approvedInSession, transferApproval } from "../../store/carried-approvals.ts";
 import { isAskersAccount, type ResolverAccount } from "../../store/approval-conflicts.ts";
 import type { Database } from "../../store/database.ts";
 import { dropHeldAnswers, keepHeldAnswer, takeHeldAnswer } from "../../store/held-answers.ts";

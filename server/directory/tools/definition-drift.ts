@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DefinitionDrift } from "@gatehouse/contracts/mcp-servers";
-import { refuse, Refused } from "../../kernel/errors.ts";
-import type { Database, Trx } from "../../store/database.ts";
-import { comparedMcpSnapshots, mcpServerStore, type McpSnapshotRow, toolsOfConfigs } from "../../store/mcp-servers.ts";
+import { mcpServerStore, toolsOfConfigs } from "../../store/mcp-servers.ts";
+import { comparedMcpSnapshots, type McpSnapshotRow } from "../../store/mcp-snapshots.ts";
 import { notFound } from "../writes/records.ts";
-import type { Directory, Write } from "../writes/write.ts";
+import type { Directory } from "../writes/write.ts";
 
 /** Definitions by their names. A server may list what is none. */
-function definitionsOf({ tools }: McpSnapshotRow): Map<string, unknown> {
+export function toolDefinitionsOf({ tools }: McpSnapshotRow): Map<string, unknown> {
   return new Map(
     tools.flatMap((tool) => {
       const name = (tool as { name?: unknown } | null)?.name;
@@ -24,7 +23,7 @@ export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantI
   if (server === undefined) throw notFound("tool server");
   const compared = await comparedMcpSnapshots(db, tenantId, id, server.accepted_snapshot_id);
   if (compared === undefined) return { accepted: null, current: null, tools: [] };
-  const [before, after] = [definitionsOf(compared.before), definitionsOf(compared.current)];
+  const [before, after] = [toolDefinitionsOf(compared.before), toolDefinitionsOf(compared.current)];
   const configs = await toolsOfConfigs(db, id);
   const tools = [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
     const [old, now] = [before.get(name), after.get(name)];
@@ -43,23 +42,3 @@ export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantI
     tools,
   };
 }
-
-/** Takes the newest discovery for what is right from now on. Throws `not_found`, and `conflict` when the snapshot is not the newest. */
-export async function acceptToolDefinitions(write: Write, tenantId: string, id: string, snapshotId: string): Promise<void> {
-  const server = await mcpServerStore.find(write.trx, tenantId, id, "lock");
-  if (server === undefined) throw notFound("tool server");
-  const current = await newest(write.trx, tenantId, id);
-  if (current?.id !== snapshotId)
-    throw new Refused(refuse("conflict", "This is not what the server was found to have last. Read the difference again, then accept it."));
-  await mcpServerStore.update(write.trx, id, { accepted_snapshot_id: snapshotId, accepted_at: write.now });
-  write.log({
-    tenant_id: tenantId,
-    action: "accept_definitions",
-    resource: "mcp-servers",
-    resource_id: id,
-    before: { snapshot_id: server.accepted_snapshot_id },
-    after: { snapshot_id: snapshotId, tools: [...definitionsOf(current).keys()] },
-  });
-}
-
-const newest = async (db: Database | Trx, tenantId: string, id: string) => (await comparedMcpSnapshots(db, tenantId, id, null))?.current;

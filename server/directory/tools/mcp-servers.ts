@@ -11,16 +11,15 @@ import { ulid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import {
   configsOfServer,
-  insertMcpSnapshot,
   mcpServerAt,
   mcpServerStore,
-  mcpSnapshots,
   toolsOfConfigs,
   virtualServersWith,
   type McpServerInsert,
   type McpServerPatch,
   type McpServerRow,
 } from "../../store/mcp-servers.ts";
+import { insertMcpSnapshot, mcpSnapshots } from "../../store/mcp-snapshots.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, records } from "../writes/records.ts";

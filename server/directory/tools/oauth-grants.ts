@@ -1,4 +1,4 @@
-import { recordChanges } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/record-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import { grantsOfToken, insertGrant, removeGrant, tokenOfGrant, type GrantRotation, rotateGrant } from "../../store/oauth-client-grants.ts";
 import { lockedToken } from "../../store/oauth-tokens.ts";

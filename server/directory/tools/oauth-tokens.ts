@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChanges } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/record-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import {
   beginRenewal,

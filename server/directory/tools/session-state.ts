@@ -2,17 +2,8 @@ import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { Channel } from "../../store/channel.ts";
 import type { DatabaseConnection } from "../../store/database.ts";
-import {
-  addSubscription,
-  markSessionEnded,
-  removeSubscription,
-  type SessionRef,
-  setLogLevel,
-  tellCancelled,
-  TOOL_CHANNEL,
-  type ToolSessionRow,
-  touchSession,
-} from "../../store/tool-sessions.ts";
+import { addSubscription, markSessionEnded, removeSubscription, setLogLevel } from "../../store/tool-session-changes.ts";
+import { type SessionRef, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, touchSession } from "../../store/tool-sessions.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 /** A caller's session with a server: its token is a credential, and is stored nowhere. */

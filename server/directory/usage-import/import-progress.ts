@@ -1,15 +1,8 @@
-import type { Database, Trx } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
 import { moveBackfillThrough } from "../../store/usage-import.ts";
 import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usage-import-buckets.ts";
-import {
-  endImport,
-  leaseUsageImportRun,
-  noteRunProgress,
-  type RunProgress,
-  type UsageImportRunRow,
-} from "../../store/usage-import-runs.ts";
-import { matchNames, type ShownKey } from "./import-mappings.ts";
-import { runTotals } from "./reconcile-usage.ts";
+import { noteRunProgress, type RunProgress } from "../../store/usage-import-progress.ts";
+import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage-import-runs.ts";
 
 /** Longer than any one question to a vendor may take. */
 const LEASE_MS = 40_000;
@@ -52,27 +45,4 @@ export function takeImportStep(
     if (!(await noteRunProgress(trx, run.id, run.lease, { checkpoint, imported, leaseUntil }))) throw new LeaseLost();
     if (readThrough !== null) await moveBackfillThrough(trx, run.provider_id, readThrough);
   });
-}
-
-interface Finish {
-  readonly providerName: string;
-  readonly keys: readonly ShownKey[] | null;
-  readonly register: boolean;
-}
-
-export function finishRun(db: Database, run: ImportRun, { providerName, keys, register }: Finish, now: Date): Promise<void> {
-  return db.transaction().execute(async (trx: Trx) => {
-    const of = { tenantId: run.tenant_id, providerId: run.provider_id };
-    const unmatched = await matchNames(trx, { ...of, providerName, keys, register }, now);
-    const sums = await runTotals(trx, { ...of, from: run.from_day, to: run.to_day });
-    const totals = { unmatched, ...sums };
-    await endImport(trx, run.id, run.lease, { status: "succeeded", error: null, finishedAt: now, resumeAt: now, totals });
-  });
-}
-
-/** Null: for good. */
-export async function stopRun(db: Database, run: ImportRun, error: string, resumeAt: Date | null, now: Date): Promise<void> {
-  const status = resumeAt === null ? "failed" : "partial";
-  const finishedAt = resumeAt === null ? now : null;
-  await endImport(db, run.id, run.lease, { status, error: error.slice(0, 500), finishedAt, resumeAt: resumeAt ?? now, totals: null });
 }

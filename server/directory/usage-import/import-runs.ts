@@ -4,7 +4,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { unitsOfNano } from "../../kernel/nano-money.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import { lockDueImports, setNextImport } from "../../store/usage-import.ts";
+import { lockDueImports, setNextImport } from "../../store/due-imports.ts";
 import {
   hastenUsageImportRun,
   insertUsageImportRun,

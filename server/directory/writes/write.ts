@@ -1,12 +1,13 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../kernel/clock.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { appendAdminLog } from "../../store/admin-log.ts";
-import { recordChanges, type ChangeTopic } from "../../store/config-changes.ts";
+import type { ChangeTopic } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/record-changes.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { lockName } from "../../store/named-lock.ts";
+import { Unchanged, isUnchanged } from "./unchanged.ts";
 
 /** What the directory works with. */
 export interface Directory {
@@ -59,20 +60,6 @@ export interface Write {
 const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
 const LOOKS = 4;
 
-function isSame(before: object, after: object): boolean {
-  return isDeepStrictEqual({ ...before, updated_at: null }, { ...after, updated_at: null });
-}
-
-/** Thrown by work that found nothing to change: whatever it did is undone, nothing is told of it, and `answer` is what it comes to. */
-class Unchanged extends Error {
-  readonly answer: unknown;
-  constructor(answer: unknown) {
-    super("nothing changes");
-    this.name = "Unchanged";
-    this.answer = answer;
-  }
-}
-
 /** A tenant that went meanwhile does not come back. */
 const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) =>
   error.code === "23503" && String(error.constraint).endsWith("_tenant_id_fkey");
@@ -106,7 +93,7 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
       notify: (tenantId, topic, ref) =>
         notices.set(`${tenantId} ${topic} ${ref ?? ""}`, { tenant_id: tenantId, topic, ...(ref === undefined ? {} : { ref }) }),
       stay(before, after, answer) {
-        if (entries.length === 0 && isSame(before, after)) throw new Unchanged(answer);
+        if (entries.length === 0 && isUnchanged(before, after)) throw new Unchanged(answer);
       },
     });
     if (entries.length === 0) throw new Error("a change was made that the admin log does not tell of");

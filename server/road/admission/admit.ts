@@ -1,7 +1,8 @@
 import type { Credential, CredentialCache } from "../../directory/credential-cache.ts";
 import type { EndUserCache, EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { PortalTokens } from "../../directory/people/portal/portal-tokens.ts";
-import { isOfAnotherIssuer, type WorkloadTokens } from "../../directory/identity/workload-tokens.ts";
+import { isOfAnotherIssuer } from "../../directory/identity/token-issuer.ts";
+import type { WorkloadTokens } from "../../directory/identity/workload-tokens.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";

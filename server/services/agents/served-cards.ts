@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { TenantAgents, AgentEntry } from "../../directory/agents/agent-entry.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
-import type { Card } from "../../directory/agents/card.ts";
 import { signedCard } from "../../directory/agents/card-signature.ts";
-import { cardAt, cardOfV03, publishedCard } from "../../directory/agents/published-card.ts";
+import { cardAt, cardOfV03 } from "../../directory/agents/published-card.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
+import { cardOfSkills } from "./card-of-skills.ts";
 
 export interface ServedCard {
   /** The very bytes whose content was signed. */
@@ -37,7 +37,7 @@ export class ServedCards {
   ): ServedCard {
     const now = this.clock.now();
     const signing = keys.filter(({ retiresAt }) => retiresAt === null || retiresAt > now);
-    const card = skills === null ? agent.reached.published : ofSkills(agent, tenantId, skills);
+    const card = skills === null ? agent.reached.published : cardOfSkills(agent, tenantId, skills);
     const key = hash("sha256", JSON.stringify([base, version, card, signing.map(({ kid }) => kid)]), "hex");
     const known = this.served.get(key);
     if (known !== undefined) return known;
@@ -47,23 +47,4 @@ export class ServedCards {
     this.served.set(key, made);
     return made;
   }
-}
-
-function ofSkills(
-  agent: AgentEntry & { readonly reached: NonNullable<AgentEntry["reached"]> },
-  tenantId: string,
-  skills: ReadonlySet<string>,
-): Card {
-  const { card, streaming, skills: all, published } = agent.reached;
-  return publishedCard(
-    { card, streaming, skills: all },
-    {
-      tenantId,
-      cardName: agent.cardName,
-      name: agent.name,
-      description: typeof published.description === "string" ? published.description : null,
-      direction: agent.direction,
-      skills,
-    },
-  );
 }

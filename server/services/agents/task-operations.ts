@@ -15,6 +15,7 @@ import { lookedAt } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
 import { tellOf } from "./push-configs.ts";
+import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
 import { written } from "./written.ts";
 
 const DEFAULT_PAGE = 50;
@@ -88,23 +89,6 @@ export async function cancelTask(call: Call, route: AgentRoute, request: AgentRe
   return isRefusal(task) ? task : written(() => request.writer.whole({ kind: "task", task }));
 }
 
-interface PageToken {
-  readonly at: Date;
-  readonly id: string;
-}
-
-function readToken(token: string): PageToken | null {
-  try {
-    const [at, id] = JSON.parse(Buffer.from(token, "base64url").toString()) as [unknown, unknown];
-    if (typeof at !== "string" || typeof id !== "string" || Number.isNaN(Date.parse(at)) || !isStorableText(id)) return null;
-    return { at: new Date(at), id };
-  } catch {
-    return null;
-  }
-}
-
-const tokenOf = ({ status_at: at, id }: AgentTaskRow) => Buffer.from(JSON.stringify([at.toISOString(), id])).toString("base64url");
-
 /** The caller's own tasks, the newest status first; those that have not ended as their agent says now. */
 export async function listTasks(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   const {
@@ -119,7 +103,7 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
   const wrong = (field: string, message: string) => refuse("agent_invalid_params", undefined, { fields: [{ field, message }] });
   if (typeof pageSize !== "number" || pageSize < 1 || pageSize > LARGEST_PAGE)
     return wrong("pageSize", `must be from 1 to ${LARGEST_PAGE}`);
-  const after = pageToken === "" ? null : readToken(String(pageToken));
+  const after = pageToken === "" ? null : readTaskPageToken(String(pageToken));
   if (pageToken !== "" && after === null) return wrong("pageToken", "is none that was given out");
   if (status !== undefined && (typeof status !== "string" || !TASK_STATES.has(status))) return wrong("status", "is no state of a task");
   if (contextId !== undefined && (typeof contextId !== "string" || !isStorableText(contextId))) return wrong("contextId", "is none");
@@ -141,7 +125,7 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
   const last = page.at(-1);
   const listing: JsonObject = {
     tasks: tasks.map((task) => shownInList(withHistory(task, lengthOf(historyLength)), includeArtifacts === true)),
-    nextPageToken: rows.length > pageSize && last !== undefined ? tokenOf(last) : "",
+    nextPageToken: rows.length > pageSize && last !== undefined ? taskPageTokenOf(last) : "",
     pageSize,
     totalSize: total,
   };

@@ -11,8 +11,9 @@ import { openCall } from "../../road/record/open.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/document.ts";
 import { tellOf } from "./push-configs.ts";
+import { withoutContent } from "./without-content.ts";
 
 interface WatchParts {
   readonly tasks: AgentTasks;
@@ -139,17 +140,4 @@ export class TaskWatches {
     });
     return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
   }
-}
-
-const CONTENT = new Set(["message", "artifacts", "history", "metadata", "parts", "name", "description", "extensions"]);
-
-/** What happened, without what was said. */
-function withoutContent(value: AgentEvent["value"]): AgentEvent["value"] {
-  const kept: AgentEvent["value"] = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (name === "artifact" && isObject(member)) kept.artifact = { artifactId: member.artifactId, parts: [] as JsonValue[] };
-    else if (name === "status" && isObject(member)) kept.status = withoutContent(member);
-    else if (!CONTENT.has(name)) kept[name] = member;
-  }
-  return kept;
 }

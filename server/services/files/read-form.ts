@@ -1,40 +1,11 @@
 import type { Readable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { FormBounds, FormFile, ReadForm } from "./upload-form.ts";
 
 /** Silence after which a body is given up, and the longest one may take, milliseconds. */
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
-
-/** What a form may hold. */
-export interface FormBounds {
-  readonly fields: number;
-  readonly fieldBytes: number;
-  /** Parts that are files, and how many of each may come. */
-  readonly files: Readonly<Record<string, number>>;
-  /** Whether the form may come without any of them; it may not when left out. */
-  readonly noFile?: boolean;
-}
-
-export const ONE_FILE: FormBounds = { fields: 12, fieldBytes: 4_096, files: { file: 1 } };
-
-export interface FormFile {
-  readonly field: string;
-  readonly name: string;
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** Fields that stood before the file: others may follow it. */
-  readonly fieldsSoFar: ReadonlyMap<string, string>;
-}
-
-export interface ReadForm<T> {
-  readonly fields: ReadonlyMap<string, string>;
-  /** Of fields whose name ends in `[]`, which alone may come more than once. */
-  readonly lists: ReadonlyMap<string, readonly string[]>;
-  /** In the order they came. */
-  readonly files: readonly T[];
-  /** Of the whole body. */
-  readonly bytes: number;
-}
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 const CLOSING = { headers: { connection: "close" } };

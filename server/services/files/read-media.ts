@@ -4,7 +4,8 @@ import type { FileKind } from "../../kernel/file-kinds.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { callerOf } from "./caller.ts";
-import { type FormBounds, type ReadForm, readForm } from "./read-form.ts";
+import { readForm } from "./read-form.ts";
+import type { FormBounds, ReadForm } from "./upload-form.ts";
 
 /** Where files of calls under way are kept. */
 export type MediaSpool = Pick<Spool, "receive" | "remove">;

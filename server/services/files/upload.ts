@@ -1,9 +1,10 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText } from "../../kernel/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
-import { ONE_FILE, readForm } from "./read-form.ts";
+import { readForm } from "./read-form.ts";
+import { unstorableFacts } from "./said-of-file.ts";
+import { ONE_FILE } from "./upload-form.ts";
 
 type Fields = ReadonlyMap<string, string>;
 
@@ -36,7 +37,7 @@ export async function upload(call: Call, files: FileService, form: UploadFields)
   // The row proves what was stored, not how a client wrapped it.
   call.row.request_content_hash = received.hash;
   const facts = form.factsOf(read.fields, name);
-  const unclear = isRefusal(facts) ? facts : unstorable(facts);
+  const unclear = isRefusal(facts) ? facts : unstorableFacts(facts);
   if (isRefusal(facts) || unclear !== null) {
     await files.discard(received);
     return unclear ?? (facts as Refusal);
@@ -44,22 +45,4 @@ export async function upload(call: Call, files: FileService, form: UploadFields)
   const file = await files.record(owner, tenant, received, facts);
   if (!isRefusal(file)) noteFile(call, file);
   return file;
-}
-
-const LONGEST = 255;
-
-function unstorable({ chatId, modelId, displayName }: SaidOfFile): Refusal | null {
-  const texts = { chat_id: chatId, model_id: modelId, display_name: displayName };
-  const fields = Object.entries(texts).flatMap(([field, text]) =>
-    text == null || (text.length > 0 && text.length <= LONGEST && isStorableText(text))
-      ? []
-      : [{ field, message: `must be 1 to ${LONGEST} characters of text` }],
-  );
-  return fields.length === 0 ? null : refuse("invalid_body", undefined, { fields });
-}
-
-/** The last part of a path, as clients of old send one. */
-export function baseName(name: string): string | null {
-  const last = name.split(/[\\/]/).at(-1)?.trim() ?? "";
-  return last === "" ? null : last.slice(0, LONGEST);
 }

@@ -1,14 +1,11 @@
 import type { KnowledgeBaseEntry } from "../../directory/knowledge/knowledge-base-entry.ts";
 import { readerPrincipals } from "../../directory/knowledge/reader-principals.ts";
-import { type Question, type RankedChunk, type SearchedPlaces, searchChunks } from "../../directory/knowledge/search-chunks.ts";
-import { isRefusal } from "../../kernel/errors.ts";
-import type { Call } from "../../road/call.ts";
+import { type RankedChunk, type SearchedPlaces, searchChunks } from "../../directory/knowledge/search-chunks.ts";
 import { boundsOfAll, type FindPassages, type FoundPassage } from "../../road/knowledge.ts";
-import { addTag } from "../../road/record/add-tag.ts";
 import { choosePassages, roomFor } from "./choose-passages.ts";
 import type { EmbedTexts } from "./embeddings.ts";
+import { questionVectorsOf } from "./question-vectors.ts";
 
-const TIMEOUT_MS = 5_000;
 /** A longer question is searched for by its end, where people ask. */
 const LONGEST_QUESTION = 8_000;
 
@@ -23,7 +20,7 @@ export function findsPassages({ db, remembered, embed }: FindingParts): FindPass
     if (tenantId === undefined) return [];
     const text = question.slice(-LONGEST_QUESTION);
     const [vectors, principals] = await Promise.all([
-      vectorsOf(embed, call, text, bases),
+      questionVectorsOf(embed, call, text, bases),
       readerPrincipals(db, tenantId, call.identity?.userId ?? null),
     ]);
     const scope = { tenantId, baseIds: bases.map(({ id }) => id), filters: null, principals };
@@ -52,20 +49,3 @@ function chosenOf(ranked: readonly RankedChunk[], bases: readonly KnowledgeBaseE
 }
 
 const keyOf = ({ document_id, ordinal }: Pick<RankedChunk, "document_id" | "ordinal">) => `${document_id} ${ordinal}`;
-
-/** The question by each model that passages of the knowledge bases were embedded with. */
-async function vectorsOf(embed: EmbedTexts, call: Call, text: string, bases: readonly KnowledgeBaseEntry[]): Promise<Question["vectors"]> {
-  const ids = [...new Set(bases.flatMap(({ embeddingModelId }) => embeddingModelId ?? []))];
-  const vectors = await Promise.all(
-    ids.map(async (id) => {
-      const model = call.scope?.tenant.models.get(id);
-      const found = model?.enabled === true ? await embed(call, model, [text], { timeoutMs: TIMEOUT_MS, ofCaller: true }) : null;
-      if (model === undefined || found === null || isRefusal(found)) {
-        addTag(call, "knowledge_by_words_only");
-        return [];
-      }
-      return found.map((vector) => ({ model, vector }));
-    }),
-  );
-  return vectors.flat();
-}

@@ -1,5 +1,6 @@
 import type { ReplayCase, ReplayResult } from "@gatehouse/contracts/ai-replay";
-import type { RecordedRequest, ReplayFormat } from "../../directory/assurance/recorded-request.ts";
+import type { ReplayFormat } from "../../directory/assurance/recorded-format.ts";
+import type { RecordedRequest } from "../../directory/assurance/recorded-request.ts";
 import type { KeptRequest } from "../../directory/assurance/replay-work.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";

@@ -1,14 +1,7 @@
 import { mapped, type Claims } from "../../directory/identity/claims.ts";
-import { refusedSignOn } from "../../directory/identity/accounts.ts";
-import {
-  keepStep,
-  newSecretText,
-  offeredProviders,
-  signOnPlace,
-  takeKeptStep,
-  usedOnce,
-  type SignOnPlace,
-} from "../../directory/identity/sign-on-steps.ts";
+import { refusedSignOn } from "../../directory/identity/vouched.ts";
+import { offeredProviders, signOnPlace, type SignOnPlace } from "../../directory/identity/sign-on-place.ts";
+import { keepStep, newSecretText, takeKeptStep, usedOnce } from "../../directory/identity/sign-on-steps.ts";
 import type { KeySets } from "../../directory/identity/key-sets.ts";
 import { readLogoutToken } from "../../directory/identity/logout-token.ts";
 import { askedSignOut, noteSignOnSession, type ProviderSession, signOutByProvider } from "../../directory/identity/sign-on-sessions.ts";

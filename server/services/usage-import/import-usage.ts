@@ -1,11 +1,12 @@
-import { createHash } from "node:crypto";
 import { queueDueImports } from "../../directory/usage-import/import-runs.ts";
-import { finishRun, type ImportRun, LeaseLost, stopRun, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
+import { finishRun, stopRun } from "../../directory/usage-import/finish-import-run.ts";
+import { type ImportRun, LeaseLost, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import { DAY_MS, type UsageItem, UsageRefused, type UsageWindow, type VendorKey } from "../../upstreams/usage/usage-vendor.ts";
+import { DAY_MS, UsageRefused, type UsageWindow, type VendorKey } from "../../upstreams/usage/usage-vendor.ts";
+import { figuresOfUsage } from "./figures-of-usage.ts";
 import { type ImportAccess, importAccess } from "./import-access.ts";
 import type { UsageVendors } from "./usage-vendors.ts";
 
@@ -22,8 +23,6 @@ interface ImportParts {
   readonly vendors: UsageVendors;
   readonly log: Log;
 }
-
-type Figure = Parameters<typeof takeImportStep>[2]["figures"][number];
 
 /** Reads on what vendors tell of use and cost: what is due, and what was left in the middle. */
 export function importUsage(parts: ImportParts): () => Promise<void> {
@@ -113,7 +112,7 @@ async function readAll({ directory: { db, clock } }: ImportParts, run: ImportRun
     }
     const whole = last && of === 0;
     const readThrough = whole ? new Date(Math.min(window.to.getTime(), today.getTime())).toISOString().slice(0, 10) : null;
-    const figures = figuresOf(page.items, window, clock.now() - vendor.lagMs);
+    const figures = figuresOfUsage(page.items, window, clock.now() - vendor.lagMs);
     const step = { source, figures, checkpoint: { window: at, source: of, cursor }, completed: last ? window : null, readThrough };
     await takeImportStep(db, run, step, new Date(clock.now()));
   }
@@ -121,42 +120,3 @@ async function readAll({ directory: { db, clock } }: ImportParts, run: ImportRun
 }
 
 const startOfDay = (at: Date) => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
-
-/** The figures of a page, each once. What is of another time than was asked for would never be read again, and is left out. */
-function figuresOf(items: readonly UsageItem[], { from, to }: UsageWindow, completeBefore: number): Figure[] {
-  const figures = new Map<string, Figure>();
-  for (const item of items) {
-    if (item.start < from || item.start >= to) continue;
-    const hash = digestOf(item.dimensions);
-    const { model, key, project, requests, input, cached, output, currency } = item;
-    const figure = {
-      model: short(model),
-      key_id: short(key),
-      project: short(project),
-      requests,
-      input_tokens: input,
-      cached_tokens: cached,
-      output_tokens: output,
-      cost_nano: item.costNano?.toString() ?? null,
-      currency,
-    };
-    figures.set(`${item.start.getTime()} ${hash}`, {
-      ...figure,
-      bucket_start: item.start.toISOString(),
-      bucket_seconds: item.seconds,
-      dimensions_hash: hash,
-      dimensions: item.dimensions,
-      digest: digestOf(figure),
-      provisional: item.estimated || item.start.getTime() + item.seconds * 1000 > completeBefore,
-    });
-  }
-  return [...figures.values()];
-}
-
-const short = (text: string | null) => text?.slice(0, 500) ?? null;
-
-/** Names are sorted, so that the same is the same. */
-function digestOf(record: Readonly<Record<string, unknown>>): string {
-  const sorted = Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
-}

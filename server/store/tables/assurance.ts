@@ -1,4 +1,3 @@
-import type { ReplayResult, ReplayTotals } from "@gatehouse/contracts/ai-replay";
 import type { JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 /** The tables of AI Systems, of what speaks for them, and of their contracts. */
@@ -87,59 +86,6 @@ export interface AiSystemObservationTable {
   last_row: string;
 }
 
-export interface BaselineEpochTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string;
-  epoch: number;
-  digest: string;
-  /** Canonical JSON text. */
-  content: string;
-  finding_id: string | null;
-  created_by: string | null;
-  created_at: Stamp;
-}
-
-export interface IncidentWindowTable {
-  id: string;
-  tenant_id: string;
-  /** Null: every system of the tenant. */
-  ai_system_id: string | null;
-  title: string;
-  severity: string;
-  reason: string | null;
-  started_at: Stamp;
-  ended_at: NullableStamp;
-  finding_id: string | null;
-  declared_by: string | null;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface DriftFindingTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string;
-  kind: string;
-  severity: string;
-  subject: string;
-  title: string;
-  detail: JsonWithDefault<Record<string, unknown>>;
-  status: WithDefault<string>;
-  occurrences: WithDefault<number>;
-  first_seen: Stamp;
-  last_seen: Stamp;
-  first_row: string | null;
-  last_row: string | null;
-  acknowledged_at: NullableStamp;
-  acknowledged_by: string | null;
-  closed_at: NullableStamp;
-  closed_by: string | null;
-  resolution: NullableJson<Record<string, unknown>>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
 export interface AssuranceSnapshotTable {
   id: string;
   tenant_id: string;
@@ -155,69 +101,6 @@ export interface AssuranceSnapshotTable {
   revoked_by: string | null;
   revoke_reason: string | null;
   created_at: Stamp;
-}
-
-export interface ResponsePolicyTable {
-  id: string;
-  tenant_id: string;
-  /** Null: every system of the tenant. */
-  ai_system_id: string | null;
-  name: string;
-  finding_kinds: string[];
-  min_severity: string;
-  action: string;
-  mode: string;
-  ttl_seconds: number;
-  max_systems_per_hour: number;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface ResponseTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string;
-  policy_id: string | null;
-  policy_name: string;
-  finding_id: string | null;
-  action: string;
-  status: string;
-  reason: string;
-  fired_at: Stamp;
-  expires_at: NullableStamp;
-  ended_at: NullableStamp;
-  ended_by: string | null;
-}
-
-export interface ReplaySuiteTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string;
-  version: number;
-  digest: string;
-  /** Canonical JSON text. */
-  content: string;
-  created_by: string | null;
-  created_at: Stamp;
-}
-
-export interface ReplayRunTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string;
-  suite_id: string;
-  state: WithDefault<string>;
-  contract_digest: string | null;
-  models: WithDefault<string[]>;
-  totals: NullableJson<ReplayTotals>;
-  results: JsonWithDefault<ReplayResult[]>;
-  cost_micro_usd: number | null;
-  error: string | null;
-  requested_by: string | null;
-  heard_of_at: NullableStamp;
-  created_at: Stamp;
-  started_at: NullableStamp;
-  ended_at: NullableStamp;
 }
 
 export interface AiSystemHourTable {

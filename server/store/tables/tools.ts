@@ -99,50 +99,6 @@ export interface VirtualServerTable {
   updated_at: Stamp;
 }
 
-export interface ApprovalTable {
-  id: string;
-  tenant_id: string;
-  server_config_id: string | null;
-  server_id: string;
-  server_name: string;
-  capability_type: string;
-  capability_name: string;
-  requester_type: string;
-  requester_id: string;
-  requester_display: string;
-  requester_group_id: string;
-  approver_group_ids: WithDefault<string[]>;
-  /** JSON text, as it was sent. */
-  call_arguments: string;
-  /** SHA-256, hex, of the canonical arguments. */
-  arguments_digest: string;
-  /** What the tool took when approval was asked for; empty of a tool that was not listed. */
-  definition_digest: WithDefault<string>;
-  request_metadata: JsonWithDefault<Record<string, unknown>>;
-  status: WithDefault<string>;
-  timeout_seconds: number;
-  expires_at: Stamp;
-  token_nonce: string | null;
-  resolved_by: string | null;
-  /** The end user's; null for an administrator, empty where nobody knows any more. */
-  resolver_id: string | null;
-  resolved_at: NullableStamp;
-  resolution_note: string | null;
-  consumed_at: NullableStamp;
-  /** The call that redeemed it or, where the tool asked for input, the last that carried it on. */
-  consumed_by_call: string | null;
-  /** Digests of the handshake sessions in which the caller was shown the way to it. */
-  shown_in: WithDefault<string[]>;
-  created_at: Stamp;
-}
-
-export interface HeldAnswerTable {
-  approval_id: string;
-  tenant_id: string;
-  /** Status, headers and body, sealed. */
-  sealed: string;
-}
-
 export interface ToolSessionTable {
   tenant_id: string;
   session: string;

@@ -10,13 +10,13 @@ import {
   type ServedOperation,
 } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
-import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
+import { eventObject } from "../../wire/a2a/shapes.ts";
 import { oldEvent, oldTask } from "../../wire/a2a/v03-objects.ts";
-import { newPushConfig, oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
-import { newSendParams } from "../../wire/a2a/v03-requests.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
 import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
 import { rpcErrorText, agentRpcStatus } from "./refusals.ts";
+import { rpcParams, oldRpcParams } from "./rpc-params.ts";
 
 /** Methods of v0.3, which has no list of tasks. */
 const OLD_METHODS: Readonly<Record<string, ServedOperation>> = {
@@ -80,7 +80,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
       return refuse("agent_invalid_params", "Name the agent by its card name, in the header X-Gw-Agent or the query parameter agent.");
     const named: NamedAgent = { tenantId: null, cardName };
     try {
-      const read = version === "1.0" ? newParams(operation, params ?? {}) : oldParams(operation, params ?? {});
+      const read = version === "1.0" ? rpcParams(operation, params ?? {}) : oldRpcParams(operation, params ?? {});
       const request: AgentRequest = { operation, params: read, version, writer: writerFor(id, version) };
       return agentExchange(call, agents, named, request);
     } catch (error) {
@@ -101,54 +101,6 @@ function versionRefusal(call: Call, version: "1.0" | "0.3"): Refusal | null {
     "agent_version_not_supported",
     `The method is of A2A ${version}, and A2A-Version says ${JSON.stringify(told.slice(0, 20))}.`,
   );
-}
-
-const TASK_ID = ["GetTask", "CancelTask", "SubscribeToTask"];
-
-function textOf(value: JsonValue | undefined, field: string): string {
-  if (typeof value !== "string" || value === "") throw new Malformed(field, "is required");
-  return value;
-}
-
-const lengthOf = (value: JsonValue | undefined): JsonObject => {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
-    throw new Malformed("historyLength", "must be a whole number from 0");
-  return { historyLength: value };
-};
-
-function newParams(operation: ServedOperation, params: JsonObject): JsonObject {
-  if (operation === "SendMessage" || operation === "SendStreamingMessage") return readSendRequest(params);
-  if (operation === "CreateTaskPushNotificationConfig") return { ...readPushConfig(params), taskId: textOf(params.taskId, "taskId") };
-  if (operation.includes("PushNotificationConfig"))
-    return { taskId: textOf(params.taskId, "taskId"), ...(operation.startsWith("List") ? {} : { id: textOf(params.id, "id") }) };
-  if (!TASK_ID.includes(operation)) return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null && value !== ""));
-  const { metadata } = params;
-  return { id: textOf(params.id, "id"), ...lengthOf(params.historyLength), ...(metadata == null ? {} : { metadata }) };
-}
-
-function oldParams(operation: ServedOperation, params: JsonObject): JsonObject {
-  const { metadata } = params;
-  switch (operation) {
-    case "SendMessage":
-    case "SendStreamingMessage":
-      return readSendRequest(newSendParams(params));
-    case "CreateTaskPushNotificationConfig":
-      return {
-        ...readPushConfig(newPushConfig(params.pushNotificationConfig, "pushNotificationConfig")),
-        taskId: textOf(params.taskId, "taskId"),
-      };
-    case "GetTaskPushNotificationConfig":
-    case "ListTaskPushNotificationConfigs":
-    case "DeleteTaskPushNotificationConfig": {
-      const { pushNotificationConfigId: id } = params;
-      return { taskId: textOf(params.id, "id"), ...(id == null ? {} : { id: textOf(id, "pushNotificationConfigId") }) };
-    }
-    case "GetExtendedAgentCard":
-      return {};
-    default:
-      return { id: textOf(params.id, "id"), ...lengthOf(params.historyLength), ...(metadata == null ? {} : { metadata }) };
-  }
 }
 
 function writerFor(id: JsonValue, version: "1.0" | "0.3"): AgentWriter {

@@ -17,7 +17,8 @@ import { aiSystems } from "../../directory/assurance/ai-systems.ts";
 import { readFleetBoard } from "../../directory/assurance/board.ts";
 import { putEnvelope, readEnvelope } from "../../directory/assurance/envelope.ts";
 import { attachEvidence, changeEvidence, detachEvidence, getEvidence, listEvidence } from "../../directory/assurance/evidence.ts";
-import { attemptTransition, readLifecycle } from "../../directory/assurance/lifecycle.ts";
+import { attemptTransition } from "../../directory/assurance/lifecycle.ts";
+import { readLifecycle } from "../../directory/assurance/read-lifecycle.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
 

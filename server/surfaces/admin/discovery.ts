@@ -16,17 +16,16 @@ import {
 } from "@gatehouse/contracts/discovery";
 import { listCollectorKeys, registerCollectorKey, revokeCollectorKey } from "../../directory/discovery/collector-keys.ts";
 import {
-  discoveryCoverageOf,
   dismissAsset,
   getDiscoveredAsset,
-  getDiscoverySettings,
   listDevices,
   listDiscoveredAssets,
   onboardAsset,
   reconcileAssets,
   restoreAsset,
-  setDiscoverySettings,
 } from "../../directory/discovery/discovered-assets.ts";
+import { getDiscoverySettings, setDiscoverySettings } from "../../directory/discovery/discovery-settings.ts";
+import { discoveryCoverageOf } from "../../directory/discovery/discovery-coverage.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 

@@ -1,5 +1,6 @@
 import { ingestAdapters, inventoryTaken } from "@gatehouse/contracts/discovery";
-import { type InventoryFormat, takeInventory } from "../../directory/discovery/take-inventory.ts";
+import type { InventoryFormat } from "../../directory/discovery/read-inventory.ts";
+import { takeInventory } from "../../directory/discovery/take-inventory.ts";
 import { invalidFields, isRefusal, Refused } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
 import { formFile } from "../../wire/form-file.ts";

@@ -15,7 +15,8 @@ import {
   testConnectionBody,
   testConnectionResult,
 } from "@gatehouse/contracts/mcp-servers";
-import { acceptToolDefinitions, readDefinitionDrift } from "../../directory/tools/definition-drift.ts";
+import { acceptToolDefinitions } from "../../directory/tools/accept-definitions.ts";
+import { readDefinitionDrift } from "../../directory/tools/definition-drift.ts";
 import {
   ICON_BYTES,
   listMcpSnapshots,

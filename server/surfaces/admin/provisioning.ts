@@ -9,7 +9,7 @@ import {
   scimTokenQuery,
   scimTokenUpdate,
 } from "@gatehouse/contracts/provisioning";
-import { listProvisioningLog } from "../../directory/provisioning/provisioning-log.ts";
+import { listProvisioningLog } from "../../directory/provisioning/list-provisioning-log.ts";
 import {
   createScimToken,
   getScimToken,

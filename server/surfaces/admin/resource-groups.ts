@@ -6,12 +6,8 @@ import {
   resourceGroupQuery,
   resourceGroupUpdate,
 } from "@gatehouse/contracts/resource-groups";
-import {
-  groupAncestors,
-  groupDescendants,
-  readGroupHierarchy as hierarchyOf,
-  resourceGroups,
-} from "../../directory/groups/resource-groups.ts";
+import { groupAncestors, groupDescendants, readGroupHierarchy as hierarchyOf } from "../../directory/groups/group-hierarchy.ts";
+import { resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 

@@ -2,7 +2,7 @@ import { listOf, type PageQuery } from "@gatehouse/contracts/conventions";
 import type { Permission } from "@gatehouse/contracts/roles";
 import type { z } from "zod";
 import type { TenantRecordTable } from "../../directory/tenants/tenants.ts";
-import type { Records } from "../../directory/writes/records.ts";
+import type { Records } from "../../directory/writes/record-spec.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 

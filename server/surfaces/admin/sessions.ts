@@ -1,6 +1,7 @@
 import { accessToken, adminCode, adminFactorSetup, adminFactorState as statusSchema } from "@gatehouse/contracts/logins";
 import { adminFactorStatus, beginAdminFactor, confirmAdminFactor, disableAdminFactor } from "../../directory/people/admin-second-factor.ts";
-import { beginAdminSession, endAdminSessions, renewAdminSession } from "../../directory/people/admin-sessions.ts";
+import { beginAdminSession, renewAdminSession } from "../../directory/people/admin-sessions.ts";
+import { endAdminSessions } from "../../directory/people/end-admin-sessions.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/session-cookie.ts";
 import { bearerOf } from "./caller.ts";

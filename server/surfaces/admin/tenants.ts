@@ -1,6 +1,7 @@
 import { listOf } from "@gatehouse/contracts/conventions";
 import { tenant, tenantCreate, tenantPut, tenantQuery, tenantStats, tenantUpdate } from "@gatehouse/contracts/tenants";
-import { NEW_TENANT, tenants, readTenantStats as statsOf } from "../../directory/tenants/tenants.ts";
+import { readTenantStats as statsOf } from "../../directory/tenants/tenant-stats.ts";
+import { NEW_TENANT, tenants } from "../../directory/tenants/tenants.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 

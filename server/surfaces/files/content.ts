@@ -4,6 +4,7 @@ import type { Call } from "../../road/call.ts";
 import { type CallerFile, type FileService, noteFile } from "../../services/files/caller.ts";
 import { isShown } from "../../kernel/file-kinds.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
+import { byteRangeOf } from "./byte-range.ts";
 
 /** What a file is served with: nothing in it runs, and only media are shown in place. */
 function headersOf(file: CallerFile): Record<string, string> {
@@ -23,7 +24,7 @@ function headersOf(file: CallerFile): Record<string, string> {
 export async function contentAnswer(call: Call, files: FileService, file: CallerFile): Promise<Answer | Refusal> {
   noteFile(call, file);
   const headers = headersOf(file);
-  const range = rangeOf(call, file);
+  const range = byteRangeOf(call, file);
   if (range === "unsatisfiable")
     return refuse("range_not_satisfiable", undefined, { headers: { "content-range": `bytes */${file.size_bytes}` } });
   const { start, end } = range ?? { start: 0, end: file.size_bytes };
@@ -43,19 +44,4 @@ export async function contentAnswer(call: Call, files: FileService, file: Caller
     inputCharacters: null,
     sender: "store of files",
   } satisfies StreamAnswer;
-}
-
-/** One range; null where none is asked for that is understood, as the protocol wants it then. */
-function rangeOf({ headers }: Call, file: CallerFile): { readonly start: number; readonly end: number } | "unsatisfiable" | null {
-  const asked = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(headers.get("range") ?? "");
-  const unless = headers.get("if-range");
-  if (asked === null || (unless !== null && unless !== `"${file.content_hash}"`)) return null;
-  const [, from = "", to = ""] = asked;
-  const size = file.size_bytes;
-  if (from === "")
-    return to === "" ? null : size === 0 || Number(to) === 0 ? "unsatisfiable" : { start: Math.max(0, size - Number(to)), end: size };
-  const start = Number(from);
-  const end = to === "" ? size : Math.min(Number(to) + 1, size);
-  if (to !== "" && Number(to) < start) return null;
-  return start >= size ? "unsatisfiable" : { start, end };
 }

@@ -6,8 +6,8 @@ import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
 import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
 import { llmRefusals } from "../llm/refusals.ts";
-import { contentAnswer } from "./content.ts";
-import { baseName, upload, type UploadFields } from "../../services/files/upload.ts";
+import { upload } from "../../services/files/upload.ts";
+import { FILE_UPLOAD_FIELDS } from "./upload-fields.ts";
 
 const MOST_ON_A_PAGE = 200;
 const USUAL_PAGE = 50;
@@ -27,32 +27,10 @@ function recordOf(file: CallerFile): object {
   return { ...facts, created_at, expires_at, deleted_at, access_count };
 }
 
-const KNOWN = new Set(["file", "kind", "chat_id", "model_id", "display_name"]);
-
-const FORM: UploadFields = {
-  kindOf(fields) {
-    const kind = fields.get("kind") ?? "";
-    return isFileKind(kind) ? kind : null;
-  },
-  factsOf(fields, fileName) {
-    const kind = fields.get("kind");
-    const problems = [...fields.keys()].filter((name) => !KNOWN.has(name)).map((field) => ({ field, message: "is not known here" }));
-    if (kind === undefined) problems.push({ field: "kind", message: "is required" });
-    else if (!isFileKind(kind)) problems.push({ field: "kind", message: `must be one of ${FILE_KINDS.join(", ")}` });
-    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
-    return {
-      kind: kind as (typeof FILE_KINDS)[number],
-      chatId: fields.get("chat_id") ?? null,
-      modelId: fields.get("model_id") ?? null,
-      displayName: fields.get("display_name") ?? baseName(fileName),
-    };
-  },
-};
-
 /** POST /v1/proxy/files */
 export const fileUpload = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const file = await upload(call, files, FORM);
+    const file = await upload(call, files, FILE_UPLOAD_FIELDS);
     return isRefusal(file) ? file : ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(recordOf(file)));
   });
 
@@ -93,35 +71,6 @@ export const fileUrl = (files: FileService, publicUrl: string | null): Surface =
     noteFile(call, file);
     const url = new URL(files.signedPath(file, seconds), publicUrl ?? call.url).href;
     return jsonAnswer({ url, expires_in_secs: seconds, file_id: file.id, mime_type: file.mime_type }, { "cache-control": "no-store" });
-  });
-
-/** GET /v1/proxy/files/{file_id}/content, with a credential or with the signature of a signed address. */
-export const fileContent = (files: FileService): Surface => ({
-  ...contentSurface(files),
-  vouchesFor(call) {
-    const { searchParams: query } = new URL(call.url);
-    return files.isIssued(fileIdIn(call), query.get("expires") ?? "", query.get("signature") ?? "");
-  },
-});
-
-const contentSurface = (files: FileService): Surface =>
-  fileSurface(async (call) => {
-    const query = new URL(call.url).searchParams;
-    const [expires, ...others] = query.getAll("expires");
-    const [signature, ...more] = query.getAll("signature");
-    if (call.identity !== null) {
-      const file = await files.find(callerOf(call).owner, fileIdIn(call));
-      return isRefusal(file) ? file : contentAnswer(call, files, file);
-    }
-    if (expires === undefined && signature === undefined)
-      return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" }, reason: "credential_missing" });
-    if (expires === undefined || signature === undefined || others.length + more.length > 0) return refuse("file_not_found");
-    const file = await files.findSigned(fileIdIn(call), expires, signature);
-    if (isRefusal(file)) return file;
-    call.identity = { tenantId: file.tenant_id, credentialId: file.id, credentialName: "signed address", userId: null, username: null };
-    call.row.tenant_id = file.tenant_id;
-    call.row.resource_group_id = file.resource_group_id;
-    return contentAnswer(call, files, file);
   });
 
 /** DELETE /v1/proxy/files/{file_id} */

@@ -5,7 +5,8 @@ import { type CallerFile, callerOf, type FileService, noteFile } from "../../ser
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import { contentAnswer } from "./content.ts";
 import { fileIdIn, fileSurface, queryOf, wholeNumber } from "./files.ts";
-import { baseName, upload, type UploadFields } from "../../services/files/upload.ts";
+import { baseName } from "../../services/files/said-of-file.ts";
+import { upload, type UploadFields } from "../../services/files/upload.ts";
 
 /** OpenAI's own paths for files, over the same store and rules. */
 

@@ -1,7 +1,8 @@
 import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { FileService } from "../../services/files/caller.ts";
-import { fileContent, fileDelete, fileDetail, fileList, filesOfChatDelete, fileUpload, fileUrl } from "./files.ts";
+import { fileDelete, fileDetail, fileList, filesOfChatDelete, fileUpload, fileUrl } from "./files.ts";
+import { fileContent } from "./signed-content.ts";
 import { openaiFileContent, openaiFileDelete, openaiFileDetail, openaiFileList, openaiFileUpload } from "./openai-files.ts";
 
 interface FileServices {

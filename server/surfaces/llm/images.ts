@@ -1,6 +1,6 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import type { FormBounds } from "../../services/files/read-form.ts";
+import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
 import { type AnswerStore, withAddresses } from "../../services/files/store-answer.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";

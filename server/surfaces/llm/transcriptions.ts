@@ -7,7 +7,7 @@ import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import type { MediaPart, MediaSpool } from "../../services/files/read-media.ts";
 import { readMediaForm } from "../../services/files/read-media.ts";
-import type { FormBounds } from "../../services/files/read-form.ts";
+import type { FormBounds } from "../../services/files/upload-form.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import { readTranscriptionRequest } from "../../wire/transcriptions/read-transcription.ts";
 import { writtenTranscript } from "../../wire/transcriptions/transcript-written.ts";

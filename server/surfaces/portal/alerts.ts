@@ -4,7 +4,8 @@ import { acknowledgePortalAlert, listPortalAlerts } from "../../directory/people
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 const PATH = "/v1/portal/alerts";
 

@@ -9,7 +9,8 @@ import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { escaped, page, PAGE_HEADERS } from "../../wire/html-page.ts";
 import { check } from "../../wire/strict-input.ts";
-import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 /**
  * Where a client that can show addresses sends people to: how an approval stands, and a way to decide it for whoever

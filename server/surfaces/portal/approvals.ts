@@ -3,7 +3,8 @@ import { approval, approvalResolution, approvedApproval, rejectedApproval } from
 import { portalApprovalQuery } from "@gatehouse/contracts/portal";
 import { approveApproval, getApproval, listApprovals, pollApproval, rejectApproval, type Viewer } from "../../directory/tools/approvals.ts";
 import type { Identity } from "../../road/call.ts";
-import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 const PATH = "/v1/portal/approvals";
 const ONE = `${PATH}/:id`;

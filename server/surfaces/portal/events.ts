@@ -1,7 +1,8 @@
-import type { FeedEvent } from "../../directory/people/portal/live-feed.ts";
+import type { FeedEvent } from "../../directory/people/portal/feed-follower.ts";
 import type { StreamAnswer } from "../../road/answer.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
-import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 /** A reader so far behind has lost its connection or its mind: it is let go, and comes back with a resync. */

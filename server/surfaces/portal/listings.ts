@@ -8,11 +8,12 @@ import {
 import { groupFilterQuery, inheritedQuery, passagesQuery } from "@gatehouse/contracts/portal";
 import { portalKnowledgeBase, portalPassages } from "@gatehouse/contracts/knowledge-bases";
 import { kbIdentity } from "@gatehouse/contracts/kb-identities";
-import { ownIdentities, unlinkOwnIdentity } from "../../directory/knowledge/kb-identities.ts";
+import { ownIdentities, unlinkOwnIdentity } from "../../directory/knowledge/own-identities.ts";
 import { passagesOfReader, portalKnowledgeBases } from "../../directory/knowledge/knowledge-bases.ts";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 import { scopeOf, lookupScopesOf } from "./portal-scopes.ts";
 
 const CONNECTORS = [

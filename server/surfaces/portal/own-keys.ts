@@ -1,5 +1,6 @@
 import { mintedOwnKey, ownKey, ownKeyCreate, ownKeys } from "@gatehouse/contracts/portal-keys";
-import { createOwnKey, listOwnKeys, revokeOwnKey } from "../../directory/people/portal/own-keys.ts";
+import { createOwnKey } from "../../directory/people/portal/create-own-key.ts";
+import { listOwnKeys, revokeOwnKey } from "../../directory/people/portal/own-keys.ts";
 import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const PATH = "/v1/portal/api-keys";

@@ -1,6 +1,5 @@
 import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
-import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { RouteCallers } from "../../road/admission/admit.ts";
 import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
@@ -12,25 +11,9 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { jsonObjectOf } from "../../wire/json-object.ts";
 import { check, readQuery, utf8Of } from "../../wire/strict-input.ts";
 import type { DescribedAnswer, DescribedRoute } from "../openapi/described-route.ts";
+import { type PortalRequest, portalRequestOf } from "./portal-request.ts";
 import type { PortalServices } from "./portal-services.ts";
 import { portalRefusals } from "./refusals.ts";
-
-/** One request of the portal, read and checked. */
-export interface PortalRequest<Query, Body> {
-  readonly services: PortalServices;
-  readonly call: Call;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Query;
-  readonly body: Body;
-  /** Of an operation that takes a form: the body as it came. */
-  readonly bytes: Uint8Array;
-  /** Where the request comes from, for throttles and the admin log. */
-  readonly origin: { readonly address: string; readonly requestId: string };
-  /** Throws for an operation that admits more than users. */
-  readonly user: EndUserIdentity;
-  /** The tenant and user, as the directory asks for them. */
-  readonly who: { readonly tenantId: string; readonly userId: string };
-}
 
 interface Spec<Query, Body, Run> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -101,7 +84,7 @@ export function portalOperation<Query extends z.ZodObject = NoShape, Body extend
           const query = spec.query === undefined ? {} : check(spec.query, readQuery(url), "invalid_query");
           const body = spec.body === undefined ? {} : check(spec.body, bodyOf(call, bytes), spec.invalidBody ?? "invalid_body");
           const params = paramsOf(pattern, call.path);
-          const request = requestOf(portal, call, { params, query, body, bytes: bytes ?? new Uint8Array(0) });
+          const request = portalRequestOf(portal, call, { params, query, body, bytes: bytes ?? new Uint8Array(0) });
           return { view: EMPTY_VIEW, answer: () => answered(() => spec.run(request as PortalRequest<z.output<Query>, z.output<Body>>)) };
         });
       },
@@ -153,28 +136,4 @@ function paramsOf(pattern: RegExp, path: string): Record<string, string> {
   }
   if (!params.every(([, value]) => isStorableText(value))) throw new Refused(refuse("not_found"));
   return Object.fromEntries(params);
-}
-
-function requestOf(
-  services: PortalServices,
-  call: Call,
-  read: Pick<PortalRequest<unknown, unknown>, "params" | "query" | "body" | "bytes">,
-): PortalRequest<unknown, unknown> {
-  const user = (): EndUserIdentity => {
-    if (call.user === null) throw new Error(`${call.path} is open to more than users`);
-    return call.user;
-  };
-  return {
-    services,
-    call,
-    ...read,
-    origin: { address: call.ip, requestId: call.id },
-    get user() {
-      return user();
-    },
-    get who() {
-      const { id, tenant_id: tenantId } = user();
-      return { tenantId, userId: id };
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { PortalRequest } from "./portal-operation.ts";
+import type { PortalRequest } from "./portal-request.ts";
 
 /** Refuses a group that the user is not in. */
 export function fromOtherTenant({ user }: Pick<PortalRequest<unknown, unknown>, "user">, groupId: string | undefined): Refusal | null {

@@ -1,6 +1,7 @@
 import { tokenAnswer } from "../../directory/people/portal/portal-logins.ts";
 import { portalSession } from "@gatehouse/contracts/portal-answers";
-import { beginPortalSession, endPortalSessions, renewPortalSession } from "../../directory/people/portal/portal-sessions.ts";
+import { endPortalSessions } from "../../directory/people/portal/end-portal-sessions.ts";
+import { beginPortalSession, renewPortalSession } from "../../directory/people/portal/portal-sessions.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";

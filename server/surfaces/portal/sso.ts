@@ -1,37 +1,25 @@
 import { portalSession } from "@gatehouse/contracts/portal-answers";
 import { signOnCode, signOnOfferQuery, signOnOffers, signOnStartQuery } from "@gatehouse/contracts/sign-on";
-import { endUserOfSignOn } from "../../directory/identity/accounts.ts";
-import { signedOnUser, tokenAnswer, userActor } from "../../directory/people/portal/portal-logins.ts";
-import { write } from "../../directory/writes/write.ts";
+import { signedOnUser, tokenAnswer } from "../../directory/people/portal/portal-logins.ts";
 import { Refused } from "../../kernel/errors.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
-import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
-import { bindingCookie, bindingOf, movingOnPage, noBindingCookie, notSignedInPage, testedPage } from "../../wire/sign-on-page.ts";
+import type { SignOnPage } from "../../services/sign-on/sign-on.ts";
+import { bindingOf, noBindingCookie, notSignedInPage } from "../../wire/sign-on-page.ts";
 import { PAGE_HEADERS } from "../../wire/html-page.ts";
-import { portalAnswer, portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
+import { type PortalSsoRequest, portalSignOnBegun, portalArrival } from "./sso-arrival.ts";
 
 export const PORTAL_SSO = "/v1/portal/auth/sso";
 const common = { admits: "anyone", authenticates: true } as const;
 const FORM_BYTES = 300_000;
 
-type Asked = PortalRequest<unknown, unknown>;
-
-export function portalSignOnPage({ call, services }: Pick<Asked, "call" | "services">): SignOnPage {
+export function portalSignOnPage({ call, services }: Pick<PortalSsoRequest, "call" | "services">): SignOnPage {
   return { audience: "portal", base: `${planeOrigin(call, services.publicUrl)}${PORTAL_SSO}` };
 }
 
-function begun(page: SignOnPage, { location, binding, kind }: Begun): WholeAnswer {
-  return ownAnswer(302, {
-    location,
-    "set-cookie": bindingCookie(page.base, kind, binding),
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-  });
-}
-
 /** A browser came with it: what went wrong is told on a page. */
-async function onPage(request: Asked, work: () => Promise<WholeAnswer>): Promise<WholeAnswer> {
+async function onPage(request: PortalSsoRequest, work: () => Promise<WholeAnswer>): Promise<WholeAnswer> {
   try {
     return await work();
   } catch (error) {
@@ -41,26 +29,6 @@ async function onPage(request: Asked, work: () => Promise<WholeAnswer>): Promise
     if (refusal.code === "not_found" || refusal.code === "too_many_logins") throw error;
     return { ...ownAnswer(403, PAGE_HEADERS, notSignedInPage(refusal.message, "/portal/")), failure: refusal.message };
   }
-}
-
-async function arrived(request: Asked, page: SignOnPage, binding: string | null, how: Arrived): Promise<WholeAnswer> {
-  const { services, call, origin } = request;
-  const { signOn, directory } = services;
-  if (how.kind === "again") return begun(page, how.begun);
-  const { place, claims } = how;
-  call.row.tenant_id = place.tenantId;
-  if (how.kind === "tested") {
-    const { headers, body } = testedPage(claims, signOn.mapping(place, claims));
-    return ownAnswer(200, headers, body);
-  }
-  const user = await write(directory, { ...userActor({ id: "" }, origin), id: null }, (change) =>
-    endUserOfSignOn(change, place, signOn.mapping(place, claims)),
-  );
-  services.users.drop(user.tenant_id, user.id);
-  Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
-  const bound = binding ?? crypto.randomUUID();
-  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, user.id, bound));
-  return ownAnswer(200, binding === null ? { ...headers, "set-cookie": bindingCookie(page.base, place.kind, bound) } : headers, body);
 }
 
 export const ssoRoutes: readonly PortalRoute[] = [
@@ -126,7 +94,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
         const asked = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip };
         const how = await services.signOn.begin(page, params.id ?? "", asked);
         call.row.tenant_id = how.tenantId;
-        return begun(page, how);
+        return portalSignOnBegun(page, how);
       }),
   }),
   portalOperation({
@@ -141,7 +109,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
         const { services, call, params } = request;
         const page = portalSignOnPage(request);
         const binding = bindingOf(page.base, call.headers.get("cookie"));
-        return arrived(
+        return portalArrival(
           request,
           page,
           binding,
@@ -164,7 +132,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
         const page = portalSignOnPage(request);
         const binding = bindingOf(page.base, call.headers.get("cookie"));
         const form = new URLSearchParams(new TextDecoder().decode(bytes));
-        return arrived(request, page, binding, await services.signOn.arriveBySaml(page, params.id ?? "", form, binding));
+        return portalArrival(request, page, binding, await services.signOn.arriveBySaml(page, params.id ?? "", form, binding));
       }),
   }),
   portalOperation({

@@ -1,18 +1,11 @@
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
-import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
-import type { JsonObject } from "../../wire/document.ts";
-import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { Call } from "../../road/call.ts";
 import type { RunAccess } from "../../services/runs/run-access.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type Answer, jsonAnswer } from "../../road/answer.ts";
-import { isRefusal, type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { llmRefusals } from "../llm/refusals.ts";
-
-interface EndBody {
-  readonly state: (typeof DECLARED_END_STATES)[number] | null;
-  readonly outcome: (typeof RUN_OUTCOMES)[number] | null;
-}
+import { readRunEnd } from "./run-end-body.ts";
 
 /** GET /v1/runs/{root_task_id}: a run as the ledger sees it. */
 export function runInspect(runs: RunAccess): Surface {
@@ -24,7 +17,7 @@ export function runEnd(runs: RunAccess): Surface {
   return {
     ...llmRefusals,
     read(_call, body) {
-      const end = readEnd(body);
+      const end = readRunEnd(body);
       if (isRefusal(end)) return end;
       return {
         view: EMPTY_VIEW,
@@ -49,28 +42,6 @@ function idIn(call: Call): string {
   } catch {
     return segment;
   }
-}
-
-function readEnd(body: Uint8Array | null): EndBody | Refusal {
-  let value: unknown = {};
-  try {
-    if (body !== null && body.byteLength > 0) value = JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return refuse("invalid_body", undefined, { fields: [{ field: "", message: "is not JSON" }] });
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
-  const unclear = ambiguousName(value as JsonObject);
-  if (unclear !== null) return refuse("ambiguous_name", ambiguityOf(unclear));
-  const { state = null, outcome = null, ...rest } = value as Record<string, unknown>;
-  const fields: FieldError[] = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
-  if (state !== null && !DECLARED_END_STATES.some((known) => known === state))
-    fields.push({ field: "state", message: `must be one of ${DECLARED_END_STATES.join(", ")}` });
-  if (outcome !== null && !RUN_OUTCOMES.some((known) => known === outcome))
-    fields.push({ field: "outcome", message: `must be one of ${RUN_OUTCOMES.join(", ")}` });
-  return fields.length > 0
-    ? refuse("invalid_body", undefined, { fields })
-    : { state: state as EndBody["state"], outcome: outcome as EndBody["outcome"] };
 }
 
 function answerOf(value: object | Refusal): Answer | Refusal {

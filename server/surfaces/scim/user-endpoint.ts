@@ -12,7 +12,8 @@ import { USERS } from "../../wire/scim/resource-types.ts";
 import { ScimError } from "../../wire/scim/scim-error.ts";
 import { notAllowed, type ScimAnswer, type ScimExchange } from "./exchange.ts";
 import { listDocument } from "./discovery.ts";
-import { listQuery, shownAttributes } from "./list-query.ts";
+import { listQuery } from "./list-query.ts";
+import { shownAttributes } from "./shown-attributes.ts";
 import { patchedPerson, personOf, personResource, versionTag } from "./people.ts";
 
 export async function userEndpoint(exchange: ScimExchange, method: string): Promise<ScimAnswer> {

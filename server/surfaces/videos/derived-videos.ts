@@ -3,7 +3,7 @@ import type { Call } from "../../road/call.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { callerOf } from "../../services/files/caller.ts";
-import type { FormBounds } from "../../services/files/read-form.ts";
+import type { FormBounds } from "../../services/files/upload-form.ts";
 import { readMediaForm } from "../../services/files/read-media.ts";
 import { storedMedia } from "../../services/files/stored-media.ts";
 import type { SucceededVideo } from "../../services/videos/video-service.ts";

@@ -3,7 +3,7 @@ import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { FileService } from "../../services/files/caller.ts";
-import type { FormBounds } from "../../services/files/read-form.ts";
+import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
 import { dataPicture, storedMedia } from "../../services/files/stored-media.ts";
 import { isObject, JsonDocument, type JsonValue } from "../../wire/document.ts";

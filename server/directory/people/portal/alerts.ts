@@ -1,4 +1,5 @@
-import { acknowledgeAlert, alertsOfGroups } from "../../../store/alert-acknowledgements.ts";
+import { acknowledgeAlert } from "../../../store/alert-acknowledgements.ts";
+import { alertsOfGroups } from "../../../store/alerts-of-groups.ts";
 import type { AlertRow } from "../../../store/alerts.ts";
 import type { Page, Paged } from "../../../store/paging.ts";
 import type { EndUserIdentity } from "../../end-user-cache.ts";

@@ -3,7 +3,8 @@ import { testDatabase } from "../../../../tests/support/database.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { jsonLog } from "../../../kernel/log.ts";
 import { openDatabase } from "../../../store/database.ts";
-import { LiveFeed, type FeedEvent } from "./live-feed.ts";
+import type { FeedEvent } from "./feed-follower.ts";
+import { LiveFeed } from "./live-feed.ts";
 
 test("a listener that leaves while it is notified keeps no other from being notified", async () => {
   const database = await testDatabase();

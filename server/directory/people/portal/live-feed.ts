@@ -10,24 +10,12 @@ import type { EndUserCache } from "../../end-user-cache.ts";
 import type { Snapshots } from "../../snapshots.ts";
 import { mayResolve, readApproval } from "../../tools/approvals.ts";
 import { alertGroupsOf, portalAlert } from "./alerts.ts";
-import { readNotification } from "./notifications.ts";
+import type { FeedFollower, FeedEvent } from "./feed-follower.ts";
+import { readNotification } from "./portal-notification.ts";
 
 const CHANNEL = "gatehouse_portal";
 /** A person with more open portals than this loses the oldest. */
 const MAX_FOR_A_USER = 10;
-
-/** An event, one object for everybody who gets the same of it. `resync`: something may have been missed. */
-export interface FeedEvent {
-  readonly name: "notification" | "alert" | "approval" | "resync";
-  readonly data: unknown;
-}
-
-interface Follower {
-  readonly tenantId: string;
-  readonly userId: string;
-  tell(event: FeedEvent): void;
-  end(): void;
-}
 
 interface Told {
   readonly kind: string;
@@ -43,7 +31,7 @@ interface Told {
  */
 export class LiveFeed {
   /** Sets, because a listener may leave while it is notified, and the next is to be notified all the same. */
-  private readonly followers = new Map<string, Map<string, Set<Follower>>>();
+  private readonly followers = new Map<string, Map<string, Set<FeedFollower>>>();
   private readonly channel: Channel;
   private stopped = false;
   private readonly parts: { connection: DatabaseConnection; users: EndUserCache; snapshots: Snapshots; clock: Clock; log: Log };
@@ -84,10 +72,10 @@ export class LiveFeed {
   }
 
   /** Answers with what ends it. */
-  follow(follower: Follower): () => void {
-    const users = this.followers.get(follower.tenantId) ?? new Map<string, Set<Follower>>();
+  follow(follower: FeedFollower): () => void {
+    const users = this.followers.get(follower.tenantId) ?? new Map<string, Set<FeedFollower>>();
     this.followers.set(follower.tenantId, users);
-    const portals = users.get(follower.userId) ?? new Set<Follower>();
+    const portals = users.get(follower.userId) ?? new Set<FeedFollower>();
     users.set(follower.userId, portals);
     portals.add(follower);
     const [oldest] = portals;
@@ -125,7 +113,7 @@ export class LiveFeed {
 
   private async passNotification(
     { tenant_id: tenantId, id, user_id: userId }: Told,
-    users: ReadonlyMap<string, ReadonlySet<Follower>>,
+    users: ReadonlyMap<string, ReadonlySet<FeedFollower>>,
   ): Promise<void> {
     if (userId !== undefined && !users.has(userId)) return;
     const row = await notificationById(this.parts.connection.db, tenantId, id);
@@ -134,7 +122,7 @@ export class LiveFeed {
     for (const follower of users.get(row.end_user_id) ?? []) follower.tell(event);
   }
 
-  private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
+  private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<FeedFollower>>): Promise<void> {
     const row = await alertById(this.parts.connection.db, tenantId, id);
     const tenant = await this.parts.snapshots.tenant(tenantId);
     if (row === undefined || tenant === null || row.group_id === null) return;
@@ -149,7 +137,7 @@ export class LiveFeed {
     }
   }
 
-  private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
+  private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<FeedFollower>>): Promise<void> {
     const row = await approvalById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
     const event: FeedEvent = { name: "approval", data: readApproval(row, this.parts.clock.now()) };

@@ -1,31 +1,27 @@
 import type { ApiKey } from "@gatehouse/contracts/api-keys";
-import type { MintedOwnKey, OwnKey, OwnKeyCreate, OwnKeys } from "@gatehouse/contracts/portal-keys";
-import { refuse, Refused } from "../../../kernel/errors.ts";
-import { keysOfUser, keysOfUserSince, lockKeysOfUser } from "../../../store/api-keys.ts";
+import type { OwnKey, OwnKeys } from "@gatehouse/contracts/portal-keys";
+import { keysOfUser } from "../../../store/api-keys.ts";
 import { tenantAllowsOwnKeys } from "../../../store/tenants.ts";
-import { createOwnedKey, readApiKey, revokeApiKey } from "../../credentials/api-keys.ts";
+import { readApiKey, revokeApiKey } from "../../credentials/api-keys.ts";
 import { notFound } from "../../writes/records.ts";
 import { type Directory, write } from "../../writes/write.ts";
 import { type PortalOrigin, userActor } from "./portal-logins.ts";
 
-const MOST_ACTIVE = 20;
-const MOST_A_DAY = 100;
-const DAY_MS = 86_400_000;
 /** The newest are shown; a key that matters is one of them. */
-const SHOWN = 200;
+export const OWN_KEYS_SHOWN = 200;
 
-interface Who {
+export interface OwnKeyHolder {
   readonly tenantId: string;
   readonly userId: string;
 }
 
-function ownKeyOf({ id, name, key_hint, status, expires_at, revoked_at, last_used_at, created_at }: ApiKey): OwnKey {
+export function ownKeyOf({ id, name, key_hint, status, expires_at, revoked_at, last_used_at, created_at }: ApiKey): OwnKey {
   return { id, name, key_hint, status, expires_at, revoked_at, last_used_at, created_at };
 }
 
-export async function listOwnKeys({ db, clock }: Directory, { tenantId, userId }: Who): Promise<OwnKeys> {
+export async function listOwnKeys({ db, clock }: Directory, { tenantId, userId }: OwnKeyHolder): Promise<OwnKeys> {
   const now = new Date(clock.now());
-  const rows = await keysOfUser(db, tenantId, userId, SHOWN);
+  const rows = await keysOfUser(db, tenantId, userId, OWN_KEYS_SHOWN);
   return {
     api_keys: rows.map((row) => ownKeyOf(readApiKey(row, now))),
     total: rows.length,
@@ -33,34 +29,8 @@ export async function listOwnKeys({ db, clock }: Directory, { tenantId, userId }
   };
 }
 
-/** It opens what its owner may use at the moment of each call, and nothing of its own: whoever leaves a group loses it there too. */
-export function createOwnKey(
-  directory: Directory,
-  { tenantId, userId }: Who,
-  body: OwnKeyCreate,
-  origin: PortalOrigin,
-): Promise<MintedOwnKey> {
-  return write(directory, userActor({ id: userId }, origin), async (change) => {
-    if (!(await tenantAllowsOwnKeys(change.trx, tenantId))) throw new Refused(refuse("own_keys_off"));
-    await lockKeysOfUser(change.trx, userId);
-    const active = (await keysOfUser(change.trx, tenantId, userId, SHOWN)).map((row) => readApiKey(row, change.now)).filter(isActive);
-    if (active.some(({ name }) => name === body.name))
-      throw new Refused(refuse("conflict", "You already have an active API key of this name."));
-    const lately = await keysOfUserSince(change.trx, tenantId, userId, new Date(change.now.getTime() - DAY_MS));
-    if (active.length >= MOST_ACTIVE || lately >= MOST_A_DAY)
-      throw new Refused(
-        refuse("conflict", `You may have ${MOST_ACTIVE} active API keys, and make ${MOST_A_DAY} in a day. Revoke one first.`),
-      );
-    const minted = await createOwnedKey(change, tenantId, userId, { name: body.name, expires_at: body.expires_at ?? null });
-    const { key } = minted;
-    return { ...ownKeyOf(minted), key_value: key, full_key: key, key };
-  });
-}
-
-const isActive = ({ status }: ApiKey) => status === "active";
-
 /** Also where the tenant lets nobody make any: who has one must be able to end it. */
-export function revokeOwnKey(directory: Directory, { tenantId, userId }: Who, id: string, origin: PortalOrigin): Promise<OwnKey> {
+export function revokeOwnKey(directory: Directory, { tenantId, userId }: OwnKeyHolder, id: string, origin: PortalOrigin): Promise<OwnKey> {
   return write(directory, userActor({ id: userId }, origin), async (change) => {
     const owned = await keysOfUser(change.trx, tenantId, userId, null);
     if (!owned.some((row) => row.id === id)) throw notFound("API key");

@@ -3,7 +3,8 @@ import { endUserByUsername, endUserStore, noteLogin, type EndUserRow } from "../
 import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
-import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
+import { END_USERS, notifyUser } from "../end-users.ts";
+import { nextTokenGeneration } from "../token-generation.ts";
 import { takesLocalPasswords } from "../local-passwords.ts";
 import { NO_PASSWORD } from "../no-password.ts";
 import { usernameKey } from "../login-throttle.ts";

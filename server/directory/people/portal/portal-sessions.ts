@@ -1,11 +1,9 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
 import { endUserStore, type EndUserRow } from "../../../store/end-users.ts";
 import { tenantIsEnabled } from "../../../store/tenants.ts";
-import { write } from "../../writes/write.ts";
-import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
-import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, pageTokenSeconds } from "../page-sessions.ts";
-import type { PortalToken } from "./portal-tokens.ts";
-import { type PortalLogins, type PortalOrigin, type PortalSession, userActor, userRow } from "./portal-logins.ts";
+import { beginPageSession, continuePageSession, endPageSession, FRESH_MS, pageTokenSeconds } from "../page-sessions.ts";
+import type { PortalToken } from "./portal-token.ts";
+import type { PortalLogins, PortalSession } from "./portal-logins.ts";
 
 /** What the cookie of a new session holds. Refuses a token that was not given just now. */
 export async function beginPortalSession(
@@ -40,22 +38,4 @@ export async function renewPortalSession(
   const { endsAt: sessionEndsAt } = session.holder;
   const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
   return { user, token: await tokens.issue(user, { at, seconds: expiresIn, sessionEndsAt }), expiresIn, cookie: session.cookie };
-}
-
-/** Ends every session and token of the user, wherever they are signed in. */
-export async function endPortalSessions(
-  logins: PortalLogins,
-  who: { readonly tenantId: string; readonly userId: string },
-  origin: PortalOrigin,
-): Promise<void> {
-  const user = await userRow(logins, who.tenantId, who.userId);
-  await write(logins.directory, userActor(user, origin), async (change) => {
-    const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
-    if (row === undefined) return;
-    await endUserStore.update(change.trx, row.id, { tokens_valid_from: nextTokenGeneration(row, logins.directory.clock) });
-    await endPageSessionsOf(change.trx, "portal", row.id);
-    change.log({ tenant_id: row.tenant_id, action: "sign_out", resource: END_USERS, resource_id: row.id });
-    notifyUser(change, row);
-  });
-  logins.users.drop(who.tenantId, who.userId);
 }

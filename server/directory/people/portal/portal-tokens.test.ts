@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { SignJWT } from "jose";
-import { looksLikeJwt, PortalTokens, type PortalToken } from "./portal-tokens.ts";
+import type { PortalToken } from "./portal-token.ts";
+import { looksLikeJwt, PortalTokens } from "./portal-tokens.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 const user = { id: "u", tenant_id: "t", username: "ada", email: null, tokens_valid_from: new Date(0) };

@@ -5,26 +5,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { datedId } from "../../../kernel/ids.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import { BoundedMap } from "../../bounded-map.ts";
-
-/** What a portal token says. */
-export interface PortalToken {
-  readonly userId: string;
-  readonly tenantId: string;
-  /** Milliseconds since the epoch, exact for the gateway's own tokens, else to the second. */
-  readonly issuedAt: number;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  /** When the session ends that it was given for, as an identity provider said; null where none did. */
-  readonly sessionEndsAt: number | null;
-}
-
-export interface TokenHolder {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly username: string;
-  readonly email: string | null;
-  readonly tokens_valid_from: Date;
-}
+import type { PortalToken, TokenHolder } from "./portal-token.ts";
 
 const USER_TYPE = "end_user";
 const SECOND_STEP_TYPE = "gw-2fa+jwt";

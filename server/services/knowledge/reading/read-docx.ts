@@ -1,9 +1,9 @@
 import { type Section, Sections } from "./document-text.ts";
+import { headingLevels } from "./heading-levels.ts";
 import { readXml } from "./xml-part.ts";
 import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "word/document.xml";
-const HEADING = /^heading (\d)$/i;
 
 /** Paragraphs under their headings, rows of tables in one line; hidden and deleted text is not there. */
 export async function readDocx(content: Uint8Array): Promise<readonly Section[]> {
@@ -55,20 +55,4 @@ const isOn = (value: string | undefined) => value === undefined || !["0", "false
 function outline(value: string | undefined): number | null {
   const level = Number(value);
   return value !== undefined && level >= 0 && level < 6 ? level + 1 : null;
-}
-
-/** Styles have ids in the language of whoever wrote the document, and names that do not. */
-async function headingLevels(parts: ZipParts): Promise<Map<string, number>> {
-  const levels = new Map<string, number>();
-  let id = "";
-  await readXml(parts, "word/styles.xml", {
-    open(name, attributes) {
-      if (name === "style") id = attributes["w:styleId"] ?? "";
-      if (name !== "name") return;
-      const said = attributes["w:val"] ?? "";
-      const level = said.toLowerCase() === "title" ? 1 : Number(HEADING.exec(said)?.[1] ?? 0);
-      if (level >= 1) levels.set(id, Math.min(level, 6));
-    },
-  });
-  return levels;
 }

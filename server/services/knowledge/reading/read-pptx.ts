@@ -1,10 +1,10 @@
 import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
+import { slideTexts } from "./slide-texts.ts";
 import { readXml, relationsOf } from "./xml-part.ts";
 import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "ppt/presentation.xml";
 const MOST_SLIDES = 5_000;
-const TITLES = new Set(["title", "ctrTitle"]);
 
 /** Each slide under its title, with what its speaker notes. Slides that are not shown are not read. */
 export async function readPptx(content: Uint8Array): Promise<readonly Section[]> {
@@ -37,32 +37,4 @@ async function slidesOf(parts: ZipParts): Promise<string[]> {
     },
   });
   return slides;
-}
-
-async function slideTexts(parts: ZipParts, slide: string) {
-  const paragraphs: string[] = [];
-  let [title, words, takes, shown, inTitle] = ["", "", false, true, false];
-  await readXml(parts, slide, {
-    open(name, attributes) {
-      if (name === "sld") shown = attributes.show !== "0" && attributes.show !== "false";
-      else if (name === "sp") inTitle = false;
-      else if (name === "ph") inTitle = TITLES.has(attributes.type ?? "");
-      else if (name === "t") takes = true;
-      else if (name === "br" || name === "tab") words += " ";
-    },
-    text(text) {
-      if (takes) words += text;
-    },
-    close(name) {
-      if (name === "t") takes = false;
-      if (name === "sp") inTitle = false;
-      if (name !== "p") return;
-      const text = words.trim();
-      words = "";
-      if (text === "") return;
-      if (inTitle) title = title === "" ? text : `${title} ${text}`;
-      else paragraphs.push(text);
-    },
-  });
-  return { title, paragraphs, shown };
 }

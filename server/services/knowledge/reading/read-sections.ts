@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
 import { readHtml } from "./read-html.ts";
+import { readLines } from "./read-lines.ts";
 
 /** The sections of a document of one of the kinds there are. Throws `UnreadableDocument`. */
 export async function readSections(kind: string, content: Uint8Array): Promise<readonly Section[]> {
@@ -32,37 +33,6 @@ function textOf(content: Uint8Array): string {
     throw new UnreadableDocument("It is not text in UTF-8 or UTF-16.");
   }
   return text.replaceAll("\0", "").replaceAll(/\r\n?/g, "\n");
-}
-
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-
-/** Paragraphs between empty lines; of Markdown with its headings, and with fenced code in one piece. */
-function readLines(text: string, markdown: boolean): readonly Section[] {
-  const sections = new Sections();
-  let lines: string[] = [];
-  let fence: string | null = null;
-  const flush = () => {
-    sections.block(lines.join("\n"));
-    lines = [];
-  };
-  for (const line of text.split("\n")) {
-    const mark: string | null = markdown ? (FENCE.exec(line)?.[1] ?? null) : null;
-    const heading = markdown && fence === null ? HEADING.exec(line) : null;
-    if (fence !== null) {
-      lines.push(line);
-      if (mark !== null && mark.startsWith(fence) && line.trim() === mark) fence = null;
-    } else if (mark !== null) {
-      fence = mark;
-      lines.push(line);
-    } else if (heading !== null) {
-      flush();
-      sections.heading((heading[1] as string).length, (heading[2] as string).replace(/[ \t]#+[ \t]*$/, "").trim());
-    } else if (line.trim() === "") flush();
-    else lines.push(line);
-  }
-  flush();
-  return sections.close();
 }
 
 /** Each row says what its cells are: alone, a line of values tells nothing. */

@@ -1,7 +1,7 @@
-import { fromBuffer, type Entry, type ZipFile } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
 import { UnreadableDocument } from "./document-text.ts";
+import { openedZip, listedZip } from "./zip-entries.ts";
 
-const MOST_ENTRIES = 20_000;
 const MIB = 1024 * 1024;
 /** Of all parts that are read, as the archive says; one with more than it says is damaged. */
 const MOST_BYTES = 200 * MIB;
@@ -18,10 +18,10 @@ export class ZipParts {
   }
 
   static async open(archive: Uint8Array): Promise<ZipParts> {
-    const zip = await opened(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength)).catch(() => {
+    const zip = await openedZip(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength)).catch(() => {
       throw new UnreadableDocument("It is no Office document, or damaged.");
     });
-    const entries = await listed(zip);
+    const entries = await listedZip(zip);
     const macros = [...entries.keys()].find((name) => /(^|\/)vbaProject\.bin$|(^|\/)macrosheets\//i.test(name));
     if (macros !== undefined) throw new UnreadableDocument("It holds macros, which are never run: save it without them.");
     return new ZipParts(zip, entries);
@@ -45,24 +45,4 @@ export class ZipParts {
       take(piece);
     }
   }
-}
-
-function opened(archive: Buffer): Promise<ZipFile> {
-  return new Promise((resolve, reject) => {
-    fromBuffer(archive, { lazyEntries: true, validateEntrySizes: true }, (error, zip) => (error === null ? resolve(zip) : reject(error)));
-  });
-}
-
-function listed(zip: ZipFile): Promise<Map<string, Entry>> {
-  return new Promise((resolve, reject) => {
-    const entries = new Map<string, Entry>();
-    zip.on("error", () => reject(new UnreadableDocument("It is no Office document, or damaged.")));
-    zip.on("end", () => resolve(entries));
-    zip.on("entry", (entry: Entry) => {
-      entries.set(entry.fileName, entry);
-      if (entries.size > MOST_ENTRIES) reject(new UnreadableDocument(`It has more than ${MOST_ENTRIES} parts.`));
-      else zip.readEntry();
-    });
-    zip.readEntry();
-  });
 }

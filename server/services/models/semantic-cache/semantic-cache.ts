@@ -1,4 +1,5 @@
-import { semanticCacheOf, type SemanticCacheEntry } from "../../../directory/semantic-cache/config-entry.ts";
+import type { SemanticCacheEntry } from "../../../directory/semantic-cache/config-entry.ts";
+import { semanticCacheOf } from "../../../directory/semantic-cache/config-of-scope.ts";
 import type { StoredAnswer, StoredAnswers } from "../../../directory/semantic-cache/stored-answers.ts";
 import type { GroupScope } from "../../../directory/snapshot.ts";
 import type { Clock } from "../../../kernel/clock.ts";

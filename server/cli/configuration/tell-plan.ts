@@ -1,0 +1,14 @@
+import type { CommandIo } from "../command-io.ts";
+import type { DocumentStep } from "./documents.ts";
+import type { Step } from "./plan.ts";
+import { toldStep, toldDocument } from "./told-step.ts";
+
+const TO_DO = 2;
+
+export async function tellPlan(steps: readonly Step[], documents: readonly DocumentStep[], io: CommandIo): Promise<number> {
+  for (const step of steps) await io.stdout(toldStep(step));
+  for (const step of documents) await io.stdout(toldDocument(step));
+  if (steps.length + documents.length > 0) return TO_DO;
+  await io.stdout("Nothing is to be done.\n");
+  return 0;
+}

@@ -1,0 +1,25 @@
+import type { DocumentStep } from "./documents.ts";
+import type { Step } from "./plan.ts";
+import { valueText, type ConfigValue } from "./value.ts";
+
+const SIGNS = { create: "+", change: "~", delete: "-" } as const;
+
+export function toldStep(step: Step): string {
+  const head = `${SIGNS[step.action]} ${step.kind.section} "${step.name}"\n`;
+  if (step.action !== "change") return head;
+  const isSecret = (member: string) => step.kind.secrets?.includes(member) === true;
+  return `${head}${step.differences
+    .map(({ member, before, after }) => `    ${member}: ${isSecret(member) ? "another secret" : `${short(before)} -> ${short(after)}`}\n`)
+    .join("")}`;
+}
+
+export function toldDocument({ about, before, after }: DocumentStep): string {
+  return `~ ${about}: ${short(before)} -> ${short(after)}\n`;
+}
+
+const LONGEST = 200;
+
+function short(value: ConfigValue): string {
+  const text = JSON.stringify(value) ?? valueText(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+}

@@ -1,0 +1,17 @@
+/** Lower-case letters, digits and inner . _ -, as keys of records are. */
+export function keyFor(text: string): string {
+  const slug = text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[^a-z0-9]+/, "")
+    .slice(0, 60)
+    .replace(/[^a-z0-9]+$/, "");
+  return slug === "" ? "imported" : slug;
+}
+
+export function variableOf(text: string): string {
+  return text
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "");
+}

@@ -1,0 +1,35 @@
+import type { ComplianceItem, Framework } from "@gatehouse/contracts/compliance";
+import { activity, classifiedSystems, healthAccess, recipients, type TableRow } from "../../store/compliance-facts.ts";
+import { euAiActItems, withDates } from "./eu-ai-act.ts";
+import type { ComplianceFacts } from "./facts.ts";
+import { gdprItems, hipaaItems, isoItems } from "./items.ts";
+import { soc2Items } from "./soc2.ts";
+
+export interface ToldByProgram {
+  readonly items: readonly ComplianceItem[];
+  readonly table: readonly TableRow[];
+}
+
+/** One program for each framework over the same facts. */
+export const COMPLIANCE_PROGRAMS: Readonly<Record<Framework, (facts: ComplianceFacts) => Promise<ToldByProgram>>> = {
+  soc2: async (facts) => {
+    const items = soc2Items(facts);
+    return { items, table: items.map(({ control, title, status, reason }) => ({ control, title, status, reason })) };
+  },
+  eu_ai_act: async (facts) => {
+    const systems = await classifiedSystems(facts.trx, facts.window);
+    return { items: euAiActItems(facts, systems), table: withDates(systems) };
+  },
+  hipaa: async (facts) => {
+    const { groups, table } = await healthAccess(facts.trx, facts.window);
+    return { items: hipaaItems(facts, groups, table), table };
+  },
+  gdpr_art_30: async (facts) => {
+    const table = await recipients(facts.trx, facts.window);
+    return { items: gdprItems(facts, table), table };
+  },
+  iso_42001: async (facts) => {
+    const table = await activity(facts.trx, facts.window);
+    return { items: isoItems(facts), table };
+  },
+};

@@ -1,0 +1,22 @@
+import { decodeJwt, decodeProtectedHeader } from "jose";
+
+/** What identity providers may sign with: never a secret that both ends have. */
+export const SIGNATURE_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+
+/** Whether a token says that others than this gateway signed it. It proves nothing. */
+export function isOfAnotherIssuer(token: string): boolean {
+  try {
+    return SIGNATURE_ALGORITHMS.includes(String(decodeProtectedHeader(token).alg));
+  } catch {
+    return false;
+  }
+}
+
+export function issuerNamed(token: string): string | null {
+  try {
+    const { iss } = decodeJwt(token);
+    return typeof iss === "string" ? iss : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
+import { refuse, Refused } from "../../kernel/errors.ts";
+
+const MAX_USERNAME = 200;
+
+/** Somebody a provider vouches for, once the mapping let them pass. */
+export interface Vouched {
+  readonly subject: string;
+  readonly username: string;
+  readonly who: MappingPreviewResult;
+}
+
+export function refusedSignOn(reason: string): Refused {
+  return new Refused(refuse("sign_on_refused", reason));
+}
+
+export function vouched(who: MappingPreviewResult): Vouched {
+  if (!who.allowed || who.subject === null || who.username === null)
+    throw refusedSignOn(who.reason ?? "The provider does not say who it is.");
+  const username = who.username.normalize("NFC").trim();
+  if (username === "" || username.length > MAX_USERNAME || /\p{Cc}/u.test(username))
+    throw refusedSignOn("The username cannot be used here.");
+  return { subject: who.subject, username, who };
+}

@@ -1,0 +1,26 @@
+import type { HourlyCount } from "../../store/tool-usage.ts";
+import type { PolicyTree } from "./policy-tree.ts";
+
+/** What the groups of a tenant did in one day, and of that in one hour. */
+export class CountsOfDay {
+  private readonly byGroup = new Map<string, HourlyCount[]>();
+
+  constructor(counts: readonly HourlyCount[]) {
+    for (const count of counts) {
+      const known = this.byGroup.get(count.resource_group_id);
+      if (known === undefined) this.byGroup.set(count.resource_group_id, [count]);
+      else known.push(count);
+    }
+  }
+
+  /** What the group and all below it did since `since`, milliseconds, the beginning of the hour asked for or of its day. */
+  ofBranch(
+    tree: PolicyTree,
+    { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number },
+  ): number {
+    let sum = 0;
+    for (const { id } of tree.branch(groupId))
+      for (const { item: one, hour, count } of this.byGroup.get(id) ?? []) if (one === item && hour >= since) sum += count;
+    return sum;
+  }
+}

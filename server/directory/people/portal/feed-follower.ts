@@ -1,0 +1,12 @@
+/** An event, one object for everybody who gets the same of it. `resync`: something may have been missed. */
+export interface FeedEvent {
+  readonly name: "notification" | "alert" | "approval" | "resync";
+  readonly data: unknown;
+}
+
+export interface FeedFollower {
+  readonly tenantId: string;
+  readonly userId: string;
+  tell(event: FeedEvent): void;
+  end(): void;
+}

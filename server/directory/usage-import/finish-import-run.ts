@@ -1,0 +1,28 @@
+import type { Database, Trx } from "../../store/database.ts";
+import { endImport } from "../../store/usage-import-progress.ts";
+import { matchNames, type ShownKey } from "./import-mappings.ts";
+import type { ImportRun } from "./import-progress.ts";
+import { runTotals } from "./reconcile-usage.ts";
+
+interface Finish {
+  readonly providerName: string;
+  readonly keys: readonly ShownKey[] | null;
+  readonly register: boolean;
+}
+
+export function finishRun(db: Database, run: ImportRun, { providerName, keys, register }: Finish, now: Date): Promise<void> {
+  return db.transaction().execute(async (trx: Trx) => {
+    const of = { tenantId: run.tenant_id, providerId: run.provider_id };
+    const unmatched = await matchNames(trx, { ...of, providerName, keys, register }, now);
+    const sums = await runTotals(trx, { ...of, from: run.from_day, to: run.to_day });
+    const totals = { unmatched, ...sums };
+    await endImport(trx, run.id, run.lease, { status: "succeeded", error: null, finishedAt: now, resumeAt: now, totals });
+  });
+}
+
+/** Null: for good. */
+export async function stopRun(db: Database, run: ImportRun, error: string, resumeAt: Date | null, now: Date): Promise<void> {
+  const status = resumeAt === null ? "failed" : "partial";
+  const finishedAt = resumeAt === null ? now : null;
+  await endImport(db, run.id, run.lease, { status, error: error.slice(0, 500), finishedAt, resumeAt: resumeAt ?? now, totals: null });
+}

@@ -1,0 +1,56 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+/** Figures of what the ledger is doing, read at scrape time. */
+export interface LedgerFigures {
+  readonly openCalls: number;
+  readonly unshippedBytes: number;
+  readonly unshippedRows: number;
+  readonly oldestUnshippedSeconds: number;
+  readonly headSeq: number;
+  /** Since the start of the process. */
+  readonly writtenRows: number;
+  readonly syncs: number;
+  readonly syncSeconds: number;
+  /** Rows reach the database. */
+  readonly shipping: boolean;
+  readonly failed: boolean;
+}
+
+export function watchLedgerIn(registry: Registry, read: () => LedgerFigures): void {
+  const registers = [registry];
+  const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(value(read()));
+      },
+    });
+  const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value(read()));
+      },
+    });
+  gauge("gatehouse_ledger_open_calls", "Calls begun and not yet sealed", (figures) => figures.openCalls);
+  gauge("gatehouse_ledger_unshipped_bytes", "Journal bytes not yet in the database", (figures) => figures.unshippedBytes);
+  gauge("gatehouse_ledger_unshipped_rows", "Audit rows not yet in the database", (figures) => figures.unshippedRows);
+  gauge(
+    "gatehouse_ledger_oldest_unshipped_seconds",
+    "Age of the oldest audit row not yet in the database",
+    (figures) => figures.oldestUnshippedSeconds,
+  );
+  gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
+  counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
+  counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
+  counter("gatehouse_ledger_sync_seconds_total", "Time that took", (figures) => figures.syncSeconds);
+  gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
+  gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) =>
+    figures.failed ? 1 : 0,
+  );
+}

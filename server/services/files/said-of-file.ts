@@ -1,0 +1,21 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import type { SaidOfFile } from "./caller.ts";
+
+const LONGEST = 255;
+
+export function unstorableFacts({ chatId, modelId, displayName }: SaidOfFile): Refusal | null {
+  const texts = { chat_id: chatId, model_id: modelId, display_name: displayName };
+  const fields = Object.entries(texts).flatMap(([field, text]) =>
+    text == null || (text.length > 0 && text.length <= LONGEST && isStorableText(text))
+      ? []
+      : [{ field, message: `must be 1 to ${LONGEST} characters of text` }],
+  );
+  return fields.length === 0 ? null : refuse("invalid_body", undefined, { fields });
+}
+
+/** The last part of a path, as clients of old send one. */
+export function baseName(name: string): string | null {
+  const last = name.split(/[\\/]/).at(-1)?.trim() ?? "";
+  return last === "" ? null : last.slice(0, LONGEST);
+}

@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto";
+import type { takeImportStep } from "../../directory/usage-import/import-progress.ts";
+import type { UsageItem, UsageWindow } from "../../upstreams/usage/usage-vendor.ts";
+
+type Figure = Parameters<typeof takeImportStep>[2]["figures"][number];
+
+/** The figures of a page, each once. What is of another time than was asked for would never be read again, and is left out. */
+export function figuresOfUsage(items: readonly UsageItem[], { from, to }: UsageWindow, completeBefore: number): Figure[] {
+  const figures = new Map<string, Figure>();
+  for (const item of items) {
+    if (item.start < from || item.start >= to) continue;
+    const hash = digestOf(item.dimensions);
+    const { model, key, project, requests, input, cached, output, currency } = item;
+    const figure = {
+      model: short(model),
+      key_id: short(key),
+      project: short(project),
+      requests,
+      input_tokens: input,
+      cached_tokens: cached,
+      output_tokens: output,
+      cost_nano: item.costNano?.toString() ?? null,
+      currency,
+    };
+    figures.set(`${item.start.getTime()} ${hash}`, {
+      ...figure,
+      bucket_start: item.start.toISOString(),
+      bucket_seconds: item.seconds,
+      dimensions_hash: hash,
+      dimensions: item.dimensions,
+      digest: digestOf(figure),
+      provisional: item.estimated || item.start.getTime() + item.seconds * 1000 > completeBefore,
+    });
+  }
+  return [...figures.values()];
+}
+
+const short = (text: string | null) => text?.slice(0, 500) ?? null;
+
+/** Names are sorted, so that the same is the same. */
+function digestOf(record: Readonly<Record<string, unknown>>): string {
+  const sorted = Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+}

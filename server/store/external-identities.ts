@@ -1,0 +1,34 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { ExternalIdentityTable } from "./tables/identity.ts";
+
+export type ExternalIdentityRow = Selectable<ExternalIdentityTable>;
+
+export async function externalIdentity(db: Database | Trx, providerId: string, subject: string): Promise<ExternalIdentityRow | undefined> {
+  return db
+    .selectFrom("external_identities")
+    .selectAll()
+    .where("provider_id", "=", providerId)
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+}
+
+export async function insertExternalIdentity(trx: Trx, identity: Insertable<ExternalIdentityTable>): Promise<void> {
+  await trx.insertInto("external_identities").values(identity).execute();
+}
+
+/** What the provider says of somebody who just signed in there. */
+export async function noteExternalLogin(
+  trx: Trx,
+  providerId: string,
+  subject: string,
+  said: Required<Pick<Updateable<ExternalIdentityTable>, "username" | "email">>,
+  at: Date,
+): Promise<void> {
+  await trx
+    .updateTable("external_identities")
+    .set({ ...said, last_login: at })
+    .where("provider_id", "=", providerId)
+    .where("subject", "=", subject)
+    .execute();
+}

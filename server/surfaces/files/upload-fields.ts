@@ -1,0 +1,26 @@
+import { refuse } from "../../kernel/errors.ts";
+import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
+import { baseName } from "../../services/files/said-of-file.ts";
+import type { UploadFields } from "../../services/files/upload.ts";
+
+const KNOWN = new Set(["file", "kind", "chat_id", "model_id", "display_name"]);
+
+export const FILE_UPLOAD_FIELDS: UploadFields = {
+  kindOf(fields) {
+    const kind = fields.get("kind") ?? "";
+    return isFileKind(kind) ? kind : null;
+  },
+  factsOf(fields, fileName) {
+    const kind = fields.get("kind");
+    const problems = [...fields.keys()].filter((name) => !KNOWN.has(name)).map((field) => ({ field, message: "is not known here" }));
+    if (kind === undefined) problems.push({ field: "kind", message: "is required" });
+    else if (!isFileKind(kind)) problems.push({ field: "kind", message: `must be one of ${FILE_KINDS.join(", ")}` });
+    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
+    return {
+      kind: kind as (typeof FILE_KINDS)[number],
+      chatId: fields.get("chat_id") ?? null,
+      modelId: fields.get("model_id") ?? null,
+      displayName: fields.get("display_name") ?? baseName(fileName),
+    };
+  },
+};
