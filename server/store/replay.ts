@@ -3,9 +3,8 @@ import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
 import { lookupsOf } from "./row-lookups.ts";
 import { matchingIds } from "./row-search.ts";
-import type { ReplayRunTable, ReplaySuiteTable } from "./tables/replay.ts";
+import type { ReplayRunTable } from "./tables/replay.ts";
 
-export type ReplaySuiteRow = Selectable<ReplaySuiteTable>;
 export type ReplayRunRow = Selectable<ReplayRunTable> & { readonly suite_version: number };
 
 /** A call as the ledger keeps it, as far as it can be replayed. */
@@ -71,25 +70,6 @@ export async function callsById(db: Database | Trx, tenantId: string, systemId: 
     SELECT ${RECORDED} FROM audit_rows
      WHERE tenant_id = ${tenantId} AND resource_group_id = ${systemId} AND id = ANY(${[...ids]}::text[]) ORDER BY id DESC`.execute(db);
   return rows;
-}
-
-export function newestSuite(db: Database | Trx, tenantId: string, systemId: string): Promise<ReplaySuiteRow | undefined> {
-  return db
-    .selectFrom("replay_suites")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("ai_system_id", "=", systemId)
-    .orderBy("version", "desc")
-    .limit(1)
-    .executeTakeFirst();
-}
-
-export function suiteById(db: Database | Trx, tenantId: string, id: string): Promise<ReplaySuiteRow | undefined> {
-  return db.selectFrom("replay_suites").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
-}
-
-export async function insertSuite(trx: Trx, values: Insertable<ReplaySuiteTable>): Promise<void> {
-  await trx.insertInto("replay_suites").values(values).execute();
 }
 
 const runs = (db: Database | Trx, tenantId: string, systemId: string) =>

@@ -5,15 +5,8 @@ import { contractVersion, newestContract } from "../../store/ai-contracts.ts";
 import { observationsOf } from "../../store/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import {
-  endedRun,
-  findReplayRun,
-  insertReplayRun,
-  newestSuite,
-  replayRunPage,
-  type ReplayRunRow,
-  updateOpenRun,
-} from "../../store/replay.ts";
+import { newestSuite } from "../../store/replay-suites.ts";
+import { endedRun, findReplayRun, insertReplayRun, replayRunPage, type ReplayRunRow, updateOpenRun } from "../../store/replay.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";

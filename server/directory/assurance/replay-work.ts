@@ -1,7 +1,8 @@
 import type { ReplayResult, ReplaySuite, ReplayTotals } from "@gatehouse/contracts/ai-replay";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { aiSystemStore } from "../../store/ai-systems.ts";
-import { callsById, claimReplayRun, suiteById, updateOpenRun } from "../../store/replay.ts";
+import { suiteById } from "../../store/replay-suites.ts";
+import { callsById, claimReplayRun, updateOpenRun } from "../../store/replay.ts";
 import { type Actor, type Directory, write } from "../writes/write.ts";
 import { closureOf, contractText } from "./closure.ts";
 import { recordedRequest, type RecordedRequest } from "./recorded-request.ts";

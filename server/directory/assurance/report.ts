@@ -4,7 +4,7 @@ import { evidenceStore } from "../../store/ai-system-evidence.ts";
 import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
 import { chainHeads, unanchoredChains } from "../../store/chain-heads.ts";
 import { activeContract } from "../../store/ai-contracts.ts";
-import { newestSuite } from "../../store/replay.ts";
+import { newestSuite } from "../../store/replay-suites.ts";
 import { gateFor } from "./replay-runs.ts";
 import { newestEpoch } from "../../store/baseline-epochs.ts";
 import { openFindings } from "../../store/drift-findings.ts";

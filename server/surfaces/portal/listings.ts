@@ -13,8 +13,8 @@ import { passagesOfReader, portalKnowledgeBases } from "../../directory/knowledg
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
-import type { PortalRequest } from "./portal-request.ts";
 import { scopeOf, lookupScopesOf } from "./portal-scopes.ts";
+import { portalServersFor } from "./servers-for.ts";
 
 const CONNECTORS = [
   { connector_type: "directory", name: "Directory" },
@@ -23,16 +23,6 @@ const CONNECTORS = [
 ] as const;
 
 const SERVERS = "/v1/portal/servers";
-
-async function serversFor(
-  request: PortalRequest<unknown, unknown>,
-  groupId: string | undefined,
-  inherited: boolean,
-): Promise<readonly PortalServer[] | Refusal> {
-  const scope = await scopeOf(request, groupId);
-  if (scope === null) return [];
-  return isRefusal(scope) ? scope : portalServers(scope, inherited);
-}
 
 const listed = (servers: readonly PortalServer[] | Refusal, enabledOnly: boolean | undefined) => {
   if (isRefusal(servers)) return servers;
@@ -49,7 +39,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     summary: "List the tool servers one may use",
     answer: { status: 200, schema: portalServerList },
     query: groupFilterQuery,
-    run: async (request) => listed(await serversFor(request, request.query.group_id, true), request.query.enabled_only),
+    run: async (request) => listed(await portalServersFor(request, request.query.group_id, true), request.query.enabled_only),
   }),
   portalOperation({
     method: "GET",
@@ -58,7 +48,8 @@ export const listingRoutes: readonly PortalRoute[] = [
     summary: "List the tool servers of a group",
     answer: { status: 200, schema: portalServerList },
     query: inheritedQuery,
-    run: async (request) => listed(await serversFor(request, request.params.group_id, request.query.include_inherited ?? true), false),
+    run: async (request) =>
+      listed(await portalServersFor(request, request.params.group_id, request.query.include_inherited ?? true), false),
   }),
   portalOperation({
     method: "GET",
