@@ -131,10 +131,15 @@ test.each([
 });
 
 test("what is left of a batch is taken away in its own folder only", async () => {
-  const inputs = ["gs://acme/everything/input.jsonl", `gs://acme/${KEY}/other.jsonl`];
+  const inputs = ["gs://acme/everything/input.jsonl", `gs://acme/${KEY}/other.jsonl`, `gs://another/${KEY}/input.jsonl`];
   for (const uri of inputs) {
     const { out, asked } = answering(() => Response.json({ inputConfig: { gcsSource: { uris: [uri] } } }));
     await vertexBatches(out, CLOCK).tidy?.(vertex(), JOB, SIGNAL);
     expect(asked).toHaveLength(1);
   }
+  const { out, asked } = answering(() =>
+    Response.json({ inputDataConfig: { s3InputDataConfig: { s3Uri: `s3://acme/other/${KEY}/input.jsonl` } } }),
+  );
+  await bedrockBatches(out, CLOCK).tidy?.(bedrock(), "arn:x", SIGNAL);
+  expect(asked).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { pathSegment } from "./send.ts";
-import type { ProviderReply } from "./provider.ts";
+import type { ProviderReply, ProviderStorage } from "./provider.ts";
 import { VendorFault } from "./provider-batches.ts";
 
 /** Objects in a vendor's store, each by its address (`s3://bucket/key`, `gs://bucket/key`). Throws `VendorFault` for what it did not do. */
@@ -43,9 +43,13 @@ export async function gotten(bucket: VendorBucket, address: string, signal: Abor
   });
 }
 
-/** Below whose address a batch has all that it reads and writes: told by the address of its input, null where that is none of ours. */
-export function folderOfInput(input: string): string | null {
-  return /^(.*\/[0-9a-z]{26}\/)input\.jsonl$/.exec(input)?.[1] ?? null;
+/**
+ * Below whose address a batch has all that it reads and writes: told by the address of its input, null where that is none of ours in the
+ * provider's bucket, whatever the vendor says.
+ */
+export function folderOfInput(input: string, storage: ProviderStorage | undefined): string | null {
+  const folder = /^(.*\/[0-9a-z]{26}\/)input\.jsonl$/.exec(input)?.[1];
+  return folder !== undefined && storage !== undefined && folder.startsWith(below(storage.uri, "")) ? folder : null;
 }
 
 export async function removeFolder(bucket: VendorBucket, folder: string, signal: AbortSignal): Promise<void> {

@@ -110,7 +110,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
     },
     async tidy(target, id, signal) {
       const { inputDataConfig } = await job(target, id, signal);
-      const folder = folderOfInput(addressIn(inputDataConfig, "s3InputDataConfig") ?? "");
+      const folder = folderOfInput(addressIn(inputDataConfig, "s3InputDataConfig") ?? "", target.storage);
       if (folder !== null) await removeFolder(bucketOf(target), folder, signal);
     },
   };

@@ -124,7 +124,7 @@ export function vertexBatches(outbound: Outbound, clock: { now(): number }): Pro
     async tidy(target, id, signal) {
       const { inputConfig } = await ask(target, "GET", checked(id), signal);
       const source = isObject(inputConfig) && isObject(inputConfig.gcsSource) ? inputConfig.gcsSource.uris : null;
-      const folder = folderOfInput(Array.isArray(source) ? String(source[0]) : "");
+      const folder = folderOfInput(Array.isArray(source) ? String(source[0]) : "", target.storage);
       if (folder !== null) await removeFolder(bucketOf(target), folder, signal);
     },
   };
