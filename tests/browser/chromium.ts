@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type BrowserContext, type Page } from "playwright-core";
+import { type Browser, chromium, type BrowserContext, type Page, type Request } from "playwright-core";
 
 /** Where Debian's and others' packages put it. */
 const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -23,7 +23,12 @@ export interface WatchedPage {
   readonly context: BrowserContext;
   /** What went wrong unseen: errors of scripts, violations of the policy, requests to other hosts. To be empty. */
   readonly problems: string[];
+  /** Resolves once the page has what it asked for, streams of events aside, and changes no more. */
+  settled(): Promise<void>;
 }
+
+/** How long a page that has all it asked for may take to show it. */
+const STILL_MS = 400;
 
 export interface PageOptions {
   readonly width?: number;
@@ -55,5 +60,35 @@ export async function watchedPage(browser: Browser, options: PageOptions = {}): 
       noteViolation(`${violatedDirective} ${blockedURI} ${sample}`);
     });
   });
-  return { page, context, problems };
+  return { page, context, problems, settled: settling(page) };
+}
+
+function settling(page: Page): () => Promise<void> {
+  const underWay = new Set<Request>();
+  let asked = 0;
+  page.on("request", (request) => {
+    asked++;
+    underWay.add(request);
+  });
+  page.on("requestfinished", (request) => underWay.delete(request));
+  page.on("requestfailed", (request) => underWay.delete(request));
+  page.on("response", (response) => {
+    if (response.headers()["content-type"]?.startsWith("text/event-stream") === true) underWay.delete(response.request());
+  });
+  return async () => {
+    for (let before = -1; before !== asked || underWay.size > 0;) {
+      before = asked;
+      await page.evaluate(stillFor, STILL_MS);
+    }
+  };
+}
+
+function stillFor(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    let timer = setTimeout(resolve, ms);
+    new MutationObserver(() => {
+      clearTimeout(timer);
+      timer = setTimeout(resolve, ms);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  });
 }

@@ -16,11 +16,12 @@ beforeAll(async () => {
 afterAll(() => world?.end());
 
 /** Frame and all on the first, what is within the frame on the others. */
-async function walk(page: Page, addresses: readonly string[]): Promise<string[]> {
+async function walk(watched: WatchedPage, addresses: readonly string[]): Promise<string[]> {
+  const { page } = watched;
   const findings: string[] = [];
   for (const [at, address] of addresses.entries()) {
     await page.goto(address);
-    await shown(page);
+    await shown(watched);
     const found = await keyboardFindings(page, at === 0 ? "body" : "main");
     findings.push(...found.map((finding) => `${new URL(address).pathname}: ${finding}`));
   }
@@ -34,66 +35,59 @@ async function consolePage(): Promise<WatchedPage> {
   return watched;
 }
 
-/** Until the page is there and changes no more. */
-async function shown(page: Page): Promise<void> {
+/** Until the page is there, has what it asked for, and changes no more. */
+async function shown({ page, settled }: WatchedPage): Promise<void> {
   await page.locator("h1").first().waitFor();
-  await page.evaluate(
-    () =>
-      new Promise<void>((resolve) => {
-        let timer = setTimeout(resolve, 400);
-        new MutationObserver(() => {
-          clearTimeout(timer);
-          timer = setTimeout(resolve, 400);
-        }).observe(document.body, { subtree: true, childList: true, attributes: true });
-      }),
-  );
+  await settled();
 }
 
 const linksOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => [...new Set([...document.querySelectorAll<HTMLAnchorElement>("nav#navigation a")].map(({ href }) => href))]);
 
 withBrowser("the console's pages", async () => {
-  const { page, context } = await consolePage();
-  const links = await linksOf(page);
+  const watched = await consolePage();
+  const links = await linksOf(watched.page);
   expect(links.length).toBeGreaterThan(10);
-  expect(await walk(page, links)).toEqual([]);
-  await context.close();
+  expect(await walk(watched, links)).toEqual([]);
+  await watched.context.close();
 });
 
 withBrowser("the console's forms", async () => {
-  const { page, context } = await consolePage();
+  const watched = await consolePage();
   const forms = RECORD_KINDS.map(({ slug }) => `${world.console}/manage/${slug}/new`);
-  expect(await walk(page, forms)).toEqual([]);
-  await context.close();
+  expect(await walk(watched, forms)).toEqual([]);
+  await watched.context.close();
 });
 
 withBrowser("a record of each kind there is in the console", async () => {
-  const { page, context } = await consolePage();
+  const watched = await consolePage();
+  const { page, context } = watched;
   const records: string[] = [];
   for (const { slug } of RECORD_KINDS) {
     await page.goto(`${world.console}/manage/${slug}`);
-    await shown(page);
+    await shown(watched);
     const first = page.locator(`main a[href^="/console/manage/${slug}/"]:not([href$="/new"])`).first();
     if ((await first.count()) > 0) records.push(new URL((await first.getAttribute("href")) as string, world.console).href);
   }
   expect(records.length).toBeGreaterThan(3);
-  expect(await walk(page, records)).toEqual([]);
+  expect(await walk(watched, records)).toEqual([]);
   await context.close();
 });
 
 withBrowser("the portal's pages", async () => {
-  const { page, context } = await world.portalPage();
-  const links = await linksOf(page);
+  const watched = await world.portalPage();
+  const links = await linksOf(watched.page);
   expect(links.length).toBeGreaterThan(5);
-  expect(await walk(page, [...links, `${world.portal}/profile`])).toEqual([]);
-  await context.close();
+  expect(await walk(watched, [...links, `${world.portal}/profile`])).toEqual([]);
+  await watched.context.close();
 });
 
 withBrowser("a dialog keeps the keyboard, and gives it back to where it came from", async () => {
-  const { page, context } = await world.portalPage();
+  const watched = await world.portalPage();
+  const { page, context } = watched;
   for (const open of ["Control+k", "?"]) {
     await page.goto(`${world.portal}/profile`);
-    await shown(page);
+    await shown(watched);
     const from = page.locator("nav#navigation a").first();
     await from.focus();
     await page.keyboard.press(open);
