@@ -7,6 +7,7 @@ import {
   longFunctions,
   MAX_FUNCTION_LINES,
   MAX_LINES,
+  USUAL_LINES,
   sharedNames,
   type SourceFile,
   violations,
@@ -38,6 +39,16 @@ test("no files import each other in a circle, imports of types counted", () => {
 
 test(`no function has more than ${MAX_FUNCTION_LINES} lines`, () => {
   expect(longFunctions(files)).toEqual([]);
+});
+
+test(`half of the server's files have at most ${USUAL_LINES.half} lines, and nine of ten at most ${USUAL_LINES.nineOfTen}`, () => {
+  const lengths = files
+    .filter(({ path }) => path.startsWith("server/") && !path.endsWith(".test.ts"))
+    .map(({ source }) => source.split("\n").length - 1)
+    .toSorted((a, b) => a - b);
+  const [half, nineOfTen] = [0.5, 0.9].map((part) => lengths[Math.floor(lengths.length * part)] as number);
+  expect(half).toBeLessThanOrEqual(USUAL_LINES.half);
+  expect(nineOfTen).toBeLessThanOrEqual(USUAL_LINES.nineOfTen);
 });
 
 test(`no file of tests has more than ${MAX_LINES.test} lines`, () => {
