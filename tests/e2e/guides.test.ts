@@ -54,13 +54,14 @@ afterAll(async () => {
 
 /**
  * A guide sleeps for a second where something follows within one. On a machine that is busy with other things it takes
- * as long as it takes: until the rows are in the database and the servers that were started listen.
+ * as long as it takes: until the rows are in the database and the servers that were started listen, or whoever runs the guide is gone.
  */
 const patience = (ports: readonly string[]) => `
 sleep() {
+  again() { kill -0 $PPID 2> /dev/null || kill 0; command sleep 0.1; }
   command sleep "$1"
-  until curl -s "$ADMIN/metrics" | grep -c '^gatehouse_ledger_unshipped_rows 0$' > /dev/null; do command sleep 0.1; done
-  for port in ${ports.join(" ")}; do until (: < /dev/tcp/127.0.0.1/$port) 2> /dev/null; do command sleep 0.1; done; done
+  until curl -s "$ADMIN/metrics" | grep -c '^gatehouse_ledger_unshipped_rows 0$' > /dev/null; do again; done
+  for port in ${ports.join(" ")}; do until (: < /dev/tcp/127.0.0.1/$port) 2> /dev/null; do again; done; done
 }
 `;
 
