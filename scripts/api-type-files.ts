@@ -11,10 +11,19 @@ function portalDocument(): object {
   return { ...rest, paths: Object.fromEntries(own) };
 }
 
+/** Two modules in a folder: the operations of an API, and the records they speak of. */
+function modulesOf(folder: string, file: string, name: string, document: object): (readonly [path: string, text: string])[] {
+  const { operations, schemas } = apiTypes(name, `./${file}-schemas.generated.ts`, document);
+  return [
+    [`${folder}/${file}.generated.ts`, operations],
+    [`${folder}/${file}-schemas.generated.ts`, schemas],
+  ];
+}
+
 /** The types the apps are written against, by their path from the root. */
 export function apiTypeFiles(): ReadonlyMap<string, string> {
   return new Map([
-    ["web/console/src/api/admin-api.generated.ts", apiTypes("AdminApi", openApiDocument(OPERATIONS, recordRoutes(OPERATIONS)))],
-    ["web/portal/src/api/portal-api.generated.ts", apiTypes("PortalApi", portalDocument())],
+    ...modulesOf("web/console/src/api", "admin-api", "AdminApi", openApiDocument(OPERATIONS, recordRoutes(OPERATIONS))),
+    ...modulesOf("web/portal/src/api", "portal-api", "PortalApi", portalDocument()),
   ]);
 }

@@ -4,12 +4,15 @@ type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A name of its own for each: only an alias may speak of itself, as free JSON does. */
-const aliasOf = (id: string) => `Schema_${id.replaceAll(/\W/g, "_")}`;
+/** How a type names a schema by its id. */
+type Refer = (id: string) => string;
 
-function typeOf(schema: unknown): string {
+/** A name of its own for each: only an alias may speak of itself, as free JSON does. */
+const aliasOf: Refer = (id) => `Schema_${id.replaceAll(/\W/g, "_")}`;
+
+function typeOf(schema: unknown, refer: Refer): string {
   if (!isObject(schema) || Object.keys(schema).length === 0) return "unknown";
-  if (typeof schema.$ref === "string") return aliasOf(schema.$ref.split("/").at(-1) ?? "");
+  if (typeof schema.$ref === "string") return refer(schema.$ref.split("/").at(-1) ?? "");
   if ("const" in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   for (const [key, by] of [
@@ -17,8 +20,8 @@ function typeOf(schema: unknown): string {
     ["oneOf", " | "],
     ["allOf", " & "],
   ] as const)
-    if (Array.isArray(schema[key])) return `(${[...new Set(schema[key].map(typeOf))].join(by)})`;
-  if (Array.isArray(schema.type)) return `(${schema.type.map((type) => typeOf({ ...schema, type })).join(" | ")})`;
+    if (Array.isArray(schema[key])) return `(${[...new Set(schema[key].map((one) => typeOf(one, refer)))].join(by)})`;
+  if (Array.isArray(schema.type)) return `(${schema.type.map((type) => typeOf({ ...schema, type }, refer)).join(" | ")})`;
   switch (schema.type) {
     case "string":
       return "string";
@@ -30,62 +33,73 @@ function typeOf(schema: unknown): string {
     case "null":
       return "null";
     case "array":
-      return `readonly (${typeOf(schema.items)})[]`;
+      return `readonly (${typeOf(schema.items, refer)})[]`;
     default:
-      return objectType(schema);
+      return objectType(schema, refer);
   }
 }
 
-function objectType({ properties, required, additionalProperties }: Json): string {
+function objectType({ properties, required, additionalProperties }: Json, refer: Refer): string {
   const names = Array.isArray(required) ? required : [];
   const members = Object.entries(isObject(properties) ? properties : {}).map(
-    ([name, schema]) => `${JSON.stringify(name)}${names.includes(name) ? "" : "?"}: ${typeOf(schema)};`,
+    ([name, schema]) => `${JSON.stringify(name)}${names.includes(name) ? "" : "?"}: ${typeOf(schema, refer)};`,
   );
   if (members.length > 0) return `{ ${members.join(" ")} }`;
-  return additionalProperties === false ? "Record<never, never>" : `{ [name: string]: ${typeOf(additionalProperties)} }`;
+  return additionalProperties === false ? "Record<never, never>" : `{ [name: string]: ${typeOf(additionalProperties, refer)} }`;
 }
 
 /** The type of the first JSON, or of the first other content, of a body. */
-function contentType(content: unknown): string | null {
+function contentType(content: unknown, refer: Refer): string | null {
   if (!isObject(content)) return null;
   const json = content["application/json"];
-  if (isObject(json)) return typeOf(json.schema);
+  if (isObject(json)) return typeOf(json.schema, refer);
   return "multipart/form-data" in content ? "FormData" : "Blob";
 }
 
-function operationType(operation: Json): string {
+function operationType(operation: Json, refer: Refer): string {
   const parameters = (Array.isArray(operation.parameters) ? operation.parameters : []) as Json[];
   const of = (place: string) =>
     parameters
       .filter((parameter) => parameter.in === place)
-      .map(({ name, required, schema }) => `${JSON.stringify(name)}${required === true ? "" : "?"}: ${typeOf(schema)};`);
+      .map(({ name, required, schema }) => `${JSON.stringify(name)}${required === true ? "" : "?"}: ${typeOf(schema, refer)};`);
   const lines: string[] = [];
   if (of("path").length > 0) lines.push(`path: { ${of("path").join(" ")} };`);
   if (of("query").length > 0) lines.push(`query?: { ${of("query").join(" ")} };`);
   const { requestBody, responses } = operation as { requestBody?: Json; responses: Json };
   if (requestBody !== undefined) {
-    const body = contentType(requestBody.content);
+    const body = contentType(requestBody.content, refer);
     if (body !== null) lines.push(`body${requestBody.required === true ? "" : "?"}: ${body};`);
   }
   const [, success] = Object.entries(responses).find(([status]) => status.startsWith("2") || status === "302") ?? [];
-  lines.push(`answer: ${contentType(isObject(success) ? success.content : undefined) ?? "null"};`);
+  lines.push(`answer: ${contentType(isObject(success) ? success.content : undefined, refer) ?? "null"};`);
   return `{ ${lines.join(" ")} }`;
 }
 
-/** A module that declares `<name>`: one member for each operation, `"METHOD /path"`. */
-export function apiTypes(name: string, document: object): string {
+const MADE = "// Made by npm run docs from the OpenAPI document. Changes here are lost.\n";
+
+export interface ApiModules {
+  /** Declares `<name>Schemas`: the records of the API, by the names its document gives them. */
+  readonly schemas: string;
+  /** Declares `<name>`: one member for each operation, `"METHOD /path"`. */
+  readonly operations: string;
+}
+
+/** `schemasPath`: where the module of the operations finds that of the schemas. */
+export function apiTypes(name: string, schemasPath: string, document: object): ApiModules {
   const { paths, components } = document as { paths: Record<string, Record<string, Json>>; components?: { schemas?: Json } };
   const schemas = Object.entries(components?.schemas ?? {});
+  const member: Refer = (id) => `${name}Schemas[${JSON.stringify(id)}]`;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]) => `  ${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${operationType(operation)};`,
+      ([method, operation]) => `  ${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${operationType(operation, member)};`,
     ),
   );
-  return (
-    "// Made by npm run docs from the OpenAPI document. Changes here are lost.\n" +
-    `${schemas.map(([id, schema]) => `type ${aliasOf(id)} = ${typeOf(schema)};`).join("\n")}\n\n` +
-    "/** The records of the API, by the names its document gives them. */\n" +
-    `export interface ${name}Schemas {\n${schemas.map(([id]) => `  ${JSON.stringify(id)}: ${aliasOf(id)};`).join("\n")}\n}\n\n` +
-    `export interface ${name} {\n${operations.join("\n")}\n}\n`
-  );
+  return {
+    schemas:
+      MADE +
+      `${schemas.map(([id, schema]) => `type ${aliasOf(id)} = ${typeOf(schema, aliasOf)};`).join("\n")}\n\n` +
+      "/** The records of the API, by the names its document gives them. */\n" +
+      `export interface ${name}Schemas {\n${schemas.map(([id]) => `  ${JSON.stringify(id)}: ${aliasOf(id)};`).join("\n")}\n}\n`,
+    operations: `${MADE}import type { ${name}Schemas } from "${schemasPath}";\n\nexport interface ${name} {\n${operations.join("\n")}\n}\n`,
+  };
 }

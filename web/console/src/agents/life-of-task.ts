@@ -1,4 +1,4 @@
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
 
 interface StateStep {

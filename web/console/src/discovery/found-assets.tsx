@@ -12,7 +12,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Radar } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type Asset = AdminApiSchemas["DiscoveredAsset"];
 type Coverage = AdminApiSchemas["DiscoveryCoverage"];

@@ -8,7 +8,7 @@ import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronUp, Download, Layers } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
 
 type Job = AdminApiSchemas["AdminBatchJob"];

@@ -7,7 +7,7 @@ import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
 
 type LoginAnswer = AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"];

@@ -9,7 +9,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ChartLine } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { adminApi } from "../admin-client.ts";
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
 
 type Run = AdminApiSchemas["Run"];

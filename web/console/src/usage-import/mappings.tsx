@@ -6,7 +6,7 @@ import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import { adminApi } from "../admin-client.ts";
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type Mapping = AdminApiSchemas["UsageImportMapping"];
 

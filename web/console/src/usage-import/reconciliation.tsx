@@ -7,7 +7,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Scale } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
-import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type Row = AdminApiSchemas["UsageReconciled"];
 const BY = [

@@ -8,7 +8,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, FileText, Trash2, Upload } from "lucide-react";
 import { type ReactNode, useId, useRef, useState } from "react";
-import type { PortalApiSchemas } from "../api/portal-api.generated.ts";
+import type { PortalApiSchemas } from "../api/portal-api-schemas.generated.ts";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
 

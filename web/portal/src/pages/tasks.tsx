@@ -9,7 +9,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link } from "@tanstack/react-router";
 import { Bot, CircleStop } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import type { PortalApiSchemas } from "../api/portal-api.generated.ts";
+import type { PortalApiSchemas } from "../api/portal-api-schemas.generated.ts";
 import { portalApi } from "../portal-client.ts";
 import { saidIn } from "../tasks/said-in.ts";
 import { usePortalTexts } from "../translations.ts";
