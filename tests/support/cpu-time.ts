@@ -1,4 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const FIXED_WORK = fileURLToPath(new URL("./fixed-work.ts", import.meta.url));
 
 /**
  * Milliseconds of processor time of this process, all its threads together, since `since` (or since it began): what
@@ -38,4 +41,14 @@ function statOf(pid: string): string | null {
     // It ended while we looked.
     return null;
   }
+}
+
+/**
+ * Milliseconds of processor time that one piece of work costs here and now, which is the same work each time. A bound on processor time
+ * is told as a multiple of it: processors differ, and one that shares its caches or its core with other work is slower by half.
+ */
+export function fixedWorkMs(): number {
+  const { resourceUsage, exitCode } = Bun.spawnSync([process.execPath, FIXED_WORK]);
+  if (exitCode !== 0) throw new Error(`the fixed work ended with ${exitCode}`);
+  return Number(resourceUsage.cpuTime.total) / 1000;
 }
