@@ -37,6 +37,7 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   await page.getByRole("link", { name: "Look at those that were refused" }).click();
   const table = page.getByRole("table", { name: "Rows of the ledger" });
   await table.getByText("404 model_not_found").waitFor();
+  expect(await table.getByText("quick start", { exact: true }).count()).toBeGreaterThan(0);
   expect(await table.getByText("echo", { exact: true }).count()).toBe(0);
 
   await page.getByLabel("Outcome").selectOption("ok");
@@ -103,6 +104,41 @@ withBrowser("one value leads to all rows that have it, a row to its neighbours a
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     expect(await accessibilityFindings(page)).toEqual([]);
   }
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("the admin log says who changed which record from what to what, is searched by its address, and is exported", async () => {
+  const group = await world.admin.post("/v1/admin/resource-groups", {
+    tenant_id: "default",
+    name: HOSTILE.slice(0, 40),
+    group_type: "team",
+  });
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${group.id}`, { display_name: "<b>Payments</b>" });
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.getByRole("navigation").getByRole("link", { name: "Admin log" }).click();
+  await page.getByLabel("What was done").fill("update");
+  await page.getByLabel("What was done").press("Enter");
+  await page.getByLabel("Kind of record").fill("resource-groups");
+  await page.getByLabel("Kind of record").press("Enter");
+  await page.waitForURL((url) => url.searchParams.get("resource") === "resource-groups");
+  const table = page.getByRole("table", { name: "Changes" });
+  await table.getByText(HOSTILE.slice(0, 40)).click();
+  const changed = page.getByRole("row", { name: /^Display name/ });
+  expect(await changed.getByRole("cell").allInnerTexts()).toEqual(["none", "<b>Payments</b>"]);
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  await page.getByRole("link", { name: "Its history" }).click();
+  await table.getByText("create", { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get("id")).toBe(group.id);
+  const exported = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export for an auditor" }).click();
+  expect(readFileSync(await (await exported).path(), "utf8")).toContain(group.id);
+  await page.setViewportSize({ width: 320, height: 700 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 import { adminSession } from "./admin-client.ts";
+import { changeSearchOf } from "./audit/change-search.ts";
 import { rowSearchOf } from "./audit/row-search.ts";
 import { provisioningSearchOf } from "./sign-on/provisioning-search.ts";
 import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
@@ -88,6 +89,7 @@ const pages = [
   createRoute({
     getParentRoute: () => root,
     path: "/admin-log",
+    validateSearch: changeSearchOf,
     component: lazyRouteComponent(() => import("./pages/admin-log.tsx"), "AdminLogPage"),
   }),
   createRoute({

@@ -51,7 +51,11 @@ export function Panel({
     <section className="rounded-xl border border-line bg-surface p-4 sm:p-5">
       {(title !== undefined || actions !== undefined) && (
         <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
-          {title !== undefined && <h2 className="text-base font-semibold">{title}</h2>}
+          {title !== undefined && (
+            <h2 dir="auto" className="min-w-0 text-base font-semibold wrap-anywhere">
+              {title}
+            </h2>
+          )}
           {actions}
         </div>
       )}

@@ -2,6 +2,7 @@ import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { ReferenceLink } from "../records/reference-link.tsx";
 import { ChainProof } from "./chain-proof.tsx";
 import type { ListedRow } from "./listed-row.ts";
 
@@ -39,14 +40,29 @@ function groupsOf(row: ListedRow): (readonly [title: string, fields: readonly (r
 const SHARED =
   /^(?:tenant_id|resource_group_id|api_key_id|gateway_user_id|subject_id|actor_agent_id|client_ip|error_type|llm_model_used|llm_provider|server_id|mcp_capability_name|skill_id|prompt_fingerprint|correlation_id|root_task_id|turn_id|chain_id|proxy_subtype|end_user_session_id)$/;
 
+/** Fields that hold the id of a record, and the kind of it. */
+const RECORDS: Readonly<Record<string, string>> = {
+  tenant_id: "tenants",
+  resource_group_id: "resource-groups",
+  api_key_id: "api-keys",
+  gateway_user_id: "people",
+  server_id: "tool-servers",
+  skill_id: "skills",
+  guardrail_config_id: "guardrails",
+  argument_policy_id: "argument-policies",
+  semantic_policy_id: "semantic-policies",
+  agent_grant_id: "agent-grants",
+};
+
 function FieldValue({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
   return (
     <span className="flex flex-wrap items-baseline gap-x-3">
       <span dir="auto" className="break-all">
         {value}
       </span>
+      {RECORDS[name] !== undefined && <ReferenceLink slug={RECORDS[name]} id={value} />}
       {name === "root_task_id" && (
-        <Link to="/runs/$id" params={{ id: value }} className="text-sm text-accent underline">
+        <Link to="/runs/$id" params={{ id: value }} className="inline-block py-0.5 text-sm text-accent underline">
           The run
         </Link>
       )}
@@ -55,7 +71,7 @@ function FieldValue({ name, value }: { readonly name: string; readonly value: st
           to="/audit"
           search={{ where: { [name]: value } } as never}
           aria-label={`Rows with the same ${name}`}
-          className="text-sm text-accent underline"
+          className="inline-block py-0.5 text-sm text-accent underline"
         >
           Rows with the same
         </Link>

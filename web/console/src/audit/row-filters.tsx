@@ -2,16 +2,10 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
+import { localMoment } from "./moments.ts";
 import { type ExplorerSearch, rowSearchOf } from "./row-search.ts";
 
 const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
-
-/** As a field for moments shows it: local, to the minute. */
-function localMoment(iso: string | undefined): string {
-  if (iso === undefined) return "";
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
 
 /** What is looked for. Text waits until it is entered; choices hold at once. */
 export function RowFilters({
@@ -85,7 +79,7 @@ export function RowFilters({
                   choose({ where });
                 }}
               >
-                <span dir="auto" className="max-w-80 truncate">
+                <span dir="auto" className="max-w-52 truncate sm:max-w-80">
                   {name}: {value}
                 </span>
               </Button>

@@ -1,3 +1,5 @@
+import { momentOf } from "./moments.ts";
+
 /** What the address of the audit explorer says: what is looked for, and the row that is open. */
 export interface ExplorerSearch {
   readonly q?: string;
@@ -13,11 +15,6 @@ export interface ExplorerSearch {
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-function moment(value: unknown): string | undefined {
-  const at = text(value);
-  return at === undefined || Number.isNaN(Date.parse(at)) ? undefined : new Date(at).toISOString();
-}
-
 function fieldValues(value: unknown): Readonly<Record<string, string>> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const known = Object.entries(value).filter(([name, one]) => /^[a-z_0-9]+$/.test(name) && text(one) !== undefined);
@@ -30,8 +27,8 @@ export function rowSearchOf(given: Record<string, unknown>): ExplorerSearch {
     q: text(given["q"]),
     type: text(given["type"]),
     outcome,
-    from: moment(given["from"]),
-    to: moment(given["to"]),
+    from: momentOf(given["from"]),
+    to: momentOf(given["to"]),
     where: fieldValues(given["where"]),
     row: text(given["row"]),
   };

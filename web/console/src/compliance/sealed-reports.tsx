@@ -3,6 +3,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -15,9 +16,7 @@ interface Opened {
 
 async function take(id: string): Promise<void> {
   const answer = await adminApi.send(`/v1/admin/compliance/reports/${id}/export`);
-  const address = URL.createObjectURL(await answer.blob());
-  Object.assign(document.createElement("a"), { href: address, download: `compliance-report-${id}.json` }).click();
-  URL.revokeObjectURL(address);
+  saveFile(await answer.blob(), `compliance-report-${id}.json`);
 }
 
 /** Reports that were kept as they were told, each as a document that others verify without the gateway. */

@@ -3,6 +3,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -15,10 +16,7 @@ const EXPORTS = [
 
 async function download({ format, file }: (typeof EXPORTS)[number]): Promise<void> {
   const answer = await adminApi.send(`/v1/admin/assets/export?format=${format}`);
-  const address = URL.createObjectURL(await answer.blob());
-  const link = Object.assign(document.createElement("a"), { href: address, download: file });
-  link.click();
-  URL.revokeObjectURL(address);
+  saveFile(await answer.blob(), file);
 }
 
 /** The registry of all assets: brought up to date, and given out. */

@@ -4,34 +4,49 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { ChangeDetails, type ChangeEntry, changedName } from "../audit/change-details.tsx";
+import { ChangeFilters } from "../audit/change-filters.tsx";
+import { type ChangeSearch, changeQueryOf, changeSearchOf } from "../audit/change-search.ts";
 import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
-const read = (page: number) => adminApi.call("GET /v1/admin/admin-log", { query: { page, page_size: PAGE_SIZE } });
-type Entry = Awaited<ReturnType<typeof read>>["entries"][number];
+const read = (search: ChangeSearch, page: number) =>
+  adminApi.call("GET /v1/admin/admin-log", { query: { ...changeQueryOf(search), page, page_size: PAGE_SIZE } });
 
-const COLUMNS: readonly Column<Entry>[] = [
+const COLUMNS: readonly Column<ChangeEntry>[] = [
   { id: "at", header: "When", width: "13rem", cell: (entry) => formatDate(entry.at) },
   { id: "actor", header: "Who", width: "minmax(8rem, 1fr)", cell: (entry) => entry.actor_username ?? "the gateway" },
   { id: "action", header: "Did", width: "minmax(7rem, 1fr)", cell: (entry) => entry.action },
   { id: "kind", header: "To", width: "minmax(8rem, 1fr)", cell: (entry) => entry.resource },
-  { id: "id", header: "Which", width: "minmax(12rem, 2fr)", cell: (entry) => entry.resource_id ?? "" },
+  { id: "id", header: "Which", width: "minmax(12rem, 2fr)", cell: (entry) => changedName(entry) ?? entry.resource_id ?? "" },
 ];
 
 /** What administrators changed, in a chain of its own. */
 export function AdminLogPage(): ReactNode {
-  const [open, setOpen] = useState<Entry | null>(null);
+  const search = changeSearchOf(useSearch({ strict: false }));
+  const go = useNavigate();
+  const [open, setOpen] = useState<ChangeEntry | null>(null);
+  const change = (next: Readonly<Record<string, unknown>>) =>
+    void go({ to: "/admin-log", search: changeSearchOf({ ...search, ...next }) as never, replace: true });
   const found = useInfiniteQuery({
-    queryKey: ["admin-log"],
-    queryFn: ({ pageParam }) => read(pageParam),
+    queryKey: ["admin-log", search],
+    queryFn: ({ pageParam }) => read(search, pageParam),
     initialPageParam: 1,
     getNextPageParam: (last, all) => (last.entries.length < PAGE_SIZE ? undefined : all.length + 1),
   });
   const verify = useMutation({ mutationFn: () => adminApi.call("POST /v1/admin/admin-log/verify") });
+  const exported = useMutation({
+    async mutationFn() {
+      const answer = await adminApi.send("/v1/admin/admin-log/export");
+      saveFile(await answer.blob(), "admin-log.jsonl");
+    },
+  });
   const entries = found.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <PageFrame
@@ -39,13 +54,19 @@ export function AdminLogPage(): ReactNode {
       title="Admin log"
       lead="Every change of an administrator, with what was there before. Entries are chained and signed as the rows of calls are."
       actions={
-        <Button busy={verify.isPending} onClick={() => verify.mutate()}>
-          Verify it
-        </Button>
+        <>
+          <Button busy={verify.isPending} onClick={() => verify.mutate()}>
+            Verify it
+          </Button>
+          <Button busy={exported.isPending} onClick={() => exported.mutate()}>
+            Export for an auditor
+          </Button>
+        </>
       }
     >
-      <div className="grid gap-4">
-        <FormError error={verify.error} />
+      <div className="grid grid-cols-1 gap-4">
+        <ChangeFilters key={JSON.stringify([search.action, search.resource])} search={search} onChange={change} />
+        <FormError error={verify.error ?? exported.error} />
         {verify.isSuccess && (
           <Panel title="Verified">
             <pre tabIndex={0} aria-label="What the verification found" className="overflow-auto text-xs whitespace-pre-wrap">
@@ -56,8 +77,8 @@ export function AdminLogPage(): ReactNode {
         {found.isPending && <Skeleton label="Loading" lines={8} />}
         {found.isError && <ErrorState error={found.error} title="The admin log could not be read" requestLabel="Request" />}
         {found.isSuccess && entries.length === 0 && (
-          <EmptyState icon={History} title="No change yet">
-            Each change of an administrator stands here.
+          <EmptyState icon={History} title={Object.keys(search).length > 0 ? "No such change" : "No change yet"}>
+            {Object.keys(search).length > 0 ? "Look for less." : "Each change of an administrator stands here."}
           </EmptyState>
         )}
         {entries.length > 0 && (
@@ -78,13 +99,7 @@ export function AdminLogPage(): ReactNode {
             />
           </>
         )}
-        {open !== null && (
-          <Panel title="What changed">
-            <pre tabIndex={0} aria-label="What changed" className="max-h-96 overflow-auto text-xs whitespace-pre-wrap">
-              {JSON.stringify(open, null, 2)}
-            </pre>
-          </Panel>
-        )}
+        {open !== null && <ChangeDetails entry={open} />}
       </div>
     </PageFrame>
   );

@@ -3,6 +3,7 @@ import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
@@ -40,7 +41,12 @@ const COLUMNS: readonly Column<ListedRow>[] = [
     id: "who",
     header: "Who",
     width: "minmax(6rem, 1fr)",
-    cell: (row) => row.gateway_user_username ?? row.subject_id ?? row.api_key_id ?? "nobody known",
+    cell: (row) =>
+      row.gateway_user_username ??
+      (row.subject_id === row.api_key_id ? null : row.subject_id) ??
+      row.api_key_name ??
+      row.api_key_id ??
+      "nobody known",
   },
   {
     id: "tokens",
@@ -87,11 +93,7 @@ export function AuditPage(): ReactNode {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ ...asked, format: "csv" }),
       });
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(await response.blob());
-      link.download = "audit-rows.csv";
-      link.click();
-      URL.revokeObjectURL(link.href);
+      saveFile(await response.blob(), "audit-rows.csv");
     },
   });
   return (

@@ -4,6 +4,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronUp, Download, Layers } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -178,9 +179,5 @@ function Details({ id }: { readonly id: string }): ReactNode {
 
 async function save(id: string): Promise<void> {
   const response = await adminApi.send(`/v1/admin/batch-jobs/${encodeURIComponent(id)}/results`);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${id}.jsonl`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(await response.blob(), `${id}.jsonl`);
 }

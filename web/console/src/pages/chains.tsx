@@ -3,6 +3,7 @@ import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
 import { formatDate, formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -50,7 +51,7 @@ function ChainPanel({ chain }: { readonly chain: Chain }): ReactNode {
   const exported = useMutation({
     async mutationFn() {
       const answer = await adminApi.send(`/v1/admin/audit/chains/${encodeURIComponent(id)}/export`);
-      download(await answer.blob(), "chain.jsonl");
+      saveFile(await answer.blob(), "chain.jsonl");
     },
   });
   return (
@@ -111,19 +112,11 @@ function Keys(): ReactNode {
           ])}
         />
         <div>
-          <Button onClick={() => download(new Blob([keys.data.keys.map(({ public_key: key }) => `${key}\n`).join("")]), "public-keys.txt")}>
+          <Button onClick={() => saveFile(new Blob([keys.data.keys.map(({ public_key: key }) => `${key}\n`).join("")]), "public-keys.txt")}>
             Download the public keys
           </Button>
         </div>
       </div>
     </Panel>
   );
-}
-
-function download(content: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

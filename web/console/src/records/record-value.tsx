@@ -1,10 +1,9 @@
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { RecordKind } from "./record-kind.ts";
 import { recordKind } from "./record-kinds.ts";
-import { choicesQuery, referenceTo, shownName } from "./records-client.ts";
+import { useReferenceNames } from "./reference-names.ts";
 
 /** A member of a record as one reads it. */
 export function RecordValue({
@@ -42,10 +41,6 @@ export function RecordValue({
 }
 
 function Referred({ kind, ids }: { readonly kind: RecordKind; readonly ids: readonly string[] }): ReactNode {
-  const choices = useQuery(choicesQuery(kind));
-  const names = ids.map((id) => {
-    const found = choices.data?.items.find((record) => referenceTo(kind, record) === id);
-    return found === undefined ? id : shownName(kind, found);
-  });
-  return ids.length === 0 ? <span className="text-muted">none</span> : names.join(", ");
+  const nameOf = useReferenceNames(kind);
+  return ids.length === 0 ? <span className="text-muted">none</span> : ids.map((id) => nameOf(id) ?? id).join(", ");
 }

@@ -3,6 +3,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -24,12 +25,7 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
   const take = useMutation({
     async mutationFn(rid: string) {
       const response = await adminApi.send(`/v1/admin/ai-systems/${id}/assurance/history/${rid}/export`, { method: "GET" });
-      const address = URL.createObjectURL(await response.blob());
-      const link = document.createElement("a");
-      link.href = address;
-      link.download = `certificate-${rid}.json`;
-      link.click();
-      URL.revokeObjectURL(address);
+      saveFile(await response.blob(), `certificate-${rid}.json`);
     },
   });
   return (

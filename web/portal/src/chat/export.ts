@@ -35,12 +35,3 @@ export function conversationAsJson(conversation: KeptConversation, { preamble }:
     2,
   );
 }
-
-export function saveFile(name: string, media: string, content: string): void {
-  const address = URL.createObjectURL(new Blob([content], { type: media }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}

@@ -3,6 +3,7 @@ import { ConfirmDialog, Dialog } from "@gatehouse/web-kit/dialog.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -11,7 +12,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
 import { Composer } from "../chat/composer.tsx";
 import type { ChatTurn } from "../chat/conversation.ts";
 import { forgetConversation, readConversations } from "../chat/conversation-store.ts";
-import { conversationAsJson, conversationAsMarkdown, saveFile } from "../chat/export.ts";
+import { conversationAsJson, conversationAsMarkdown } from "../chat/export.ts";
 import { KnowledgeChooser } from "../chat/knowledge-chooser.tsx";
 import { ModelPicker } from "../chat/model-picker.tsx";
 import { NoticeText } from "../chat/notice-text.tsx";
@@ -109,12 +110,16 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
       <IconButton
         icon={FileDown}
         label={t("exportMarkdown")}
-        onClick={() => saveFile(`${conversation.handle}.md`, "text/markdown", conversationAsMarkdown(conversation, texts))}
+        onClick={() =>
+          saveFile(new Blob([conversationAsMarkdown(conversation, texts)], { type: "text/markdown" }), `${conversation.handle}.md`)
+        }
       />
       <IconButton
         icon={FileJson}
         label={t("exportJson")}
-        onClick={() => saveFile(`${conversation.handle}.json`, "application/json", conversationAsJson(conversation, texts))}
+        onClick={() =>
+          saveFile(new Blob([conversationAsJson(conversation, texts)], { type: "application/json" }), `${conversation.handle}.json`)
+        }
       />
       <IconButton icon={Trash2} label={t("deleteChat")} onClick={() => setAsked(true)} />
       <ConfirmDialog

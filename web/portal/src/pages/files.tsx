@@ -5,6 +5,7 @@ import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, FileText, Trash2, Upload } from "lucide-react";
 import { type ReactNode, useId, useRef, useState } from "react";
@@ -36,11 +37,7 @@ async function store(file: File): Promise<void> {
 /** Saved, never shown: what somebody stored may be anything. */
 async function save({ id, display_name: name }: StoredFile): Promise<void> {
   const response = await portalApi.send(`${FILES}/${encodeURIComponent(id)}/content`);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = name ?? id;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(await response.blob(), name ?? id);
 }
 
 function sizeText(bytes: number): string {

@@ -5,6 +5,7 @@ import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.
 import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleStop, Download, Layers, Play } from "lucide-react";
 import { type ReactNode, useId, useRef, useState } from "react";
@@ -50,11 +51,7 @@ async function makeJob(file: File): Promise<void> {
 
 async function save(fileId: string, name: string): Promise<void> {
   const response = await portalApi.send(`/v1/proxy/files/${encodeURIComponent(fileId)}/content`);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(await response.blob(), name);
 }
 
 export function JobsPage(): ReactNode {

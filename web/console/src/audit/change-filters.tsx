@@ -1,0 +1,71 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { X } from "lucide-react";
+import type { KeyboardEvent, FocusEvent, ReactNode } from "react";
+import type { ChangeSearch } from "./change-search.ts";
+import { localMoment } from "./moments.ts";
+
+const TEXTS = [
+  ["action", "What was done", "update"],
+  ["resource", "Kind of record", "api-keys"],
+] as const;
+const NARROWED = [
+  ["id", "record"],
+  ["actor", "administrator"],
+] as const;
+
+/** What is looked for in the admin log. Text holds once it is entered. */
+export function ChangeFilters({
+  search,
+  onChange,
+}: {
+  readonly search: ChangeSearch;
+  readonly onChange: (next: Readonly<Record<string, unknown>>) => void;
+}): ReactNode {
+  const entered = (name: string) => ({
+    onBlur: (event: FocusEvent<HTMLInputElement>) => onChange({ [name]: event.currentTarget.value.trim() }),
+    onKeyDown: (event: KeyboardEvent<HTMLInputElement>) => event.key === "Enter" && onChange({ [name]: event.currentTarget.value.trim() }),
+  });
+  return (
+    <form role="search" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
+      {TEXTS.map(([name, label, placeholder]) => (
+        <TextField
+          key={name}
+          label={label}
+          type="search"
+          placeholder={placeholder}
+          maxLength={100}
+          defaultValue={search[name] ?? ""}
+          {...entered(name)}
+        />
+      ))}
+      <TextField
+        label="From"
+        type="datetime-local"
+        value={localMoment(search.from)}
+        onChange={({ target }) => onChange({ from: target.value })}
+      />
+      <TextField
+        label="Until"
+        type="datetime-local"
+        value={localMoment(search.to)}
+        onChange={({ target }) => onChange({ to: target.value })}
+      />
+      {NARROWED.some(([name]) => search[name] !== undefined) && (
+        <ul aria-label="Only changes of" className="flex flex-wrap gap-2 sm:col-span-full">
+          {NARROWED.map(([name, noun]) =>
+            search[name] === undefined ? null : (
+              <li key={name}>
+                <Button icon={X} aria-label={`No longer only ${noun} ${search[name]}`} onClick={() => onChange({ [name]: "" })}>
+                  <span dir="auto" className="max-w-52 truncate sm:max-w-80">
+                    {noun}: {search[name]}
+                  </span>
+                </Button>
+              </li>
+            ),
+          )}
+        </ul>
+      )}
+    </form>
+  );
+}
