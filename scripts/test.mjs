@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -10,16 +10,18 @@ import { readJunit } from "./junit.mjs";
 import { TIMEOUT_MS } from "./test-timeout.mjs";
 
 /**
- * Each suite is a process of its own, and those of one round run side by side: unit tests need one processor and wait for
- * nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
+ * Each suite is a process of its own. Of a round several run side by side, one begins when another has ended: unit tests need
+ * one processor and wait for nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only
+ * the files that match.
  */
+const PROCESSORS = availableParallelism();
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
 const ROUNDS = [
-  { name: "unit", suites: 2, takes: (file) => !isEndToEnd(file) },
-  { name: "end to end", suites: 3, takes: (file) => isEndToEnd(file) && !isMeasured(file) },
-  { name: "starts and stops", suites: 1, takes: isMeasured },
+  { name: "unit", suites: 4, atOnce: Math.max(2, PROCESSORS), takes: (file) => !isEndToEnd(file) },
+  { name: "end to end", suites: 18, atOnce: PROCESSORS + 1, takes: (file) => isEndToEnd(file) && !isMeasured(file) },
+  { name: "starts and stops", suites: 1, atOnce: 1, takes: isMeasured },
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -160,12 +162,16 @@ const failures = [];
 try {
   for (const round of ROUNDS) {
     const suites = suitesOf(round);
-    for (const counts of await Promise.all(
-      suites.map((suite) => runSuite(suite, suites.length === 1, testEnvironment(postgres.url), folder)),
-    )) {
-      for (const key of Object.keys(total)) total[key] += counts[key];
-      failures.push(...counts.failures);
-    }
+    const alone = suites.length === 1;
+    const waiting = [...suites];
+    const runWaiting = async () => {
+      for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
+        const counts = await runSuite(suite, alone, testEnvironment(postgres.url), folder);
+        for (const key of Object.keys(total)) total[key] += counts[key];
+        failures.push(...counts.failures);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(round.atOnce, suites.length) }, runWaiting));
   }
 } finally {
   await postgres.close();
