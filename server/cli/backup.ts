@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { listChains } from "../ledger/chain-facts.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { signUnsignedHeads } from "../ledger/unsigned-heads.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { holdConnection } from "../store/held-connection.ts";
 import { appliedMigrations, productRelease } from "../store/migrate.ts";
@@ -10,9 +12,11 @@ import { type ArchiveWriter, writeArchive } from "./backup/write-archive.ts";
 import {
   BACKUP_FORMAT,
   type BackupHead,
+  type CheckpointsEntry,
   type FileEntry,
   fileOf,
   readSecrets,
+  readSigningKey,
   type SecretsEntry,
   storedFiles,
   type TableEndEntry,
@@ -28,7 +32,8 @@ const USAGE = `Usage:
 Writes one file with everything of the database at one moment, the files of callers that are stored in the data directory, and
 the generated secrets, without which stored keys of providers cannot be opened: keep it as you keep those. The gateway may run
 meanwhile; rows that are still in its journal are not in it. With --verify a backup is read to its end and compared with the
-digests in it; nothing else is needed for that.
+digests in it; nothing else is needed for that. Rows that their process has not signed yet are signed in the backup, with
+GW_AUDIT_SIGNING_KEY or the key in the data directory.
 `;
 
 /** `gatehouse backup`. Resolves with the exit code; never throws. */
@@ -61,7 +66,8 @@ export async function backupCommand(argv: string[], env: Readonly<Record<string,
     const url = values["database-url"] ?? (values["data-dir"] === undefined ? env["DATABASE_URL"] : undefined);
     const database = await openAuditDatabase({ url, dataDir });
     try {
-      await makeBackup(path, database.db, { dataDir, secrets: !values["without-secrets"] }, io);
+      const signingKey = readSigningKey(dataDir, env);
+      await makeBackup(path, database.db, { dataDir, secrets: !values["without-secrets"], signingKey }, io);
     } finally {
       await database.close();
     }
@@ -74,7 +80,13 @@ export async function backupCommand(argv: string[], env: Readonly<Record<string,
 
 type Database = Parameters<typeof holdConnection>[0];
 
-async function makeBackup(path: string, db: Database, from: { dataDir: string; secrets: boolean }, io: CommandIo): Promise<void> {
+interface BackupSource {
+  readonly dataDir: string;
+  readonly secrets: boolean;
+  readonly signingKey: string | undefined;
+}
+
+async function makeBackup(path: string, db: Database, from: BackupSource, io: CommandIo): Promise<void> {
   const held = await holdConnection(db);
   const told = { tables: 0, rows: 0, files: 0, secrets: 0 };
   let failed = true;
@@ -91,6 +103,7 @@ async function makeBackup(path: string, db: Database, from: { dataDir: string; s
       sequences: await readSequences(held.client),
     };
     const chains = await listChains(held.db);
+    const checkpoints = await signUnsignedHeads(held.db, from.signingKey, systemClock());
     const digest = await writeArchive(path, async (archive) => {
       await archive.entry(head);
       for (const table of await listTables(held.client)) {
@@ -100,12 +113,17 @@ async function makeBackup(path: string, db: Database, from: { dataDir: string; s
         told.tables++;
         told.rows += count.result.rows;
       }
+      await archive.entry({ entry: "checkpoints", checkpoints } satisfies CheckpointsEntry);
       await keepOutside(archive, from, told);
     });
     await held.client.query("COMMIT");
     failed = false;
     await io.stdout(`${path}: ${told.tables} tables with ${told.rows} rows, ${told.files} files, ${told.secrets} secrets\n`);
-    for (const { chain_id, head_seq } of chains) await io.stdout(`  audit chain ${chain_id} up to row ${head_seq}\n`);
+    for (const { chain_id, head_seq, last_checkpoint_seq } of chains) {
+      const isSigned = (last_checkpoint_seq ?? 0) >= head_seq || checkpoints.some((one) => one.chain_id === chain_id);
+      const unsigned = isSigned ? "" : ", its newest rows unsigned: the gateway's signing key was not given";
+      await io.stdout(`  audit chain ${chain_id} up to row ${head_seq}${unsigned}\n`);
+    }
     await io.stdout(`  sha256 of its contents ${digest}\n`);
   } finally {
     held.release(failed);
@@ -113,7 +131,7 @@ async function makeBackup(path: string, db: Database, from: { dataDir: string; s
 }
 
 /** What stands beside the database. A file that was removed meanwhile is in no record that matters any more. */
-async function keepOutside(archive: ArchiveWriter, from: { dataDir: string; secrets: boolean }, told: { files: number; secrets: number }) {
+async function keepOutside(archive: ArchiveWriter, from: BackupSource, told: { files: number; secrets: number }) {
   const secrets = from.secrets ? readSecrets(from.dataDir) : {};
   told.secrets = Object.keys(secrets).length;
   await archive.entry({ entry: "secrets", secrets } satisfies SecretsEntry);

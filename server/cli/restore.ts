@@ -17,7 +17,8 @@ import { hasTables, migrateTo } from "../store/migrate.ts";
 import { beginLoading, loadRows, makePartitions, setSequences, withoutRules } from "../store/table-contents.ts";
 import { exitCode } from "./audit-report.ts";
 import { readArchive } from "./backup/archive.ts";
-import type { BackupHead, FileEntry, SecretsEntry, TableEndEntry, TableEntry } from "./backup/contents.ts";
+import { storeHeadCheckpoints } from "../ledger/unsigned-heads.ts";
+import type { BackupHead, CheckpointsEntry, FileEntry, SecretsEntry, TableEndEntry, TableEntry } from "./backup/contents.ts";
 import { examineBackup, requireBackup } from "./backup/examine.ts";
 import type { CommandIo } from "./command-io.ts";
 import { requireSame } from "./backup/read-back.ts";
@@ -99,7 +100,9 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
         else if (entry["entry"] === "table_end") {
           await requireSame(held.client, entry as unknown as TableEndEntry);
           told.tables++;
-        } else if (entry["entry"] === "secrets") told.secrets = keepSecrets(directory, entry as unknown as SecretsEntry);
+        } else if (entry["entry"] === "checkpoints")
+          await storeHeadCheckpoints(held.db, (entry as unknown as CheckpointsEntry).checkpoints);
+        else if (entry["entry"] === "secrets") told.secrets = keepSecrets(directory, entry as unknown as SecretsEntry);
         else if (entry["entry"] === "file") told.files += await keepFile(blobs, entry as unknown as FileEntry, bytes);
       }
       await setSequences(held.client, head.sequences);

@@ -1,18 +1,19 @@
 import type { Anchor } from "@gatehouse/ledger-format/chain-facts";
 import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-entry";
-import { checkpointDigest, checkpointText, type Checkpoint, type TrustedKey } from "@gatehouse/ledger-format/checkpoint";
+import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";
-import { noteText, type NoteSigner } from "@gatehouse/ledger-format/signed-note";
+import type { NoteSigner } from "@gatehouse/ledger-format/signed-note";
 import { linkOf, possibleEntryHashes, sealedEntry } from "@gatehouse/ledger-format/sealed-row";
 import { createVerifier } from "@gatehouse/ledger-format/verify";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { sql } from "kysely";
-import { isoMicros, type Clock } from "../kernel/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { isoColumn } from "../store/audit-columns.ts";
 import { adminLogStartOf, type AdminLogRow } from "../store/admin-log.ts";
 import type { Database, Trx } from "../store/database.ts";
 import { chainReading } from "./chain-readings.ts";
 import type { SignedCheckpoint } from "./journal-contents.ts";
+import { checkpointState, signHead } from "./sign-head.ts";
 import { listSigningKeys, type AuditKey } from "./signing-keys.ts";
 
 const BATCH = 500;
@@ -125,22 +126,12 @@ export async function signAdminChain(
     const head = await trx.selectFrom("admin_log_head").select(["seq", "hash"]).forUpdate().executeTakeFirstOrThrow();
     const last = await trx.selectFrom("admin_log_checkpoints").selectAll().orderBy("checkpoint_no", "desc").limit(1).executeTakeFirst();
     if (head.seq === 0 || (last?.chain_seq === head.seq && clock.now() - last.signed_at.getTime() < SILENCE_MS)) return null;
-    const now = isoMicros(clock.micros());
-    const previous = last === undefined ? null : noteText(last.note);
-    const checkpoint: Checkpoint = {
-      chainId: ADMIN_CHAIN,
-      chainSeq: head.seq,
-      rowHash: head.hash,
-      time: now < keyValidFrom ? keyValidFrom : now,
-      firstSeq: (last?.chain_seq ?? 0) + 1,
-      previous: previous === null ? null : checkpointDigest(previous),
-    };
-    const note = signer.sign(checkpointText(checkpoint));
-    const checkpoint_no = (last?.checkpoint_no ?? 0) + 1;
-    await trx
-      .insertInto("admin_log_checkpoints")
-      .values({ checkpoint_no, chain_seq: head.seq, note, signed_at: checkpoint.time })
-      .execute();
-    return { chain_id: ADMIN_CHAIN, checkpoint_no, chain_seq: head.seq, note };
+    const { chain_id, checkpoint_no, chain_seq, note, signed_at } = signHead(
+      { signer, clock, keyValidFrom },
+      { chainId: ADMIN_CHAIN, seq: head.seq, hash: head.hash },
+      last === undefined ? null : checkpointState({ ...last, chain_id: ADMIN_CHAIN }),
+    );
+    await trx.insertInto("admin_log_checkpoints").values({ checkpoint_no, chain_seq, note, signed_at }).execute();
+    return { chain_id, checkpoint_no, chain_seq, note };
   });
 }

@@ -1,19 +1,14 @@
-import { CHECKPOINT_ROWS, checkpointDigest, checkpointText, type Checkpoint } from "@gatehouse/ledger-format/checkpoint";
-import type { NoteSigner } from "@gatehouse/ledger-format/signed-note";
-import { isoMicros, type Clock } from "../kernel/clock.ts";
+import { CHECKPOINT_ROWS } from "@gatehouse/ledger-format/checkpoint";
 import type { Log } from "../kernel/log.ts";
 import type { Chain } from "./chain.ts";
 import type { Journal } from "./journal.ts";
-import type { CheckpointRecord, CheckpointState } from "./journal-contents.ts";
+import type { CheckpointState } from "./journal-contents.ts";
+import { type HeadSigner, signHead } from "./sign-head.ts";
 
-export interface CheckpointerOptions {
+export interface CheckpointerOptions extends HeadSigner {
   readonly chain: Chain;
-  readonly signer: NoteSigner;
-  readonly clock: Clock;
   readonly log: Log;
   readonly last: CheckpointState | null;
-  /** ISO time before which the key may not sign: a clock set back must not make a checkpoint invalid. */
-  readonly keyValidFrom: string;
 }
 
 /** Signs the head of the chain into the journal, in its place after the row it is about. */
@@ -31,27 +26,9 @@ export function checkpointer({ chain, signer, clock, log, last, keyValidFrom }: 
   function sign(journal: Journal): void {
     const { seq, hash } = chain.head;
     if (seq === 0 || journal.failed !== null) return;
-    const now = isoMicros(clock.micros());
-    const checkpoint: Checkpoint = {
-      chainId: chain.chainId,
-      chainSeq: seq,
-      rowHash: hash,
-      time: now < keyValidFrom ? keyValidFrom : now,
-      firstSeq: (state?.seq ?? 0) + 1,
-      previous: state?.digest ?? null,
-    };
-    const text = checkpointText(checkpoint);
-    const next: CheckpointState = { no: (state?.no ?? 0) + 1, seq, digest: checkpointDigest(text) };
-    const record: CheckpointRecord = {
-      chain_id: chain.chainId,
-      checkpoint_no: next.no,
-      chain_seq: seq,
-      note: signer.sign(text),
-      signed_at: checkpoint.time,
-      digest: next.digest,
-    };
+    const record = signHead({ signer, clock, keyValidFrom }, { chainId: chain.chainId, seq, hash }, state);
     // Before it is written: a segment begun by that write states it in its header.
-    state = next;
+    state = { no: record.checkpoint_no, seq, digest: record.digest };
     try {
       journal.checkpoint(JSON.stringify(record));
     } catch (error) {

@@ -1,5 +1,7 @@
 import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readVariable } from "../../kernel/read-variable.ts";
+import type { HeadCheckpoint } from "../../ledger/unsigned-heads.ts";
 import type { RowsDigest, TableContents } from "../../store/table-contents.ts";
 
 /** What the entries of a backup are. */
@@ -33,13 +35,20 @@ export interface SecretsEntry {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
+/** What stands over rows that their writer had not signed yet. */
+export interface CheckpointsEntry {
+  readonly entry: "checkpoints";
+  readonly checkpoints: readonly HeadCheckpoint[];
+}
+
 export interface FileEntry {
   readonly entry: "file";
   readonly key: string;
 }
 
+const SIGNING_KEY = "audit-signing-key.pem";
 /** What another database has a use for: not the password of the embedded one. */
-const SECRETS = ["secret-key", "jwt-secret", "audit-signing-key.pem"];
+const SECRETS = ["secret-key", "jwt-secret", SIGNING_KEY];
 
 export function readSecrets(dataDir: string): Record<string, string> {
   const paths = SECRETS.map((name) => [name, join(dataDir, "secrets", name)] as const).filter(([, path]) => existsSync(path));
@@ -47,6 +56,12 @@ export function readSecrets(dataDir: string): Record<string, string> {
 }
 
 const BLOB_FOLDER = /^[a-z0-9-]{2}$/;
+
+/** What signs checkpoints: as the gateway is given it, or as it made it. */
+export function readSigningKey(dataDir: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const path = join(dataDir, "secrets", SIGNING_KEY);
+  return readVariable(env, "GW_AUDIT_SIGNING_KEY") ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+}
 
 /** Keys of the files of callers that are stored in the data directory. */
 export function* storedFiles(dataDir: string): Generator<string> {
