@@ -107,7 +107,7 @@ withBrowser("the keyboard is explained, a page says how a program does the same,
   await page.getByRole("tabpanel").getByText("http.NewRequest(").waitFor();
   await page.locator("h1").focus();
   await page.keyboard.press("/");
-  expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).type)).toBe("search");
+  await page.locator("input[type=search]:focus").waitFor();
   await page.keyboard.type("?");
   expect(await page.getByRole("dialog").count()).toBe(0);
   await page.locator("h1").focus();
