@@ -215,6 +215,18 @@ describe("a caller", () => {
     expect([got.status, got.body.error.details[0].metadata.code, hits.length]).toEqual([400, code, before]);
   });
 
+  test.each([
+    ["[]", -32600],
+    ['[{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}]', -32600],
+    ['"text"', -32600],
+    ["null", -32600],
+    ["{", -32700],
+    ["\xff", -32700],
+  ])("who sends %s to JSON-RPC is told what it is not", async (body, code) => {
+    const got = await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body);
+    expect([got.status, got.body]).toMatchObject([200, { id: null, error: { code } }]);
+  });
+
   test("gets nowhere with ids that are paths, and numbers keep their digits", async () => {
     for (const id of ["..%2F..%2Fadmin", "a%00b", "%", "x".repeat(600)])
       expect((await call(base, team.apiKey, "GET", `/tasks/${id}`)).status).toBe(404);

@@ -1,3 +1,4 @@
+import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { heldRefusal } from "../../road/approval-required.ts";
 import type { Action } from "../../road/action.ts";
@@ -11,6 +12,7 @@ import type { AgentParts } from "./agent-parts.ts";
 import { noteUnreadable } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { ownTaskOf } from "./own-tasks.ts";
+import { refusedPushConfig } from "./push-configs.ts";
 
 /** A message that may go to its agent: what it says there, and who keeps its names. */
 export interface GivenWork {
@@ -27,6 +29,9 @@ export interface GivenWork {
 export async function givenWork(call: Call, route: AgentRoute, params: JsonObject, parts: AgentParts): Promise<GivenWork | Refusal> {
   const message = params.message as JsonObject;
   const { taskId, referenceTaskIds } = message;
+  const { taskPushNotificationConfig, ...configuration } = isObject(params.configuration) ? params.configuration : {};
+  const pushConfig = isObject(taskPushNotificationConfig) ? taskPushNotificationConfig : null;
+  let goesOn: AgentTaskRow | null = null;
   let contextId = typeof message.contextId === "string" ? message.contextId : null;
   if (taskId !== undefined) {
     const task = await ownTaskOf(call, route, taskId, parts);
@@ -34,16 +39,18 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     if (contextId !== null && contextId !== task.context_id)
       return refuse("agent_invalid_params", undefined, { fields: [{ field: "message.contextId", message: "is not that of the task" }] });
     contextId = task.context_id;
+    goesOn = task;
   }
   for (const id of Array.isArray(referenceTaskIds) ? referenceTaskIds : []) {
     const task = await ownTaskOf(call, route, id, parts);
     if (isRefusal(task)) return task;
   }
+  const untold = pushConfig === null ? null : await refusedPushConfig(goesOn, pushConfig, parts);
+  if (untold !== null) return untold;
   noteUnreadable(call, parts.gates, "a2a_inbound", new PartSlots("user").message(message));
   const names = await contextNames(call, route, contextId, parts);
   const passage = await letThrough(call, route, message, parts);
   if (isRefusal(passage)) return passage;
-  const { taskPushNotificationConfig: pushConfig, ...configuration } = isObject(params.configuration) ? params.configuration : {};
   const sent: JsonObject = {
     message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
     ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
@@ -53,7 +60,7 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     passage,
     params: sent,
     names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
-    pushConfig: isObject(pushConfig) ? pushConfig : null,
+    pushConfig,
     historyLength: typeof configuration.historyLength === "number" ? configuration.historyLength : null,
   };
 }

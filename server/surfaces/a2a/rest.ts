@@ -80,13 +80,14 @@ function query(call: Call): JsonObject {
   for (const [name, value] of new URL(call.url).searchParams) {
     if (!KNOWN.has(name) || value === "") continue;
     if (name === "historyLength" && !/^\d{1,9}$/.test(value)) throw new Malformed(name, "must be a whole number from 0");
-    params[name] = NUMBERS.has(name) ? number(value) : name === "includeArtifacts" ? value === "true" : value;
+    params[name] = NUMBERS.has(name) ? number(value) : name === "includeArtifacts" ? flag(value) : value;
   }
   return params;
 }
 
 /** What is no number stays what it is, and is refused by whoever needs one. */
 const number = (text: string): JsonValue => (/^-?\d{1,9}$/.test(text) ? Number(text) : text);
+const flag = (text: string): JsonValue => (text === "true" || text === "false" ? text === "true" : text);
 
 function writerFor(call: Call): AgentWriter {
   const type = mediaType(call);

@@ -61,7 +61,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
   },
   read(call, body) {
     const value = body === null || body.byteLength === 0 ? refuse("rpc_parse_error") : bodyOf(body);
-    if (isRefusal(value)) return value.code === "agent_invalid_params" ? refuse("rpc_parse_error") : value;
+    if (isRefusal(value)) return value.code === "agent_invalid_params" ? notOneMessage(body) : value;
     const { id = null, method, jsonrpc, params } = value;
     const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
     if (knownId && !isMessageOfNobody(id)) asked.set(call, { id, version: "0.3" });
@@ -88,6 +88,16 @@ export const agentRpc = (agents: AgentService): Surface => ({
     }
   },
 });
+
+/** JSON that is no object, as a batch, can be parsed and is no request. */
+function notOneMessage(body: Uint8Array | null): Refusal {
+  try {
+    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body ?? new Uint8Array(0)));
+    return refuse("rpc_invalid_request");
+  } catch {
+    return refuse("rpc_parse_error");
+  }
+}
 
 /** An id of JSON other than a number that keeps its digits. */
 const isMessageOfNobody = (id: JsonValue) => isObject(id) && !("rawJSON" in id);
