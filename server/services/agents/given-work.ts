@@ -7,6 +7,7 @@ import type { Passage } from "../../road/outlet.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
+import { present } from "../../wire/a2a/v03-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import { noteUnreadable } from "./looked-at.ts";
@@ -49,7 +50,7 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
   if (untold !== null) return untold;
   noteUnreadable(call, parts.gates, "a2a_inbound", new PartSlots("user").message(message));
   const names = await contextNames(call, route, contextId, parts);
-  const passage = await letThrough(call, route, message, parts);
+  const passage = await letThrough(call, route, { ...params, message }, parts);
   if (isRefusal(passage)) return passage;
   const sent: JsonObject = {
     message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
@@ -67,12 +68,12 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
 
 /**
  * The data in a message is held to argument policies part by part, under the names of the skill and of the agent; then the
- * message as a whole is put before whoever has to approve it.
+ * message as a whole, all that its agent could act on, is put before whoever has to approve it.
  */
 async function letThrough(
   call: Call,
   route: AgentRoute,
-  message: JsonObject,
+  { message, metadata }: { readonly message: JsonObject } & JsonObject,
   { outlet }: Pick<AgentParts, "outlet">,
 ): Promise<Passage<AgentUpstream> | Refusal> {
   const content = Array.isArray(message.parts) ? message.parts : [];
@@ -81,7 +82,15 @@ async function letThrough(
     const decision = await outlet.gates.beforeAction(call, actionOf(route, part.data, false));
     if (decision.kind === "refuse") return decision.refusal;
   }
-  const whole = { parts: content, ...(message.taskId === undefined ? {} : { taskId: message.taskId }) };
+  const whole = present({
+    parts: message.parts,
+    taskId: message.taskId,
+    contextId: message.contextId,
+    referenceTaskIds: message.referenceTaskIds,
+    metadata: message.metadata,
+    extensions: message.extensions,
+    requestMetadata: metadata,
+  });
   const passage = await outlet.open(call, actionOf(route, whole, route.grant.decision === "approval_required"));
   if (isRefusal(passage)) return passage;
   return passage.kind === "hold" ? heldRefusal(passage.approval) : passage;
