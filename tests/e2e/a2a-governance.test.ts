@@ -141,6 +141,16 @@ describe("content", () => {
     expect(JSON.stringify(row)).not.toMatch(/j(oe|ack|ill)@example/);
   });
 
+  test("a file is looked into for the text it is, whatever it is called", async () => {
+    const raw = Buffer.from("Mail jill@example.com").toString("base64");
+    for (const mediaType of ["application/octet-stream", " text/plain", "image/png"]) {
+      const parts = [{ text: "complete x" }, { raw, mediaType }];
+      await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
+      const sent = Buffer.from(agent.requests.at(-1)?.body.message.parts[1].raw, "base64").toString();
+      expect([mediaType, sent]).toEqual([mediaType, "Mail [REDACTED:email]"]);
+    }
+  });
+
   test("a file that nobody can look into passes, and the row says so", async () => {
     const parts = [{ text: "complete x" }, { raw: Buffer.from([0xff, 0xd8, 0xff]).toString("base64"), mediaType: "image/jpeg" }];
     const answer = await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
