@@ -72,6 +72,30 @@ describe("a card", () => {
     expect(await refused(() => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })))).toContain("in time");
   });
 
+  test("with members of other kinds than the protocol's is published as its clients can read it", async () => {
+    const odd = {
+      ...card(),
+      defaultInputModes: [7, "text/plain", null],
+      defaultOutputModes: "text/plain",
+      skills: [{ id: "s", name: 5, tags: "x", examples: 5, inputModes: "text/plain", outputModes: [{}, "text/html"], other: true }],
+    };
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json(odd) });
+    odd.supportedInterfaces[0].url = `http://127.0.0.1:${server.port}`;
+    await registerAgent(world.admin, "odd", `http://127.0.0.1:${server.port}`);
+    await server.stop(true);
+    const at = `${world.gateway.runtimeUrl}/.well-known/agent-card/default/odd`;
+    const published = await fetch(at);
+    expect(await published.json()).toMatchObject({
+      defaultInputModes: ["text/plain"],
+      defaultOutputModes: ["text/plain"],
+      skills: [{ id: "s", name: "s", description: "s", tags: ["agent"], outputModes: ["text/html"] }],
+    });
+    const etag = published.headers.get("etag") ?? "";
+    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, "*"])
+      expect([held, (await fetch(at, { headers: { "if-none-match": held } })).status]).toEqual([held, 304]);
+    expect((await fetch(at, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  });
+
   test("that sends the gateway elsewhere, with the credentials it has for the agent, is not followed", async () => {
     const detail = await refused(() => Response.json(card("https://elsewhere.example/a2a")), {
       auth_type: "bearer",
