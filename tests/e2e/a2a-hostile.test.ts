@@ -237,6 +237,7 @@ describe("a caller", () => {
     const before = hits.length;
     const got = await call(base, team.apiKey, "POST", "/message:send", body);
     expect([got.status, got.body.error.details[0].metadata.code, hits.length]).toEqual([400, code, before]);
+    expect(await rowOf(world.admin, { id: got.headers.get("x-request-id") })).toMatchObject({ a2a_protocol_version: "1.0" });
   });
 
   test.each([
@@ -249,6 +250,20 @@ describe("a caller", () => {
   ])("who sends %s to JSON-RPC is told what it is not", async (body, code) => {
     const got = await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body);
     expect([got.status, got.body]).toMatchObject([200, { id: null, error: { code } }]);
+  });
+
+  test.each([
+    ["GetTask", "1.0", "task_get"],
+    ["tasks/get", "0.3", "task_get"],
+    ["message/send", "0.3", "message_send"],
+  ])("who sends %s without what it needs leaves a row that says what was asked for", async (method, version, subtype) => {
+    const asked = { jsonrpc: "2.0", id: 1, method, params: {} };
+    const got = await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=hostile", asked, {
+      "a2a-version": "",
+    });
+    expect(got.body.error.code).toBe(-32602);
+    const row = await rowOf(world.admin, { id: got.headers.get("x-request-id") });
+    expect(row).toMatchObject({ a2a_protocol_version: version, proxy_subtype: subtype, success: false });
   });
 
   test("gets nowhere with ids that are paths, and numbers keep their digits", async () => {

@@ -22,6 +22,7 @@ export const agentRest =
       const [, tenant = "", card = "", rest = ""] = found ?? [];
       const version = versionRefusal(call);
       if (version !== null) return version;
+      call.row.a2a_protocol_version = "1.0";
       const named: NamedAgent = { tenantId: decoded(tenant), cardName: decoded(card) };
       const params = readParams(call, operation, rest, body);
       if (isRefusal(params)) return params;
