@@ -98,7 +98,7 @@ export interface GroupScope {
   readonly autonomy: Autonomy | null;
   /** The knowledge bases that its calls are given passages of where they name none; as the nearest group that says any. */
   readonly defaultKnowledgeBaseIds: readonly string[];
-  /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
+  /** Policies on the arguments of tool calls that hold for the group, by the tool's name as `toolSpelling` has it. */
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 

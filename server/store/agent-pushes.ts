@@ -52,7 +52,7 @@ export async function removePushConfig(db: Database, task: TaskKey, id: string):
 /** A task somebody is to be told of, with a lease on watching it. */
 export type WatchedTask = AgentTaskRow;
 
-/** Takes the watch over tasks that nobody watches, until `until`. */
+/** Takes the watch over tasks that nobody watches, until `until`: those that were never watched, or the longest ago, first. */
 export async function takeWatches(db: Database, until: Date, most: number, ended: readonly string[]): Promise<WatchedTask[]> {
   const { rows } = await sql<WatchedTask>`
     UPDATE agent_tasks t SET watched_until = ${until}
@@ -60,7 +60,7 @@ export async function takeWatches(db: Database, until: Date, most: number, ended
       SELECT k.tenant_id, k.agent_id, k.id FROM agent_tasks k
       WHERE (k.watched_until IS NULL OR k.watched_until < now()) AND k.state <> ALL(${ended})
         AND EXISTS (SELECT FROM agent_push_configs p WHERE p.tenant_id = k.tenant_id AND p.agent_id = k.agent_id AND p.task_id = k.id)
-      LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)
+      ORDER BY k.watched_until NULLS FIRST LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)
     RETURNING t.*`.execute(db);
   return rows;
 }

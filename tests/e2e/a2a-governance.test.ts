@@ -82,6 +82,15 @@ describe("access", () => {
     expect([unnamed.status, reasonOf(unnamed)]).toEqual([403, "AGENT_SKILL_NOT_ALLOWED"]);
     expect((await send(team, "complete x", { metadata: { skillId: "count" } })).status).toBe(403);
     expect((await send(team, "complete x", { metadata: { skillId: "talk" } })).status).toBe(200);
+    for (const [beside, more] of [
+      [{ skill_id: "count" }, {}],
+      [{}, { metadata: { skillId: "count" } }],
+      [{ skill_id: ["count"] }, {}],
+    ]) {
+      const named = { metadata: { skillId: "talk", ...beside } };
+      const both = await call(base, team.apiKey, "POST", "/message:send", { ...message("complete x", named), ...more });
+      expect([both.status, both.body.error.details[1]?.fieldViolations[0].description]).toEqual([400, "must name one skill"]);
+    }
     const extended = await call(base, team.apiKey, "GET", "/extendedAgentCard");
     expect(extended.body.skills.map(({ id }: any) => id)).toEqual(["talk"]);
     expect(extended.body.signatures).toHaveLength(1);
@@ -130,6 +139,16 @@ describe("content", () => {
     const row = await rowOfCall(answer);
     expect(row).toMatchObject({ guardrail_action: "redact", pii_detected: true });
     expect(JSON.stringify(row)).not.toMatch(/j(oe|ack|ill)@example/);
+  });
+
+  test("a file is looked into for the text it is, whatever it is called", async () => {
+    const raw = Buffer.from("Mail jill@example.com").toString("base64");
+    for (const mediaType of ["application/octet-stream", " text/plain", "image/png"]) {
+      const parts = [{ text: "complete x" }, { raw, mediaType }];
+      await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
+      const sent = Buffer.from(agent.requests.at(-1)?.body.message.parts[1].raw, "base64").toString();
+      expect([mediaType, sent]).toEqual([mediaType, "Mail [REDACTED:email]"]);
+    }
   });
 
   test("a file that nobody can look into passes, and the row says so", async () => {
@@ -221,6 +240,17 @@ describe("approval", () => {
     const id = held.headers.get("x-gw-approval-id");
     const { approval_token: token } = await approver.post(`/v1/admin/approvals/${id}/approve`, {});
     expect((await send(team, "complete another launch", {}, { "x-approval-token": token })).status).toBe(403);
+    for (const more of [{ metadata: { sum: 1_000_000 } }, { contextId: "elsewhere" }])
+      expect((await send(team, "complete the launch", more, { "x-approval-token": token })).status).toBe(403);
+    const asked = await call(
+      base,
+      team.apiKey,
+      "POST",
+      "/message:send",
+      { ...message("complete the launch"), metadata: { sum: 1_000_000 } },
+      { "x-approval-token": token },
+    );
+    expect([asked.status, sends()]).toEqual([403, before]);
     const done = await send(team, "complete the launch", {}, { "x-approval-token": token });
     expect([done.status, sends()]).toEqual([200, before + 1]);
     expect(await rowOfCall(done)).toMatchObject({ consumed_approval_request_id: id, autonomy_level: "approval_required" });

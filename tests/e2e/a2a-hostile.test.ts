@@ -72,6 +72,30 @@ describe("a card", () => {
     expect(await refused(() => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })))).toContain("in time");
   });
 
+  test("with members of other kinds than the protocol's is published as its clients can read it", async () => {
+    const odd = {
+      ...card(),
+      defaultInputModes: [7, "text/plain", null],
+      defaultOutputModes: "text/plain",
+      skills: [{ id: "s", name: 5, tags: "x", examples: 5, inputModes: "text/plain", outputModes: [{}, "text/html"], other: true }],
+    };
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json(odd) });
+    odd.supportedInterfaces[0].url = `http://127.0.0.1:${server.port}`;
+    await registerAgent(world.admin, "odd", `http://127.0.0.1:${server.port}`);
+    await server.stop(true);
+    const at = `${world.gateway.runtimeUrl}/.well-known/agent-card/default/odd`;
+    const published = await fetch(at);
+    expect(await published.json()).toMatchObject({
+      defaultInputModes: ["text/plain"],
+      defaultOutputModes: ["text/plain"],
+      skills: [{ id: "s", name: "s", description: "s", tags: ["agent"], outputModes: ["text/html"] }],
+    });
+    const etag = published.headers.get("etag") ?? "";
+    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, "*"])
+      expect([held, (await fetch(at, { headers: { "if-none-match": held } })).status]).toEqual([held, 304]);
+    expect((await fetch(at, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  });
+
   test("that sends the gateway elsewhere, with the credentials it has for the agent, is not followed", async () => {
     const detail = await refused(() => Response.json(card("https://elsewhere.example/a2a")), {
       auth_type: "bearer",
@@ -213,6 +237,33 @@ describe("a caller", () => {
     const before = hits.length;
     const got = await call(base, team.apiKey, "POST", "/message:send", body);
     expect([got.status, got.body.error.details[0].metadata.code, hits.length]).toEqual([400, code, before]);
+    expect(await rowOf(world.admin, { id: got.headers.get("x-request-id") })).toMatchObject({ a2a_protocol_version: "1.0" });
+  });
+
+  test.each([
+    ["[]", -32600],
+    ['[{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}]', -32600],
+    ['"text"', -32600],
+    ["null", -32600],
+    ["{", -32700],
+    ["\xff", -32700],
+  ])("who sends %s to JSON-RPC is told what it is not", async (body, code) => {
+    const got = await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body);
+    expect([got.status, got.body]).toMatchObject([200, { id: null, error: { code } }]);
+  });
+
+  test.each([
+    ["GetTask", "1.0", "task_get"],
+    ["tasks/get", "0.3", "task_get"],
+    ["message/send", "0.3", "message_send"],
+  ])("who sends %s without what it needs leaves a row that says what was asked for", async (method, version, subtype) => {
+    const asked = { jsonrpc: "2.0", id: 1, method, params: {} };
+    const got = await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=hostile", asked, {
+      "a2a-version": "",
+    });
+    expect(got.body.error.code).toBe(-32602);
+    const row = await rowOf(world.admin, { id: got.headers.get("x-request-id") });
+    expect(row).toMatchObject({ a2a_protocol_version: version, proxy_subtype: subtype, success: false });
   });
 
   test("gets nowhere with ids that are paths, and numbers keep their digits", async () => {

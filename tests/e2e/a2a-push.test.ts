@@ -131,3 +131,24 @@ test("nobody is told any more once the configuration is gone, and addresses are 
   }
   agent.release();
 });
+
+test("a configuration that could not be kept is refused before the agent is asked, and one that comes with a message counts as any other", async () => {
+  const task = await begin();
+  const path = `/tasks/${task.id}/pushNotificationConfigs`;
+  const asked = agent.requests.length;
+  for (const config of [{ url: to("/nul\0") }, { url: to("/nul"), authentication: { scheme: "Bea\0rer" } }]) {
+    const made = await call(base, team.apiKey, "POST", path, config);
+    const sent = await call(base, team.apiKey, "POST", "/message:send", {
+      ...message("hold x"),
+      configuration: { taskPushNotificationConfig: config },
+    });
+    for (const { status, body } of [made, sent]) expect([status, body.error.details[0].reason]).toEqual([400, "INVALID_PARAMS"]);
+  }
+  expect(agent.requests.length).toBe(asked);
+  for (let n = 0; n < 10; n++) expect((await call(base, team.apiKey, "POST", path, { id: `c${n}`, url: to("/many") })).status).toBe(201);
+  const eleventh = await call(base, team.apiKey, "POST", "/message:send", {
+    ...message("hold x", { taskId: task.id }),
+    configuration: { returnImmediately: true, taskPushNotificationConfig: { id: "c10", url: to("/many") } },
+  });
+  expect([eleventh.status, eleventh.body.error.message]).toEqual([400, "A task has at most 10 push configurations."]);
+});

@@ -124,9 +124,21 @@ test("lists go page by page, the newest first, by state, context and time, and r
     "status=DONE",
     "statusTimestampAfter=soon",
     "historyLength=-1",
+    "includeArtifacts=maybe",
+    "statusTimestampAfter=-271821-04-20T00:00:00Z",
+    `pageToken=${Buffer.from('["-271821-04-20T00:00:00Z","x"]').toString("base64url")}`,
   ]) {
     const { status, body } = await call(base, team.apiKey, "GET", `/tasks?${query}`);
     expect([query, status, body.error?.status]).toEqual([query, 400, "INVALID_ARGUMENT"]);
+  }
+  for (const params of [{ pageSize: 1.5 }, { historyLength: -1 }, { includeArtifacts: "true" }, { statusTimestampAfter: 0 }]) {
+    const listed = await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "ListTasks",
+      params,
+    });
+    expect([params, listed.body.error?.code]).toEqual([params, -32602] as never);
   }
   const wrong = await call(base, team.apiKey, "GET", "/tasks", undefined, { "a2a-version": "7.0" });
   expect([wrong.status, wrong.body.error.details[0].reason]).toEqual([400, "VERSION_NOT_SUPPORTED"]);

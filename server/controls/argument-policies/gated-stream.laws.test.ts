@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compilePolicy } from "./compile-policy.ts";
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { Call } from "../../road/call.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { GatedStream } from "./gated-stream.ts";
@@ -22,7 +23,7 @@ function gated(format: FormatName): { readonly codec: GatedStream; readonly call
     rules: [{ deny_if: "not_in", values: ["fine"], message: "Not this." }],
   });
   if (!made.ok) throw new Error("the policy does not compile");
-  const call = { scope: { toolCallPolicies: new Map([[GOVERNED, [made.policy]]]) }, row: {} } as unknown as Call;
+  const call = { scope: { toolCallPolicies: new Map([[toolSpelling(GOVERNED), [made.policy]]]) }, row: {} } as unknown as Call;
   const { texts, framing } = FORMATS[format];
   return { codec: new GatedStream(streamOf(format), new ToolCallGate(call, ANSWER_FORMATS[texts]), framing), call };
 }

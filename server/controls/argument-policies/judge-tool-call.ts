@@ -1,4 +1,5 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 
@@ -29,7 +30,7 @@ export function* judgeToolCall(
   argumentsText: string | { readonly unreadable: string },
   budget: WorkBudget,
 ): InTurns<ToolCallJudgement> {
-  const policies = scope.toolCallPolicies.get(toolName);
+  const policies = scope.toolCallPolicies.get(toolSpelling(toolName));
   if (policies === undefined) return NOT_JUDGED;
   const unreadable =
     typeof argumentsText !== "string" ? argumentsText.unreadable : argumentsText.length > LONGEST_ARGUMENTS ? TOO_LONG : null;

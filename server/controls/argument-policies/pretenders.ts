@@ -1,4 +1,4 @@
-import { folded } from "../../wire/folded-name.ts";
+import { folded } from "../../kernel/folded-name.ts";
 
 /** Stands for a value under a name that a reader who does not care about case takes for the one that is asked for. */
 export const PRETENDER = Symbol();

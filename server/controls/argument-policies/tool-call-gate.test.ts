@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { PolicyHit, ToolCallPolicy } from "../../directory/policies/argument-policy-entry.ts";
+import type { ArgumentPolicyEntry, PolicyHit, ToolCallPolicy } from "../../directory/policies/argument-policy-entry.ts";
+import { policiesByTool } from "../../directory/policies/policies-by-tool.ts";
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { Call } from "../../road/call.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
@@ -37,7 +39,7 @@ function policy(target: string, severity: Severity, speaksAgainst: (text: string
 
 function callUnder(...policies: readonly ToolCallPolicy[]): Call {
   const byTool = new Map<string, ToolCallPolicy[]>();
-  for (const each of policies) byTool.set(each.target, [...(byTool.get(each.target) ?? []), each]);
+  for (const each of policies) byTool.set(toolSpelling(each.target), [...(byTool.get(toolSpelling(each.target)) ?? []), each]);
   return { scope: { toolCallPolicies: byTool }, row: {}, answerHeaders: {} } as unknown as Call;
 }
 
@@ -65,6 +67,14 @@ describe("a tool call is judged", () => {
     // A later call that is let through does not take the denial back.
     atOnce(governToolCall(call, "run", '{"q":"good"}'));
     expect(call.row.argument_policy_denied).toBe(true);
+  });
+
+  test("in every spelling of its name that a server may take for it", () => {
+    const entry = { id: "e", groupIds: null, policy: denying } as unknown as ArgumentPolicyEntry;
+    const call = { scope: { toolCallPolicies: policiesByTool([entry], []) }, row: {} } as unknown as Call;
+    for (const name of ["run", "RUN", " run", "\uff52un"])
+      expect(atOnce(governToolCall(call, name, '{"q":"bad"}'))).toMatchObject({ code: "argument_policy_denied" });
+    for (const name of ["runs", "ru"]) expect(atOnce(governToolCall(call, name, '{"q":"bad"}'))).toBeNull();
   });
 
   test("as denied where it is too long to be judged or has no arguments anybody can read", () => {

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
@@ -104,7 +105,7 @@ export class ToolCallGate {
   }
 
   private isGoverned(name: string): boolean {
-    return this.call.scope?.toolCallPolicies.has(name) === true;
+    return this.call.scope?.toolCallPolicies.has(toolSpelling(name)) === true;
   }
 
   private *take(piece: CallPiece): InTurns<void> {

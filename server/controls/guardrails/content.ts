@@ -2,7 +2,9 @@ import type { Refusal } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { SURFACES } from "../../road/content-surface.ts";
+import { partsOfMessages } from "../../road/message-parts.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
+import { guardedAcross } from "./across-parts.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
 
@@ -34,6 +36,13 @@ function* guardContent(run: GuardRun, slots: readonly TextSlot[]): InTurns<reado
   for (const [at, slot] of slots.entries()) {
     const out = said[at];
     if (out !== undefined && out !== slot.text) slot.replace(out);
+  }
+  // What lies across the parts of one message is in none of them.
+  const places = new Map(slots.map((slot, at) => [slot, at]));
+  for (const parts of partsOfMessages(slots)) {
+    yield* guardedAcross(parts, run, run.surface.guard);
+    if (run.blocked !== null) return said;
+    for (const slot of parts) said[places.get(slot) ?? 0] = slot.text;
   }
   return said;
 }

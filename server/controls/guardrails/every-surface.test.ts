@@ -399,3 +399,15 @@ describe("the definition of a tool", () => {
     });
   });
 });
+
+test("what a tool answers in blocks is looked at as the one text it is read as", async () => {
+  const blocks = (...texts: string[]) =>
+    JSON.stringify({ jsonrpc: "2.0", id: 1, result: { content: texts.map((text) => ({ type: "text", text })), title: "left alone" } });
+  const message = blocks("mail joe@exam", "ple.com now");
+  const redacted = await guardedMessage(callWith(message), new GuardRun(guardFor("pii", "redact", "output")), message, PARTS);
+  expect(redacted).toBe(blocks("mail [REDACTED:email]", "[REDACTED:email] now"));
+  const blocked = await guardedMessage(callWith(message), new GuardRun(guardFor("pii", "block", "output")), message, PARTS);
+  expect(blocked).toMatchObject({ code: "guardrail_blocked" });
+  const apart = blocks("mail joe@exam", "on its own");
+  expect(await guardedMessage(callWith(apart), new GuardRun(guardFor("pii", "redact", "output")), apart, PARTS)).toBeNull();
+});

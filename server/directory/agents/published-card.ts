@@ -18,7 +18,11 @@ export const agentPath = (tenantId: string, cardName: string): string =>
 export const legacyPath = (cardName: string, direction: CardTerms["direction"]): string =>
   `/v1/proxy/a2a/${direction}?agent=${encodeURIComponent(cardName)}`;
 
-const SKILL_MEMBERS = ["id", "name", "description", "tags", "examples", "inputModes", "outputModes"] as const;
+const SKILL_LISTS = ["examples", "inputModes", "outputModes"] as const;
+
+/** The texts in a list that the agent's card may hold anything in. */
+const wordsOf = (value: CardValue | undefined): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string" && one !== "") : [];
 
 /**
  * The card that stands for an agent at the gateway, from the agent's own: under our name, with our addresses, of the skills
@@ -27,7 +31,10 @@ const SKILL_MEMBERS = ["id", "name", "description", "tags", "examples", "inputMo
  */
 export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "card" | "streaming" | "skills">, terms: CardTerms): Card {
   const used = skills.filter(({ id }) => terms.skills === null || terms.skills.has(String(id)));
-  const modes = (value: CardValue | undefined) => (Array.isArray(value) && value.length > 0 ? value : ["text/plain"]);
+  const modes = (value: CardValue | undefined) => {
+    const named = wordsOf(value);
+    return named.length > 0 ? named : ["text/plain"];
+  };
   const made: Card = {
     name: terms.name,
     description: terms.description ?? (typeof card.description === "string" && card.description !== "" ? card.description : terms.name),
@@ -63,15 +70,18 @@ function extensionsOf(card: Card): Card[] {
     }));
 }
 
-/** What the protocol requires of a skill is there, whatever the agent says. */
+/** What the protocol requires of a skill is there, and nothing that clients of the protocol could not read, whatever the agent says. */
 function skillOf(skill: Card): Card {
-  const made: Card = {};
-  for (const name of SKILL_MEMBERS) if (skill[name] !== undefined) made[name] = skill[name];
-  made.name = typeof skill.name === "string" && skill.name !== "" ? skill.name : skill.id;
-  made.description = typeof skill.description === "string" && skill.description !== "" ? skill.description : made.name;
-  const tags = Array.isArray(skill.tags) ? skill.tags.filter((tag) => typeof tag === "string" && tag !== "") : [];
-  made.tags = tags.length > 0 ? tags : ["agent"];
-  return made;
+  const name = typeof skill.name === "string" && skill.name !== "" ? skill.name : skill.id;
+  const tags = wordsOf(skill.tags);
+  const lists = SKILL_LISTS.map((list) => [list, wordsOf(skill[list])] as const).filter(([, words]) => words.length > 0);
+  return {
+    id: skill.id,
+    name,
+    description: typeof skill.description === "string" && skill.description !== "" ? skill.description : name,
+    tags: tags.length > 0 ? tags : ["agent"],
+    ...Object.fromEntries(lists),
+  };
 }
 
 function withoutEmpty(value: CardValue | undefined): CardValue | undefined {

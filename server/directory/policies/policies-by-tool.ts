@@ -1,3 +1,4 @@
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { ArgumentPolicyEntry, ToolCallPolicy } from "./argument-policy-entry.ts";
 import { holdsFor } from "./bound-groups.ts";
 
@@ -9,8 +10,9 @@ export function policiesByTool(
   const byTool = new Map<string, ToolCallPolicy[]>();
   for (const { groupIds, policy } of entries) {
     if (!holdsFor(groupIds, chain)) continue;
-    const others = byTool.get(policy.target);
-    if (others === undefined) byTool.set(policy.target, [policy]);
+    const tool = toolSpelling(policy.target);
+    const others = byTool.get(tool);
+    if (others === undefined) byTool.set(tool, [policy]);
     else others.push(policy);
   }
   return byTool;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { approversOf, toolAccessOf } from "./tool-access.ts";
+import { approversOf, mayUseTool, needsApproval, toolAccessOf } from "./tool-access.ts";
 
 type Configs = Parameters<typeof toolAccessOf>[0];
 
@@ -33,4 +33,24 @@ test("a group further down brings in nobody for what stands above it, and can le
   expect(approvers("wipe", [{ marks: ["*"], approvers: ["leads", "board"] }, above])).toEqual(["board"]);
   expect(approvers("wipe", [{ marks: ["wipe"], approvers: [] }, above])).toEqual(["security", "board"]);
   expect(approvers("wipe", [{ marks: ["wipe"], approvers: [] }])).toEqual([]);
+});
+
+test("a tool that is switched off or marked is so in every spelling that a server may take for it", () => {
+  const row = {
+    id: "config",
+    mcp_server_id: "mcp-1",
+    enabled: true,
+    enabled_tools: null,
+    disabled_tools: ["wipe"],
+    approval_required_tools: ["Post"],
+    approval_timeout_seconds: 900,
+    approver_group_ids: ["leads"],
+  };
+  const access = toolAccessOf([row] as unknown as Configs).get("mcp-1");
+  if (access === undefined) throw new Error("no access");
+  for (const name of ["wipe", "Wipe", "WIPE", " wipe", "wipe\n", "\uff57ipe"])
+    expect([name, mayUseTool(access, name)]).toEqual([name, false]);
+  for (const name of ["post", "POST ", "po\u017ft"])
+    expect([name, needsApproval(access, name), approversOf(access, name)]).toEqual([name, true, ["leads"]]);
+  for (const name of ["wipe_all", "swipe", "wip"]) expect([mayUseTool(access, name), needsApproval(access, name)]).toEqual([true, false]);
 });

@@ -1,3 +1,4 @@
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { TenantPolicyRows } from "../../store/policy-reads.ts";
 
 type ConfigRow = TenantPolicyRows["server_configs"][number];
@@ -72,7 +73,7 @@ export function toolAccessOf(configs: readonly ConfigRow[]): Map<string, ToolAcc
 }
 
 export function mayUseTool(access: ToolAccess, name: string): boolean {
-  return (access.enabled === null || access.enabled.has(name)) && !access.disabled.has(name) && !access.disabled.has(ALL);
+  return (access.enabled === null || access.enabled.has(name)) && !marks(access.disabled, name);
 }
 
 export function needsApproval(access: ToolAccess, name: string): boolean {
@@ -90,8 +91,21 @@ export function approversOf({ approvers }: Pick<ToolAccess, "approvers">, name: 
   return agreed.length > 0 ? agreed : (named.at(-1) ?? []);
 }
 
+/** A name in another spelling is marked as well: a server that does not care about case or form would take it for the tool. */
 function marks(tools: ReadonlySet<string>, name: string): boolean {
-  return tools.has(name) || tools.has(ALL);
+  if (tools.size === 0) return false;
+  return tools.has(name) || tools.has(ALL) || spellings(tools).has(toolSpelling(name));
+}
+
+const spelled = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>();
+
+function spellings(tools: ReadonlySet<string>): ReadonlySet<string> {
+  let known = spelled.get(tools);
+  if (known === undefined) {
+    known = new Set([...tools].map(toolSpelling));
+    spelled.set(tools, known);
+  }
+  return known;
 }
 
 /** Whether there is any rule about single tools, so that what cannot be read must not pass. */

@@ -1,3 +1,4 @@
+import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { heldRefusal } from "../../road/approval-required.ts";
 import type { Action } from "../../road/action.ts";
@@ -6,11 +7,13 @@ import type { Passage } from "../../road/outlet.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
+import { present } from "../../wire/a2a/v03-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import { noteUnreadable } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { ownTaskOf } from "./own-tasks.ts";
+import { refusedPushConfig } from "./push-configs.ts";
 
 /** A message that may go to its agent: what it says there, and who keeps its names. */
 export interface GivenWork {
@@ -27,6 +30,9 @@ export interface GivenWork {
 export async function givenWork(call: Call, route: AgentRoute, params: JsonObject, parts: AgentParts): Promise<GivenWork | Refusal> {
   const message = params.message as JsonObject;
   const { taskId, referenceTaskIds } = message;
+  const { taskPushNotificationConfig, ...configuration } = isObject(params.configuration) ? params.configuration : {};
+  const pushConfig = isObject(taskPushNotificationConfig) ? taskPushNotificationConfig : null;
+  let goesOn: AgentTaskRow | null = null;
   let contextId = typeof message.contextId === "string" ? message.contextId : null;
   if (taskId !== undefined) {
     const task = await ownTaskOf(call, route, taskId, parts);
@@ -34,16 +40,18 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     if (contextId !== null && contextId !== task.context_id)
       return refuse("agent_invalid_params", undefined, { fields: [{ field: "message.contextId", message: "is not that of the task" }] });
     contextId = task.context_id;
+    goesOn = task;
   }
   for (const id of Array.isArray(referenceTaskIds) ? referenceTaskIds : []) {
     const task = await ownTaskOf(call, route, id, parts);
     if (isRefusal(task)) return task;
   }
+  const untold = pushConfig === null ? null : await refusedPushConfig(goesOn, pushConfig, parts);
+  if (untold !== null) return untold;
   noteUnreadable(call, parts.gates, "a2a_inbound", new PartSlots("user").message(message));
   const names = await contextNames(call, route, contextId, parts);
-  const passage = await letThrough(call, route, message, parts);
+  const passage = await letThrough(call, route, { ...params, message }, parts);
   if (isRefusal(passage)) return passage;
-  const { taskPushNotificationConfig: pushConfig, ...configuration } = isObject(params.configuration) ? params.configuration : {};
   const sent: JsonObject = {
     message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
     ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
@@ -53,19 +61,19 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     passage,
     params: sent,
     names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
-    pushConfig: isObject(pushConfig) ? pushConfig : null,
+    pushConfig,
     historyLength: typeof configuration.historyLength === "number" ? configuration.historyLength : null,
   };
 }
 
 /**
  * The data in a message is held to argument policies part by part, under the names of the skill and of the agent; then the
- * message as a whole is put before whoever has to approve it.
+ * message as a whole, all that its agent could act on, is put before whoever has to approve it.
  */
 async function letThrough(
   call: Call,
   route: AgentRoute,
-  message: JsonObject,
+  { message, metadata }: { readonly message: JsonObject } & JsonObject,
   { outlet }: Pick<AgentParts, "outlet">,
 ): Promise<Passage<AgentUpstream> | Refusal> {
   const content = Array.isArray(message.parts) ? message.parts : [];
@@ -74,7 +82,15 @@ async function letThrough(
     const decision = await outlet.gates.beforeAction(call, actionOf(route, part.data, false));
     if (decision.kind === "refuse") return decision.refusal;
   }
-  const whole = { parts: content, ...(message.taskId === undefined ? {} : { taskId: message.taskId }) };
+  const whole = present({
+    parts: message.parts,
+    taskId: message.taskId,
+    contextId: message.contextId,
+    referenceTaskIds: message.referenceTaskIds,
+    metadata: message.metadata,
+    extensions: message.extensions,
+    requestMetadata: metadata,
+  });
   const passage = await outlet.open(call, actionOf(route, whole, route.grant.decision === "approval_required"));
   if (isRefusal(passage)) return passage;
   return passage.kind === "hold" ? heldRefusal(passage.approval) : passage;

@@ -1,12 +1,14 @@
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
-import { lookedAt } from "./looked-at.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { lookedAt, saidSlot } from "./looked-at.ts";
 
 /** No value that guardrails look for is longer. */
 const HELD = 128;
+/** Artifacts of one stream: of each it is known how it ended. */
+const MOST_ARTIFACTS = 1_000;
 
 interface Pending {
   readonly taskId: unknown;
@@ -17,12 +19,15 @@ interface Pending {
 
 /**
  * Looks at what an agent sends piece by piece. The text of an artifact that comes in pieces is looked at as the one text it
- * is: its end waits until it is known what follows, so that no value passes because it came in two.
+ * is: its end waits until it is known what follows, so that no value passes because it came in two. Where something else
+ * has ended the waiting, what follows all the same is looked at behind what went out.
  */
 export class HeldTexts {
   private readonly call: Call;
   private readonly gates: Gates;
   private readonly pending = new Map<string, Pending>();
+  /** How what went out of each artifact ended, where nothing of it waits that is as long. */
+  private readonly told = new Map<string, string>();
 
   constructor(call: Call, gates: Gates) {
     this.call = call;
@@ -32,55 +37,89 @@ export class HeldTexts {
   /** The events that may go out now. */
   async take(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
     if (!this.gates.looksAt(this.call, "a2a_outbound")) return [event];
-    const text = event.kind === "artifactUpdate" ? onlyText(event.value) : null;
-    if (text === null) {
-      // A status or a whole task ends what was under way.
-      const before = event.kind === "artifactUpdate" ? [] : await this.rest();
-      if ("code" in before) return before;
-      const refusal = await lookedAt(this.call, this.gates, event);
-      return refusal ?? [...before, event];
+    if (event.kind === "artifactUpdate") {
+      if (this.told.size + this.pending.size > MOST_ARTIFACTS)
+        return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MOST_ARTIFACTS} artifacts` });
+      const text = onlyText(event.value);
+      return text === null ? this.several(event) : this.piece(event, text);
     }
-    return this.piece(event, text);
+    // A status or a whole task ends what was under way.
+    const before = await this.rest();
+    if ("code" in before) return before;
+    const refusal = await lookedAt(this.call, this.gates, event);
+    if (refusal !== null) return refusal;
+    if (event.kind === "task" && Array.isArray(event.value.artifacts))
+      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), textIn(one), false);
+    return [...before, event];
   }
 
   /** What still waits, at the end. */
   async rest(): Promise<readonly AgentEvent[] | Refusal> {
     const events: AgentEvent[] = [];
-    for (const held of this.pending.values()) {
-      const text = await this.looked(held.text);
+    for (const [key, held] of this.pending) {
+      const text = await this.looked(held.text, this.told.get(key));
       if (typeof text !== "string") return text;
+      this.tell(key, text, true);
       if (text !== "") events.push(appended(held, text));
     }
     this.pending.clear();
     return events;
   }
 
+  private tell(key: string, text: string, goesOn: boolean): void {
+    this.told.set(key, ((goesOn ? this.told.get(key) : undefined) ?? "").concat(text).slice(-HELD));
+  }
+
+  /** What waits and went out of an artifact before; nothing where the artifact is said anew. */
+  private before(key: string, { append }: JsonObject): { readonly held: string; readonly told: string } {
+    if (append !== true) this.told.delete(key);
+    return { held: (append === true ? this.pending.get(key)?.text : undefined) ?? "", told: this.told.get(key) ?? "" };
+  }
+
+  /** Parts of other kinds or several: what waits goes out before them, and is looked at with them. */
+  private async several(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
+    const artifact = event.value.artifact as JsonObject;
+    const key = String(artifact.artifactId);
+    const { held, told } = this.before(key, event.value);
+    this.pending.delete(key);
+    if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
+    const refusal = await lookedAt(this.call, this.gates, event, told);
+    if (refusal !== null) return refusal;
+    this.tell(key, textIn(artifact), true);
+    return [event];
+  }
+
   private async piece(event: AgentEvent, piece: TextPart): Promise<readonly AgentEvent[] | Refusal> {
     const { value } = event;
     const key = piece.artifactId;
-    const held = value.append === true ? this.pending.get(key) : undefined;
-    const whole = (held?.text ?? "") + String(piece.part.text);
+    const { held, told } = this.before(key, value);
+    const whole = held + String(piece.part.text);
     const rest = { ...value, artifact: { ...piece.artifact, parts: [] as JsonObject[] } };
     const beside = await lookedAt(this.call, this.gates, { kind: "artifactUpdate", value: rest });
     if (beside !== null) return beside;
-    const clean = await this.looked(whole);
+    const clean = await this.looked(whole, told);
     if (typeof clean !== "string") return clean;
+    const said = (text: string): AgentEvent => ({
+      kind: "artifactUpdate",
+      value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...piece.part, text }] } },
+    });
     if (value.lastChunk === true) {
       this.pending.delete(key);
-      return [{ kind: "artifactUpdate", value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...piece.part, text: clean }] } } }];
+      this.tell(key, clean, true);
+      return [said(clean)];
     }
-    const cut = await this.cut(whole, clean);
+    const cut = await this.cut(whole, clean, told);
     if (typeof cut !== "object" || "code" in cut) return cut;
     this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: cut.held });
-    if (cut.out === "" && value.append === true) return [];
-    return [{ kind: "artifactUpdate", value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...piece.part, text: cut.out }] } } }];
+    if (cut.out !== "") this.told.delete(key);
+    return cut.out === "" && value.append === true ? [] : [said(cut.out)];
   }
 
   /** Where the text can be cut so that nothing found in it lies on both sides. */
-  private async cut(whole: string, clean: string): Promise<{ readonly out: string; readonly held: string } | Refusal> {
+  private async cut(whole: string, clean: string, told: string): Promise<{ readonly out: string; readonly held: string } | Refusal> {
     if (whole === clean) return { out: whole.slice(0, -HELD), held: whole.slice(-HELD) };
     for (let keep = HELD; keep < whole.length; keep *= 2) {
-      const [first, second] = [await this.looked(whole.slice(0, -keep)), await this.looked(whole.slice(-keep))];
+      const [first, second] = [await this.looked(whole.slice(0, -keep), told), await this.looked(whole.slice(-keep))];
       if (typeof first !== "string") return first;
       if (typeof second !== "string") return second;
       if (first + second === clean) return { out: first, held: whole.slice(-keep) };
@@ -88,16 +127,11 @@ export class HeldTexts {
     return { out: "", held: whole };
   }
 
-  private async looked(text: string): Promise<string | Refusal> {
-    const slot = {
-      role: "assistant" as const,
-      kind: "text" as const,
-      text,
-      replace(changed: string) {
-        slot.text = changed;
-      },
-    };
-    return (await this.gates.inspect(this.call, "a2a_outbound", [slot])) ?? slot.text;
+  private async looked(text: string, told = ""): Promise<string | Refusal> {
+    const owner = {};
+    const slot = saidSlot(text, owner);
+    const slots = told === "" ? [slot] : [saidSlot(told, owner), slot];
+    return (await this.gates.inspect(this.call, "a2a_outbound", slots)) ?? slot.text;
   }
 }
 
@@ -112,6 +146,11 @@ function onlyText({ artifact }: JsonObject): TextPart | null {
   if (!isObject(artifact) || !Array.isArray(artifact.parts) || artifact.parts.length !== 1) return null;
   const [part] = artifact.parts;
   return isObject(part) && typeof part.text === "string" ? { artifactId: String(artifact.artifactId), artifact, part } : null;
+}
+
+function textIn({ parts }: JsonObject): string {
+  const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
+  return texts.filter((text) => typeof text === "string").join("");
 }
 
 function appended({ taskId, contextId, artifactId }: Pending, text: string): AgentEvent {

@@ -20,6 +20,11 @@ export interface PublicDocuments {
   keys(call: Call, tenantId: string): Promise<Answer | Refusal>;
 }
 
+/** Whether one of the tags that a reader has is this one. Proxies that compress what they pass make tags weak ones. */
+function isHeld(tags: string | null, etag: string): boolean {
+  return tags !== null && tags.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
+}
+
 export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): PublicDocuments {
   /** A tenant that is not there has no agents. */
   async function agentsOf(call: Call, tenantId: string) {
@@ -40,7 +45,7 @@ export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): 
         { ...agent, reached: agent.reached },
         { base: baseOf(parts, call), version, skills: null, tenantId },
       );
-      if (call.headers.get("if-none-match") === etag) return ownAnswer(304, { etag, ...PUBLIC });
+      if (isHeld(call.headers.get("if-none-match"), etag)) return ownAnswer(304, { etag, ...PUBLIC });
       const modified = new Date(agent.reached.foundAt).toUTCString();
       return ownAnswer(200, { "content-type": "application/json", etag, "last-modified": modified, vary: "a2a-version", ...PUBLIC }, text);
     },

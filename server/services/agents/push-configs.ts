@@ -20,7 +20,7 @@ type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 const MOST_CONFIGS = 10;
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** Who told of a task is written down; a secret is told to nobody again. */
+/** As its task's owner gave it; nobody else is told of it. */
 function configObject(taskId: string, { id, url, token, scheme, credentials }: PushConfig): JsonObject {
   return {
     id,
@@ -29,6 +29,26 @@ function configObject(taskId: string, { id, url, token, scheme, credentials }: P
     ...(token === null ? {} : { token }),
     ...(scheme === null ? {} : { authentication: { scheme, ...(credentials === null ? {} : { credentials }) } }),
   };
+}
+
+/** Why somebody may not be told of the task as the configuration has it. `task`: null where it is not begun yet. */
+export async function refusedPushConfig(
+  task: TaskKey | null,
+  { id, url, token, authentication }: JsonObject,
+  { tasks, allowPrivate }: Pick<AgentParts, "tasks" | "allowPrivate">,
+): Promise<Refusal | null> {
+  const { scheme, credentials } = isObject(authentication) ? authentication : {};
+  const texts = { id, url, token, "authentication.scheme": scheme, "authentication.credentials": credentials };
+  const fields = Object.entries(texts).flatMap(([field, value]) =>
+    typeof value === "string" && !isStorableText(value)
+      ? [{ field, message: "must be text without NUL characters and halves of pairs" }]
+      : [],
+  );
+  if (fields.length > 0) return refuse("agent_invalid_params", undefined, { fields });
+  const denied = await refusedPushUrl(url, allowPrivate);
+  if (denied !== null || task === null) return denied;
+  const others = (await tasks.pushConfigs(task)).filter((one) => one.id !== id);
+  return others.length < MOST_CONFIGS ? null : refuse("agent_invalid_params", `A task has at most ${MOST_CONFIGS} push configurations.`);
 }
 
 export async function keepPushConfig(
@@ -60,12 +80,8 @@ export async function pushConfigOperation(
   if (isRefusal(row)) return row;
   const { tasks } = parts;
   if (operation === "CreateTaskPushNotificationConfig") {
-    const denied = await refusedPushUrl(params.url, parts.allowPrivate);
+    const denied = await refusedPushConfig(row, params, parts);
     if (denied !== null) return denied;
-    if (![params.id, params.url, params.token].every((value) => value === undefined || isStorableText(String(value))))
-      return refuse("agent_invalid_params");
-    if ((await tasks.pushConfigs(row)).filter(({ id }) => id !== params.id).length >= MOST_CONFIGS)
-      return refuse("agent_invalid_params", `A task has at most ${MOST_CONFIGS} push configurations.`);
     const kept = await keepPushConfig(row, params, version, parts);
     return written(() => writer.whole({ kind: "config", config: configObject(row.id, kept), made: true }));
   }

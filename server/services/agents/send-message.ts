@@ -11,7 +11,6 @@ import { lookedAt } from "./looked-at.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { keepTask } from "./own-tasks.ts";
 import { keepPushConfig, tellOf } from "./push-configs.ts";
-import { refusedPushUrl } from "./push-address.ts";
 import { noteReportedCost } from "./reported-cost.ts";
 import { written } from "./written.ts";
 
@@ -22,8 +21,6 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, pushConfig, historyLength } = work;
-  const denied = pushConfig === null ? null : await refusedPushUrl(pushConfig.url, parts.allowPrivate);
-  if (denied !== null) return denied;
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
   if (unrecorded !== null) return unrecorded;
   const event = await passage.upstream.ask({

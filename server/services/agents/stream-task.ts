@@ -17,7 +17,6 @@ import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { keepPushConfig, tellOf } from "./push-configs.ts";
-import { refusedPushUrl } from "./push-address.ts";
 import { noteReportedCost } from "./reported-cost.ts";
 
 const KEEP_ALIVE_MS = 15_000;
@@ -46,8 +45,6 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, pushConfig } = work;
-  const denied = pushConfig === null ? null : await refusedPushUrl(pushConfig.url, parts.allowPrivate);
-  if (denied !== null) return denied;
   const unrecorded = parts.outlet.depart(call, route.agent.reached.endpoint, JSON.stringify(params));
   if (unrecorded !== null) return unrecorded;
   const events = await passage.upstream.stream({

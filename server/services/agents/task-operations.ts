@@ -1,6 +1,6 @@
 import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText, isStorableTime } from "../../kernel/storable.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
@@ -101,14 +101,18 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
     includeArtifacts,
   } = request.params;
   const wrong = (field: string, message: string) => refuse("agent_invalid_params", undefined, { fields: [{ field, message }] });
-  if (typeof pageSize !== "number" || pageSize < 1 || pageSize > LARGEST_PAGE)
-    return wrong("pageSize", `must be from 1 to ${LARGEST_PAGE}`);
+  if (typeof pageSize !== "number" || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > LARGEST_PAGE)
+    return wrong("pageSize", `must be a whole number from 1 to ${LARGEST_PAGE}`);
+  if (historyLength !== undefined && (typeof historyLength !== "number" || !Number.isInteger(historyLength) || historyLength < 0))
+    return wrong("historyLength", "must be a whole number from 0");
+  if (includeArtifacts !== undefined && typeof includeArtifacts !== "boolean") return wrong("includeArtifacts", "must be true or false");
   const after = pageToken === "" ? null : readTaskPageToken(String(pageToken));
   if (pageToken !== "" && after === null) return wrong("pageToken", "is none that was given out");
   if (status !== undefined && (typeof status !== "string" || !TASK_STATES.has(status))) return wrong("status", "is no state of a task");
   if (contextId !== undefined && (typeof contextId !== "string" || !isStorableText(contextId))) return wrong("contextId", "is none");
-  const since = statusTimestampAfter === undefined ? null : new Date(String(statusTimestampAfter));
-  if (since !== null && Number.isNaN(since.getTime())) return wrong("statusTimestampAfter", "must be a time as ISO 8601 has it");
+  const since =
+    statusTimestampAfter === undefined ? null : new Date(typeof statusTimestampAfter === "string" ? statusTimestampAfter : Number.NaN);
+  if (since !== null && !isStorableTime(since)) return wrong("statusTimestampAfter", "must be a time as ISO 8601 has it");
   const { rows, total } = await parts.tasks.list(taskScope(call, route), {
     contextId: contextId === undefined ? null : String(contextId),
     state: status === undefined || status === "TASK_STATE_UNSPECIFIED" ? null : String(status),

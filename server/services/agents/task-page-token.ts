@@ -1,5 +1,5 @@
 import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText, isStorableTime } from "../../kernel/storable.ts";
 
 interface PageToken {
   readonly at: Date;
@@ -9,7 +9,7 @@ interface PageToken {
 export function readTaskPageToken(token: string): PageToken | null {
   try {
     const [at, id] = JSON.parse(Buffer.from(token, "base64url").toString()) as [unknown, unknown];
-    if (typeof at !== "string" || typeof id !== "string" || Number.isNaN(Date.parse(at)) || !isStorableText(id)) return null;
+    if (typeof at !== "string" || typeof id !== "string" || !isStorableTime(new Date(at)) || !isStorableText(id)) return null;
     return { at: new Date(at), id };
   } catch {
     return null;

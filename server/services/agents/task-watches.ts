@@ -34,6 +34,8 @@ const MOST_AT_ONCE = 200;
 /** Another process takes a watch over that was not renewed for so long. */
 const LEASE_MS = 30_000;
 const RENEWED_MS = 10_000;
+/** When all are taken, those that were watched for longer give way to tasks that wait: an agent may never say what became of its own. */
+const TURN_MS = 60_000;
 /** An agent that cannot be watched is asked again after so long. */
 const ASKED_AGAIN_MS = 2_000;
 
@@ -46,28 +48,33 @@ const ASKED_AGAIN_MS = 2_000;
  */
 export class TaskWatches {
   private readonly parts: WatchParts;
-  private readonly watched = new Map<string, AbortController>();
+  /** The one that is watched the longest first. */
+  private readonly watched = new Map<string, { readonly abort: AbortController; readonly since: number }>();
 
   constructor(parts: WatchParts) {
     this.parts = parts;
   }
 
   async look(): Promise<void> {
-    const free = MOST_AT_ONCE - this.watched.size;
-    if (free <= 0) return;
     const { tasks, clock } = this.parts;
+    const free = MOST_AT_ONCE - this.watched.size;
+    if (free <= 0) {
+      for (const { abort, since } of this.watched.values())
+        if (since <= clock.now() - TURN_MS) abort.abort(new Error("other tasks wait to be watched"));
+      return;
+    }
     for (const row of await tasks.takeWatches(clock.now() + LEASE_MS, free, [...TERMINAL_STATES])) void this.watch(row);
   }
 
   close(): void {
-    for (const abort of this.watched.values()) abort.abort(new Error("the gateway stops"));
+    for (const { abort } of this.watched.values()) abort.abort(new Error("the gateway stops"));
   }
 
   private async watch(row: AgentTaskRow): Promise<void> {
     const { tasks, snapshots, clock, log } = this.parts;
     const key = JSON.stringify([row.tenant_id, row.agent_id, row.id]);
     const abort = new AbortController();
-    this.watched.set(key, abort);
+    this.watched.set(key, { abort, since: clock.now() });
     const renewing = setInterval(() => void tasks.keepWatch(row, clock.now() + LEASE_MS).catch(() => undefined), RENEWED_MS);
     try {
       const tenant = await snapshots.tenant(row.tenant_id);
@@ -100,7 +107,7 @@ export class TaskWatches {
     const events = await this.parts.upstream.stream({ ...asked, operation: "SubscribeToTask" });
     // A task that has ended is watched by nobody: what became of it is asked for.
     if (isRefusal(events)) return this.ask(agent, watched, abort);
-    if (!(await this.each(watched, events))) await this.ask(agent, watched, abort);
+    if (!(await this.each(watched, events)) && !abort.signal.aborted) await this.ask(agent, watched, abort);
   }
 
   /** Whether the task has ended or waits for its caller. */

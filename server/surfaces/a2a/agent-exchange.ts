@@ -59,21 +59,26 @@ export function malformed(error: unknown): Refusal {
   return refuse("agent_invalid_params", undefined, { fields: [{ field: error.field, message: error.problem }] });
 }
 
-/** The skill a message names for itself. */
-function skillOf({ message, metadata }: JsonObject): string | null {
+/** The skill a message names for itself. One that names two could be let through for the one and be taken for the other. */
+function skillOf({ message, metadata }: JsonObject): string | null | Refusal {
   const said = [isObject(message) ? message.metadata : undefined, metadata].flatMap((one) =>
     isObject(one) ? [one.skillId, one.skill_id] : [],
   );
-  const named = said.find((one): one is string => typeof one === "string" && one !== "");
-  return named ?? null;
+  const named = said.filter((one) => one !== undefined && one !== null && one !== "");
+  if (new Set(named.map((one) => JSON.stringify(one))).size > 1)
+    return refuse("agent_invalid_params", undefined, { fields: [{ field: "metadata.skillId", message: "must name one skill" }] });
+  const [skill] = named;
+  return typeof skill === "string" ? skill : null;
 }
 
 /** The request as controls see it: what is sent is looked at, part by part. */
-export function agentExchange(call: Call, agents: AgentService, named: NamedAgent, request: AgentRequest): Exchange {
+export function agentExchange(call: Call, agents: AgentService, named: NamedAgent, request: AgentRequest): Exchange | Refusal {
   const { operation, params, version } = request;
   const sends = operation === "SendMessage" || operation === "SendStreamingMessage";
   call.row.a2a_protocol_version = version;
   call.row.proxy_subtype = SUBTYPES[operation];
+  const skill = sends ? skillOf(params) : null;
+  if (skill !== null && typeof skill !== "string") return skill;
   const slots = () => {
     const found = new PartSlots("user");
     return sends
@@ -85,7 +90,7 @@ export function agentExchange(call: Call, agents: AgentService, named: NamedAgen
   return {
     view: {
       ...EMPTY_VIEW,
-      target: { kind: "agent", ...named, sends, skill: sends ? skillOf(params) : null },
+      target: { kind: "agent", ...named, sends, skill },
       streaming: operation === "SendStreamingMessage" || operation === "SubscribeToTask",
       texts: slots,
       content: () => JSON.stringify(params as JsonValue),

@@ -22,6 +22,7 @@ export const agentRest =
       const [, tenant = "", card = "", rest = ""] = found ?? [];
       const version = versionRefusal(call);
       if (version !== null) return version;
+      call.row.a2a_protocol_version = "1.0";
       const named: NamedAgent = { tenantId: decoded(tenant), cardName: decoded(card) };
       const params = readParams(call, operation, rest, body);
       if (isRefusal(params)) return params;
@@ -80,13 +81,14 @@ function query(call: Call): JsonObject {
   for (const [name, value] of new URL(call.url).searchParams) {
     if (!KNOWN.has(name) || value === "") continue;
     if (name === "historyLength" && !/^\d{1,9}$/.test(value)) throw new Malformed(name, "must be a whole number from 0");
-    params[name] = NUMBERS.has(name) ? number(value) : name === "includeArtifacts" ? value === "true" : value;
+    params[name] = NUMBERS.has(name) ? number(value) : name === "includeArtifacts" ? flag(value) : value;
   }
   return params;
 }
 
 /** What is no number stays what it is, and is refused by whoever needs one. */
 const number = (text: string): JsonValue => (/^-?\d{1,9}$/.test(text) ? Number(text) : text);
+const flag = (text: string): JsonValue => (text === "true" || text === "false" ? text === "true" : text);
 
 function writerFor(call: Call): AgentWriter {
   const type = mediaType(call);

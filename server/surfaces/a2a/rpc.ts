@@ -14,7 +14,7 @@ import { eventObject } from "../../wire/a2a/shapes.ts";
 import { oldEvent, oldTask } from "../../wire/a2a/v03-objects.ts";
 import { oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
-import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
+import { agentExchange, bodyOf, malformed, type NamedAgent, SUBTYPES } from "./agent-exchange.ts";
 import { rpcErrorText, agentRpcStatus } from "./refusals.ts";
 import { rpcParams, oldRpcParams } from "./rpc-params.ts";
 
@@ -61,7 +61,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
   },
   read(call, body) {
     const value = body === null || body.byteLength === 0 ? refuse("rpc_parse_error") : bodyOf(body);
-    if (isRefusal(value)) return value.code === "agent_invalid_params" ? refuse("rpc_parse_error") : value;
+    if (isRefusal(value)) return value.code === "agent_invalid_params" ? notOneMessage(body) : value;
     const { id = null, method, jsonrpc, params } = value;
     const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
     if (knownId && !isMessageOfNobody(id)) asked.set(call, { id, version: "0.3" });
@@ -72,6 +72,8 @@ export const agentRpc = (agents: AgentService): Surface => ({
     asked.set(call, { id, version, eventsOnly: version === "0.3" && operation !== undefined && STREAMING.has(operation) });
     if (operation === undefined)
       return refuse("rpc_method_not_found", `The method ${JSON.stringify(method.slice(0, 100))} is not served here.`);
+    call.row.a2a_protocol_version = version;
+    call.row.proxy_subtype = SUBTYPES[operation];
     const wrong = versionRefusal(call, version);
     if (wrong !== null) return wrong;
     if (params !== undefined && params !== null && !isObject(params)) return refuse("agent_invalid_params");
@@ -88,6 +90,16 @@ export const agentRpc = (agents: AgentService): Surface => ({
     }
   },
 });
+
+/** JSON that is no object, as a batch, can be parsed and is no request. */
+function notOneMessage(body: Uint8Array | null): Refusal {
+  try {
+    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body ?? new Uint8Array(0)));
+    return refuse("rpc_invalid_request");
+  } catch {
+    return refuse("rpc_parse_error");
+  }
+}
 
 /** An id of JSON other than a number that keeps its digits. */
 const isMessageOfNobody = (id: JsonValue) => isObject(id) && !("rawJSON" in id);

@@ -78,9 +78,11 @@ export class PartSlots {
   }
 
   private file(part: JsonObject): void {
-    const type = typeof part.mediaType === "string" ? part.mediaType : "";
+    const type = typeof part.mediaType === "string" ? part.mediaType.trim() : "";
     const bytes = Buffer.from(part.raw as string, "base64");
-    const text = TEXT_MEDIA.test(type) || type === "" ? readable(bytes) : null;
+    const told = readable(bytes);
+    // What it is called is said by whoever sends it: bytes that are text are text, whatever their type.
+    const text = TEXT_MEDIA.test(type) || type === "" || (told !== null && isPlain(told)) ? told : null;
     if (text === null) {
       this.unreadable = true;
       return;
@@ -95,6 +97,9 @@ export class PartSlots {
     });
   }
 }
+
+/** Text that is no other kind of file at the same time. */
+const isPlain = (text: string): boolean => !text.includes("\0") && !/^(?:%PDF-|PK)/.test(text);
 
 function readable(bytes: Uint8Array): string | null {
   try {

@@ -1,7 +1,10 @@
 import type { TextSlot } from "../inbound.ts";
 import { replaceMessageTexts } from "./message-texts.ts";
 
-/** A message of a tool server with its texts, each replaceable in place; the rest keeps its exact spelling. */
+/**
+ * A message of a tool server with its texts, each replaceable in place; the rest keeps its exact spelling. The texts that a tool
+ * answered in blocks lie together: models read them as one.
+ */
 export class MessageSlots {
   readonly slots: readonly TextSlot[];
   private readonly said: string[] = [];
@@ -11,19 +14,30 @@ export class MessageSlots {
   /** `message` has parsed as JSON. */
   constructor(message: string) {
     this.message = message;
-    replaceMessageTexts(message, (text) => {
+    const isBlock: boolean[] = [];
+    replaceMessageTexts(message, (text, block) => {
       this.said.push(text);
+      isBlock.push(block);
       return text;
     });
-    this.slots = this.said.map((text, at): TextSlot => ({
+    const slots = this.said.map((_, at) => this.slotAt(at, isBlock[at] === true));
+    this.slots = [...slots.filter((_, at) => isBlock[at]), ...slots.filter((_, at) => isBlock[at] !== true)];
+  }
+
+  private slotAt(at: number, isBlock: boolean): TextSlot {
+    const { said } = this;
+    return {
       role: "tool",
       kind: "text",
-      text,
+      ...(isBlock ? { owner: this } : {}),
+      get text() {
+        return said[at] ?? "";
+      },
       replace: (other) => {
-        this.said[at] = other;
+        said[at] = other;
         this.changed = true;
       },
-    }));
+    };
   }
 
   /** The message as it stands now; null where nothing was replaced. */

@@ -45,11 +45,18 @@ function within(level: Level | undefined, object: boolean): Level {
   return { object, wordless: wordless || (!free && name !== null && WORDLESS.has(name)), free: free || name === FREE, name: null };
 }
 
+/** Whether the value that comes next is `result.content[n].text`. */
+function isBlock(levels: readonly Level[]): boolean {
+  return levels.length === BLOCK.length && BLOCK.every((name, at) => levels[at]?.name === name);
+}
+const BLOCK = ["result", "content", null, "text"];
+
 /**
  * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
- * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON.
+ * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON. `isBlock`: of a text
+ * that a tool answered as one block among others.
  */
-export function replaceMessageTexts(message: string, change: (text: string) => string): string {
+export function replaceMessageTexts(message: string, change: (text: string, isBlock: boolean) => string): string {
   const respelled = new Respelled(message);
   const levels: Level[] = [];
   let level: Level | undefined;
@@ -60,16 +67,16 @@ export function replaceMessageTexts(message: string, change: (text: string) => s
       end = afterString(message, at);
       if (level?.object === true && level.name === null) {
         level.name = jsonStringAt(message, at, end);
-        if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name));
+        if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name, false));
       } else if (!within(level, false).wordless) {
         const text = jsonStringAt(message, at, end);
-        respelled.say(at, end, text, change(text));
+        respelled.say(at, end, text, change(text, isBlock(levels)));
       }
     } else if (startsNumber(code)) {
       end = afterNumber(message, at);
       const number = message.slice(at, end);
       const { free, wordless } = within(level, false);
-      if (free && !wordless && isWhole(number)) respelled.say(at, end, number, change(number));
+      if (free && !wordless && isWhole(number)) respelled.say(at, end, number, change(number, false));
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       level = within(level, code === OPEN_BRACE);
       levels.push(level);

@@ -19,3 +19,6 @@ function folding(text: string): string {
 }
 
 const upper = (text: string) => text.toUpperCase();
+
+/** The name of a tool in the spelling that stands for all a server may take for it, which is not ours to know. */
+export const toolSpelling = (name: string): string => folded(name.trim());

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
+import { TaskWatches } from "./task-watches.ts";
+
+const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `task-${from + at}`);
+const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+test("tasks whose agent never says what became of them give way to those that wait to be watched", async () => {
+  let now = 1_000_000;
+  let waiting = ids(0, 300);
+  const followed: string[] = [];
+  const agent = { id: "agent", enabled: true, reached: { streaming: true } };
+  const tasks = {
+    takeWatches: async (_until: number, most: number) => {
+      const taken = waiting.slice(0, most);
+      waiting = waiting.slice(most);
+      return taken.map((id) => ({ tenant_id: "t", agent_id: "agent", id, resource_group_id: "g", task: null }) as unknown as AgentTaskRow);
+    },
+    keepWatch: async () => undefined,
+  };
+  const upstream = {
+    ask: async () => Promise.reject(new Error("nobody asks of a task that gives way")),
+    stream: async ({ params, abort }: { params: { id?: unknown }; abort: AbortController }) => {
+      followed.push(String(params.id));
+      return (async function* () {
+        await new Promise<void>((resolve) => abort.signal.addEventListener("abort", () => resolve()));
+        yield* [];
+        return null;
+      })();
+    },
+  };
+  const watches = new TaskWatches({
+    tasks,
+    upstream,
+    snapshots: { tenant: async () => ({ enabled: true, agents: { byId: new Map([["agent", agent]]) } }), scope: async () => ({}) },
+    gates: { looksAt: () => false },
+    clock: { now: () => now, micros: () => now * 1000 },
+    log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
+  } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
+  await watches.look();
+  await settled();
+  expect(followed).toEqual(ids(0, 200));
+  await watches.look();
+  await settled();
+  expect(followed.length).toBe(200);
+  now += 60_000;
+  await watches.look();
+  await settled();
+  await watches.look();
+  await settled();
+  expect(followed).toEqual(ids(0, 300));
+  watches.close();
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startWorld, type World } from "../support/world.ts";
+import { artifactText, call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** Agents that cut what guardrails look for into pieces, and put something between them. */
+let world: World;
+let team: Team;
+let base: string;
+let told: readonly Record<string, unknown>[] = [];
+
+const ids = { taskId: "", contextId: "c" };
+const said = (value: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(value).map(([kind, one]) => [kind, { ...(kind === "task" ? {} : ids), ...(one as object) }]));
+const agent = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(request): Response {
+    const url: string = `http://127.0.0.1:${agent.port}`;
+    if (new URL(request.url).pathname.startsWith("/.well-known/"))
+      return Response.json({
+        name: "Cutter",
+        description: "x",
+        version: "1",
+        capabilities: { streaming: true },
+        defaultInputModes: ["text/plain"],
+        defaultOutputModes: ["text/plain"],
+        skills: [{ id: "s", name: "s", description: "s", tags: ["s"] }],
+        supportedInterfaces: [{ url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" }],
+      });
+    ids.taskId = crypto.randomUUID();
+    const task = { id: ids.taskId, contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+    if (new URL(request.url).pathname.endsWith(":send")) return Response.json({ task: { ...task, ...(told[0]?.task as object) } });
+    const first = told[0]?.task === undefined ? [{ task }] : [];
+    const events = [
+      ...first,
+      ...told.map((one) => (one.task === undefined ? said(one) : { task: { ...task, ...(one.task as object) } })),
+      DONE(),
+    ];
+    return new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  },
+});
+const DONE = () => said({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+const WORKING = { statusUpdate: { status: { state: "TASK_STATE_WORKING" } } };
+const piece = (text: string, append = true, more: object = {}) => ({
+  artifactUpdate: { artifact: { artifactId: "a", parts: [{ text }] }, append, ...more },
+});
+const parts = (all: readonly object[], append = true) => ({ artifactUpdate: { artifact: { artifactId: "a", parts: all }, append } });
+
+beforeAll(async () => {
+  world = await startWorld();
+  team = await newTeam(world.admin, "callers");
+  const { id } = await registerAgent(world.admin, "cutter", `http://127.0.0.1:${agent.port}`);
+  await grantAgent(world.admin, id, [team.groupId]);
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "what agents say",
+    group_ids: [team.groupId],
+    surfaces: { a2a_outbound: true },
+    builtin: { pii_enabled: true, pii_action: "redact", banned_words: ["tangerine"] },
+  });
+  base = `${world.gateway.runtimeUrl}/a2a/default/cutter`;
+});
+afterAll(async () => {
+  await world?.end();
+  await agent.stop(true);
+});
+
+async function stream(events: readonly Record<string, unknown>[]): Promise<any[]> {
+  told = events;
+  return eventsIn((await call(base, team.apiKey, "POST", "/message:stream", message("x"))).text);
+}
+const textOf = (events: readonly any[]) => artifactText(events, "a");
+
+test.each([
+  ["a status", [piece("to joe@exam", false), WORKING, piece("ple.com now")]],
+  ["the end of the artifact", [piece("to joe@exam", false, { lastChunk: true }), piece("ple.com now")]],
+  ["several ends", [piece("to j", false), WORKING, piece("oe@e"), WORKING, piece("xam"), WORKING, piece("ple.com now")]],
+  ["the task as it stands", [{ task: { artifacts: [{ artifactId: "a", parts: [{ text: "to joe@exam" }] }] } }, piece("ple.com now")]],
+])("a value that %s cuts in two does not pass whole", async (_what, events) => {
+  const text = textOf(await stream(events));
+  expect(text).not.toContain("joe@example.com");
+  expect(text).toContain("[REDACTED:email] now");
+  expect(text).toStartWith("to ");
+});
+
+test("a value across parts of one event is redacted in each, streamed or whole", async () => {
+  const cut = [{ text: "to joe@exam" }, { text: "ple.com now" }];
+  expect(textOf(await stream([parts(cut, false)]))).toBe("to [REDACTED:email][REDACTED:email] now");
+  told = [{ task: { artifacts: [{ artifactId: "a", parts: cut }] } }];
+  const whole = await call(base, team.apiKey, "POST", "/message:send", message("x"));
+  expect(whole.body.task.artifacts[0].parts.map(({ text }: any) => text)).toEqual(["to [REDACTED:email]", "[REDACTED:email] now"]);
+  const banned = await stream([piece("a tange", false), WORKING, piece("rine")]);
+  expect(banned.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
+});
+
+test("what waits goes out before parts of other kinds that follow it, and with them", async () => {
+  const events = await stream([piece("one ", false), parts([{ text: "two " }, { data: { n: 3 } }]), piece("four")]);
+  expect(textOf(events)).toBe("one two four");
+  const cut = await stream([piece("to joe@exam", false), parts([{ text: "ple.com now" }, { data: { n: 3 } }])]);
+  expect(textOf(cut)).toBe("to [REDACTED:email][REDACTED:email] now");
+  const anew = await stream([piece("to joe@exam", false), WORKING, piece("ple.com now", false)]);
+  expect(textOf(anew)).toBe("ple.com now");
+});
+
+test("a stream of artifacts without end is not kept in mind without end", async () => {
+  const many = Array.from({ length: 1_010 }, (_, at) => ({
+    artifactUpdate: { artifact: { artifactId: `a${at}`, parts: [{ text: "x" }] }, lastChunk: true },
+  }));
+  expect((await stream(many)).at(-1)).toMatchObject({ error: { details: [{ reason: "INVALID_AGENT_RESPONSE" }] } });
+});
