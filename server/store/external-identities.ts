@@ -32,3 +32,15 @@ export async function noteExternalLogin(
     .where("subject", "=", subject)
     .execute();
 }
+
+export async function ownerSignsOnBy(trx: Trx, providerId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom("external_identities as e")
+    .innerJoin("admin_users as a", "a.id", "e.admin_user_id")
+    .select("a.id")
+    .where("e.provider_id", "=", providerId)
+    .where("a.role", "=", "owner")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
