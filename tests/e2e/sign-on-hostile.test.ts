@@ -130,6 +130,52 @@ describe("claims", () => {
   });
 });
 
+describe("an account that was there before", () => {
+  test("is signed in to once an administrator says whom the provider means, and not by its name", async () => {
+    const made = await provider({ create_accounts: false });
+    const identities = `/v1/admin/identity-providers/${made.id}/identities`;
+    const account = { tenant_id: "default", username: "old.hand", password: "long enough" };
+    const { user } = await world.admin.post("/v1/admin/end-users", account);
+    const claims = { sub: "hand-1", preferred_username: "old.hand" };
+    expect((await signIn(made, claims)).status).toBe(403);
+    const link = (body: object) => world.admin.request("POST", identities, { subject: "hand-1", ...body });
+    const linked = await link({ end_user_id: user.id });
+    expect([linked.status, linked.body]).toMatchObject([200, { subject: "hand-1", end_user_id: user.id, last_login: null }]);
+    const answer = (await (await (await signIn(made, claims)).exchange()).json()) as any;
+    expect(answer.user.id).toBe(user.id);
+    const { identities: listed, total } = await world.admin.get(`${identities}?end_user_id=${user.id}`);
+    expect([total, listed[0]]).toMatchObject([1, { username: "old.hand", last_login: expect.any(String) }]);
+
+    const again = await link({ end_user_id: user.id });
+    expect([again.status, again.body.existing_id]).toEqual([409, user.id]);
+    for (const body of [{}, { admin_user_id: user.id }, { subject: "other", end_user_id: crypto.randomUUID() }, { subject: "a\0" }])
+      expect([body, (await link(body)).status]).toEqual([body, 400]);
+    const unlink = () => world.admin.request("DELETE", `${identities}?subject=hand-1`);
+    expect([(await unlink()).status, (await unlink()).status]).toEqual([204, 404]);
+    expect((await signIn(made, claims)).status).toBe(403);
+  });
+
+  test("of an owner is linked by owners alone, and none to a provider of calls", async () => {
+    const made = await provider({ audience: "admin", group_mappings: [{ group: "all", role: "viewer" }] });
+    const account = (username: string, role: string) =>
+      world.admin.post("/v1/admin/admin-users", { tenant_id: "default", username, password: "long enough", role });
+    const [boss, peer] = [await account("linked-boss", "owner"), await account("linked-peer", "admin")];
+    const admin = await signInAdmin(
+      world.gateway.adminUrl,
+      { username: "linked-peer", password: "long enough", tenant_id: "default" },
+      "tenant",
+    );
+    const identities = `/v1/admin/identity-providers/${made.id}/identities`;
+    const link = (by: AdminClient, id: string) => by.request("POST", identities, { subject: `s-${id}`, admin_user_id: id });
+    expect([(await link(admin, boss.id)).status, (await link(admin, peer.id)).status]).toEqual([403, 200]);
+    expect((await link(world.admin, boss.id)).status).toBe(200);
+    expect((await admin.request("DELETE", `${identities}?subject=s-${boss.id}`)).status).toBe(403);
+    const calls = await provider({ audience: "api", oidc: { issuer: issuer.issuer }, api: { audiences: ["calls"] } });
+    const refused = await world.admin.request("POST", `/v1/admin/identity-providers/${calls.id}/identities`, { subject: "x" });
+    expect(refused.status).toBe(409);
+  });
+});
+
 test("whoever says no at the provider reads that it signed nobody in", async () => {
   const made = await provider({});
   const browser = signOnBrowser();

@@ -44,6 +44,11 @@ function read(row: IdentityProviderRow): SignOnProvider {
 
 const mayMakeOwners = ({ actor }: Write): boolean => actor.role === SYSTEM || actor.role === OWNER || actor.id === null;
 
+/** Whose sign-in becomes an owner's is for owners to say. */
+export function guardOwner(write: Write, role: string): void {
+  if (role === OWNER && !mayMakeOwners(write)) throw new Refused(refuse("forbidden", "Only an owner may do this to an owner."));
+}
+
 /** Who maps groups to owners makes owners, which only an owner may. */
 function guardRoles(write: Write, settings: IdentityProviderSettings): void {
   if (!mayMakeOwners(write) && settings.group_mappings.some(({ role }) => role === OWNER))
