@@ -27,11 +27,18 @@ export interface Kept {
 /** Retention runs once in a while: what came of age less than a day before the end of the window is not late. */
 const lateBefore = ({ to }: FactWindow, days: number) => new Date(to.getTime() - (days + 1) * DAY_MS);
 
-export async function readStanding(trx: Trx, window: FactWindow, { body_days: bodies, log_days: rows }: Kept): Promise<Standing> {
+/** `noPassword` is what stands for the hash of an account that has none. */
+export async function readStanding(
+  trx: Trx,
+  window: FactWindow,
+  { body_days: bodies, log_days: rows }: Kept,
+  noPassword: string,
+): Promise<Standing> {
   const { tenantId, to } = window;
   const { rows: found } = await sql<Record<keyof Standing, number>>`
     SELECT (SELECT count(*) FROM admin_users WHERE tenant_id = ${tenantId} AND is_active) AS admins,
-           (SELECT count(*) FROM admin_users WHERE tenant_id = ${tenantId} AND is_active AND NOT totp_enabled) AS "adminsWithoutSecondFactor",
+           (SELECT count(*) FROM admin_users WHERE tenant_id = ${tenantId} AND is_active AND NOT totp_enabled AND password_hash <> ${noPassword}
+              AND (break_glass OR (SELECT local_passwords FROM tenants WHERE id = ${tenantId}))) AS "adminsWithoutSecondFactor",
            (SELECT count(*) FROM api_keys WHERE tenant_id = ${tenantId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${to})) AS keys,
            (SELECT count(*) FROM api_keys WHERE tenant_id = ${tenantId} AND revoked_at IS NULL AND expires_at IS NULL) AS "endlessKeys",
            (SELECT count(*) FROM group_policies WHERE tenant_id = ${tenantId} AND kind LIKE '%limits%') AS limits,

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
 import type { ExternalIdentityTable } from "./tables/identity.ts";
 
 export type ExternalIdentityRow = Selectable<ExternalIdentityTable>;
@@ -31,4 +32,44 @@ export async function noteExternalLogin(
     .where("provider_id", "=", providerId)
     .where("subject", "=", subject)
     .execute();
+}
+
+export async function ownerSignsOnBy(trx: Trx, providerId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom("external_identities as e")
+    .innerJoin("admin_users as a", "a.id", "e.admin_user_id")
+    .select("a.id")
+    .where("e.provider_id", "=", providerId)
+    .where("a.role", "=", "owner")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface ExternalIdentityFilters {
+  readonly subject?: string | undefined;
+  readonly end_user_id?: string | undefined;
+  readonly admin_user_id?: string | undefined;
+}
+
+/** Those linked first come first. */
+export async function externalIdentityPage(
+  db: Database,
+  tenantId: string,
+  providerId: string,
+  filters: ExternalIdentityFilters,
+  page: Page,
+): Promise<Paged<ExternalIdentityRow>> {
+  let query = db.selectFrom("external_identities").where("tenant_id", "=", tenantId).where("provider_id", "=", providerId);
+  for (const name of ["subject", "end_user_id", "admin_user_id"] as const) {
+    const wanted = filters[name];
+    if (wanted !== undefined) query = query.where(name, "=", wanted);
+  }
+  const items = await query.selectAll().orderBy("created_at").orderBy("subject").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+export async function deleteExternalIdentity(trx: Trx, providerId: string, subject: string): Promise<void> {
+  await trx.deleteFrom("external_identities").where("provider_id", "=", providerId).where("subject", "=", subject).execute();
 }

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 
 export interface RunProgress {
-  readonly checkpoint: { readonly window: number; readonly source: number; readonly cursor: string | null };
+  /** `pages` of this source in this window so far. */
+  readonly checkpoint: { readonly window: number; readonly source: number; readonly cursor: string | null; readonly pages: number };
   readonly imported: number;
   readonly leaseUntil: Date;
 }
@@ -17,7 +18,7 @@ export async function noteRunProgress(trx: Trx | Database, id: string, lease: st
 }
 
 export interface ImportEnd {
-  readonly status: "succeeded" | "failed" | "partial";
+  readonly status: "succeeded" | "failed" | "partial" | "queued";
   readonly error: string | null;
   /** Null of a run that goes on. */
   readonly finishedAt: Date | null;

@@ -379,8 +379,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     sha256: "0a".repeat(32),
     title: "Told",
     assessor: "Somebody",
-    valid_from: "2026-01-01T00:00:00.000Z",
-    valid_until: moment,
+    validity: { from: "2026-01-01T00:00:00.000Z", until: moment },
   }),
   "/v1/admin/resource-groups/{id}/api-keys": () => ({
     name: "wanted",

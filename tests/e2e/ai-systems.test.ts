@@ -108,7 +108,19 @@ describe("the life of a system", () => {
     expect([soon.status, soon.body.code, soon.body.allowed]).toEqual([409, "illegal_transition", ["approve", "reject", "withdraw"]]);
     expect((await reviewer.post(`/v1/admin/contracts/${minted.id}/approve`, { reason: "read it" })).state).toBe("approved");
     expect((await lifecycle("approved")).body.allowed).toEqual(["suspended"]);
-    await author.post(at("/evidence"), { kind: "impact_assessment", uri: "https://documents.example/assessment", sha256: "0".repeat(64) });
+    const assessment = {
+      kind: "impact_assessment",
+      uri: "https://documents.example/assessment",
+      sha256: "0".repeat(64),
+      assessor: "Grace",
+    };
+    const turned = { from: "2027-01-01T00:00:00Z", until: "2026-01-01T00:00:00Z" };
+    expect((await author.request("POST", at("/evidence"), { ...assessment, validity: turned })).status).toBe(400);
+    const over = await author.post(at("/evidence"), { ...assessment, validity: { until: "2026-01-01T00:00:00Z" } });
+    expect(over.validity).toEqual({ from: null, until: "2026-01-01T00:00:00.000Z" });
+    expect((await lifecycle("approved")).body.allowed).toEqual(["suspended"]);
+    const renewed = await author.request("PATCH", at(`/evidence/${over.id}`), { validity: { from: "2026-01-01T00:00:00Z" } });
+    expect(renewed.body.validity).toEqual({ from: "2026-01-01T00:00:00.000Z", until: null });
     expect((await lifecycle("approved")).body.state).toBe("approved");
     expect((await author.post(`/v1/admin/contracts/${minted.id}/promote`, {})).state).toBe("active");
     const short = await lifecycle("in_service");

@@ -91,6 +91,17 @@ describe("governance", () => {
     });
   });
 
+  test("an address is kept without what may be a secret in it", async () => {
+    const attributes = { client: "zed", model_endpoint: "https://me:planted@models.example/v1?key=planted" };
+    await scout.report(
+      seenServer("d-secret", "told too much", { endpoints: ["https://me:planted@mcp.example/mcp?key=planted#planted", "#planted"] }),
+      seenClient("d-secret", "zed", { attributes }),
+    );
+    const told = await found("device_id=d-secret");
+    expect(JSON.stringify(told)).not.toContain("planted");
+    expect(told.assets.map(({ endpoints }: any) => endpoints)).toContainEqual(["https://mcp.example/mcp"]);
+  });
+
   test("reconciling follows records that come and go and origins that are said", async () => {
     await scout.report(seenServer("d2", "elsewhere", { endpoints: [`http://inside.example:8080/v1/proxy/mcp/${serverId}`] }));
     expect((await only("device_id=d2")).governance_status).toBe("ungoverned");

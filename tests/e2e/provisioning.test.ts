@@ -42,6 +42,19 @@ const chat = (key: string, model: string) =>
   });
 
 describe("a person whom the directory switches off", () => {
+  test("stays out when a change leaves out how they stand, or takes it away", async () => {
+    const person = await newUser({ active: false });
+    const { userName } = person;
+    for (const [method, body] of [
+      ["PUT", { schemas: [USER], userName }],
+      ["PATCH", patchOf({ op: "remove", path: "active" })],
+    ] as const) {
+      const answer = await scim.send(method, `/Users/${person.id}`, body);
+      expect([method, answer.status, answer.body.active]).toEqual([method, 200, false]);
+    }
+    expect((await scim.send("PUT", `/Users/${person.id}`, { schemas: [USER], userName, active: true })).body.active).toBe(true);
+  });
+
   test("is out within a second: keys of theirs, sessions, streams that had begun, and in again when it switches them on", async () => {
     const person = await newUser();
     const group = await newGroup([person.id]);
@@ -400,4 +413,20 @@ test("the documents of the protocol describe what is served", async () => {
   expect(schemas.Resources.map(({ id }: any) => id)).toEqual([USER, ENTERPRISE, GROUP]);
   expect((await scim.send("GET", `/Schemas/${USER}`)).body.attributes.length).toBeGreaterThan(10);
   expect((await scim.send("GET", "/ResourceTypes/Group")).body.schema).toBe(GROUP);
+});
+
+test("whoever has the newest version of a record is not sent it again", async () => {
+  const person = await newUser();
+  const ask = (version: string) =>
+    fetch(`${world.gateway.adminUrl}/scim/v2/Users/${person.id}`, {
+      headers: { authorization: `Bearer ${token}`, "if-none-match": version },
+    });
+  const known = await ask(person.meta.version);
+  expect([known.status, known.headers.get("etag"), await known.text()]).toEqual([304, person.meta.version, ""]);
+  expect((await ask('W/"0"')).status).toBe(200);
+});
+
+test("a username with marks that nobody sees is refused", async () => {
+  for (const userName of ["\u202enimda", "ad\u200bmin"])
+    expect((await scim.send("POST", "/Users", { schemas: [USER], userName })).status).toBe(400);
 });

@@ -322,3 +322,42 @@ test("another tenant sees and starts nothing", async () => {
     expect((await curious.request(method, `${PATH}/${id}${rest}`, body)).status).toBe(404);
   expect((await curious.get(PATH)).total).toBe(0);
 });
+
+test("a vendor whose list does not end holds up nobody else's import", async () => {
+  let page = 0;
+  const endless = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch() {
+      await Bun.sleep(100);
+      return Response.json({ data: [], has_more: true, next_page: `page-${++page}` });
+    },
+  });
+  try {
+    const slow = await provider("anthropic", { import_endpoint_override: `http://127.0.0.1:${endless.port}` });
+    await world.admin.post(`${PATH}/${slow}/run`, undefined);
+    await run(slow, (one) => one.status === "running");
+    expect(await imported(await provider("openai"))).toMatchObject({ status: "succeeded" });
+    expect((await run(slow, () => true)).finished_at).toBeNull();
+    await world.admin.request("DELETE", `/v1/admin/providers/${slow}`);
+  } finally {
+    await endless.stop(true);
+  }
+});
+
+test("a list that says it goes on and not where is not taken for whole", async () => {
+  const vendor = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json({ data: [{ start_time: 10 ** 15, results: [] }], has_more: true, next_page: null }),
+  });
+  try {
+    const id = await provider("openai", { import_endpoint_override: `http://127.0.0.1:${vendor.port}` });
+    await world.admin.post(`${PATH}/${id}/run`, undefined);
+    expect((await run(id, (one) => one.status === "partial")).error).toContain("and not where");
+    expect((await world.admin.get(`${PATH}/${id}`)).import_backfill_through).toBe(day(40));
+    await world.admin.request("DELETE", `/v1/admin/providers/${id}`);
+  } finally {
+    await vendor.stop(true);
+  }
+});

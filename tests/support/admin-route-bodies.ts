@@ -55,6 +55,8 @@ export const BODIES: Record<string, unknown> = {
   },
   "PATCH /v1/admin/identity-providers/{id}": { enabled: false },
   "POST /v1/admin/identity-providers/{id}/preview": { claims: {} },
+  "POST /v1/admin/identity-providers/{id}/identities": { subject: "s", end_user_id: crypto.randomUUID() },
+  "DELETE /v1/admin/identity-providers/{id}/identities": { subject: "s" },
   "POST /v1/admin/scim-tokens": { name: "made-by-table" },
   "PATCH /v1/admin/scim-tokens/{id}": { name: "x" },
   "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },

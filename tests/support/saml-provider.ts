@@ -40,6 +40,8 @@ export interface SamlWords {
   /** Seconds since the epoch at which the provider's session ends. */
   sessionUntil: number | null;
   sign: "assertion" | "none" | "foreign" | "sha1";
+  /** What is made of the assertion before it is signed. */
+  write: (assertion: string) => string;
 }
 
 const BEARER = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
@@ -111,6 +113,7 @@ export async function samlProvider(): Promise<SamlProviderFixture> {
         attributes: {},
         sessionUntil: null,
         sign: "assertion",
+        write: (assertion) => assertion,
         ...words,
       };
       const asked = w.inResponseTo === null ? "" : ` InResponseTo="${w.inResponseTo}"`;
@@ -132,7 +135,7 @@ export async function samlProvider(): Promise<SamlProviderFixture> {
         `${attributes === "" ? "" : `<saml:AttributeStatement>${attributes}</saml:AttributeStatement>`}</saml:Assertion>`;
       return signed(
         `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_r${crypto.randomUUID()}" Version="2.0" IssueInstant="${at(-w.issuedAgo)}" Destination="${w.destination}"${asked}>` +
-          `<saml:Issuer>${w.responseIssuer}</saml:Issuer><samlp:Status><samlp:StatusCode Value="${w.status}"/></samlp:Status>${assertion}</samlp:Response>`,
+          `<saml:Issuer>${w.responseIssuer}</saml:Issuer><samlp:Status><samlp:StatusCode Value="${w.status}"/></samlp:Status>${w.write(assertion)}</samlp:Response>`,
         w.sign,
       );
     },

@@ -139,24 +139,26 @@ export const EVIDENCE_KINDS = [
   "other",
 ] as const;
 
+const validity = z
+  .strictObject({ from: timestamp.nullable().optional(), until: timestamp.nullable().optional() })
+  .refine(({ from, until }) => from == null || until == null || Date.parse(from) < Date.parse(until), {
+    path: ["until"],
+    message: "must be after from",
+  })
+  .describe("from when to when the document holds; an end that is null or left out is open");
+
 const evidenceWritten = {
   kind: z.enum(EVIDENCE_KINDS),
   uri: z.url({ protocol: /^https?$/, error: "must be an http or https address" }).max(2000),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in lower-case hex"),
   title: z.string().trim().min(1).max(400).nullable().optional(),
   assessor: person.optional(),
-  valid_from: timestamp.nullable().optional(),
-  valid_until: timestamp.nullable().optional(),
+  validity: validity.optional(),
 };
 
 export const evidenceCreate = z.strictObject(evidenceWritten).meta({ id: "EvidenceCreate" });
 export const evidenceUpdate = z
-  .strictObject({
-    title: evidenceWritten.title,
-    assessor: evidenceWritten.assessor,
-    valid_from: evidenceWritten.valid_from,
-    valid_until: evidenceWritten.valid_until,
-  })
+  .strictObject({ title: evidenceWritten.title, assessor: evidenceWritten.assessor, validity: evidenceWritten.validity })
   .meta({ id: "EvidenceUpdate" });
 
 export const evidence = z
@@ -168,8 +170,7 @@ export const evidence = z
     sha256: z.string(),
     title: z.string().nullable(),
     assessor: z.string().nullable(),
-    valid_from: timestamp.nullable(),
-    valid_until: timestamp.nullable(),
+    validity: z.strictObject({ from: timestamp.nullable(), until: timestamp.nullable() }),
     attached_by: z.string().nullable(),
     created_at: timestamp,
     updated_at: timestamp,

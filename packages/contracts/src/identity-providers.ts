@@ -145,6 +145,46 @@ export const mappingPreviewResult = z
   })
   .meta({ id: "MappingPreviewResult" });
 
+/** As long as the parts of a subject may be together. */
+const subject = z
+  .string()
+  .min(1)
+  .max(2003)
+  .describe("what the provider knows somebody by for good; of several subject_claims all of them, with slashes between");
+
+export const signOnIdentityCreate = z
+  .strictObject({
+    subject,
+    end_user_id: recordId.optional().describe("of a provider of the portal"),
+    admin_user_id: recordId.optional().describe("of a provider of the console"),
+  })
+  .meta({ id: "SignOnIdentityCreate" });
+
+export const signOnIdentity = z
+  .strictObject({
+    subject: z.string(),
+    end_user_id: recordId.nullable(),
+    admin_user_id: recordId.nullable(),
+    username: z.string().nullable().describe("as the provider said last; null before the first sign-in"),
+    email: z.string().nullable(),
+    last_login: timestamp.nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: "SignOnIdentity" });
+
+export const signOnIdentityQuery = z.strictObject({
+  ...pageQuery.shape,
+  subject: subject.optional(),
+  end_user_id: recordId.optional(),
+  admin_user_id: recordId.optional(),
+});
+
+/** In the query or in the body. */
+export const signOnIdentityNamed = z.strictObject({ subject: subject.optional() });
+
+export type SignOnIdentity = z.output<typeof signOnIdentity>;
+export type SignOnIdentityCreate = z.output<typeof signOnIdentityCreate>;
+export type SignOnIdentityQuery = z.output<typeof signOnIdentityQuery>;
 export type SignOnProvider = z.output<typeof signOnProvider>;
 export type IdentityProviderCreate = z.output<typeof identityProviderCreate>;
 export type IdentityProviderUpdate = z.output<typeof identityProviderUpdate>;

@@ -15,13 +15,16 @@ function read(row: EvidenceRow): Evidence {
     sha256: row.sha256,
     title: row.title,
     assessor: row.assessor,
-    valid_from: row.valid_from?.toISOString() ?? null,
-    valid_until: row.valid_until?.toISOString() ?? null,
+    validity: { from: row.valid_from?.toISOString() ?? null, until: row.valid_until?.toISOString() ?? null },
     attached_by: row.attached_by,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
 }
+
+/** Replaced whole, where it is said. */
+const heldFor = (validity: EvidenceCreate["validity"]) =>
+  validity === undefined ? {} : { valid_from: validity.from ?? null, valid_until: validity.until ?? null };
 
 interface EvidenceOf {
   readonly systemId: string;
@@ -43,8 +46,9 @@ const evidence = records<
   read,
   tenantOf: (row) => row.tenant_id,
   twin: async () => undefined,
-  toInsert: async (write, tenantId, { systemId, ...body }) => ({
+  toInsert: async (write, tenantId, { systemId, validity, ...body }) => ({
     ...body,
+    ...heldFor(validity),
     id: uuid(),
     tenant_id: tenantId,
     ai_system_id: systemId,
@@ -52,7 +56,7 @@ const evidence = records<
     created_at: write.now,
     updated_at: write.now,
   }),
-  toPatch: async (write, _tenantId, _row, body) => ({ ...body, updated_at: write.now }),
+  toPatch: async (write, _tenantId, _row, { validity, ...body }) => ({ ...body, ...heldFor(validity), updated_at: write.now }),
   dependents: async () => [],
   notify: () => undefined,
 });

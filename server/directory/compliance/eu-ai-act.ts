@@ -8,7 +8,9 @@ import {
   item,
   keptFor,
   logOf,
+  NO_CALLS,
   NOT_FROM_HERE,
+  noted,
   retentionOf,
   rowsOf,
   seen,
@@ -71,7 +73,7 @@ export function euAiActItems(facts: ComplianceFacts, systems: readonly TableRow[
       rowsOf(facts, "calls"),
       checkpointsOf(facts),
     ),
-    item("Article 13", "Information to deployers (from 2 December 2027)", NOT_FROM_HERE, logOf(facts, "ai-contracts")),
+    item("Article 13", "Information to deployers (from 2 December 2027)", noted(facts, "ai-contracts"), logOf(facts, "ai-contracts")),
     item(
       "Article 14",
       "Human oversight (from 2 December 2027)",
@@ -91,6 +93,28 @@ export function euAiActItems(facts: ComplianceFacts, systems: readonly TableRow[
           : ["partial", `${notices.met} of ${notices.of} conversations had the notice before their first answer.`],
       { kind: "notices", ref: "/v1/admin/notice-config/statement", count: notices.met },
     ),
-    item("Article 72", "Post-market monitoring (from 2 December 2027)", NOT_FROM_HERE, logOf(facts, "drift-findings")),
+    item(
+      "Article 50(2)",
+      "Output is marked as made by an AI (from 2 August 2026; from 2 December 2026 for systems that were on the market before)",
+      facts.rows.models.count === 0
+        ? ["no_data", NO_CALLS]
+        : [
+            "partial",
+            "Answers of models carry the header X-Gw-AI-Generated; whether whoever shows them on marks them is not seen from here.",
+          ],
+      rowsOf(facts, "models"),
+    ),
+    item(
+      "Article 72",
+      "Post-market monitoring (from 2 December 2027)",
+      noted(facts, "drift-findings", "incident-windows"),
+      logOf(facts, "drift-findings", "incident-windows"),
+    ),
+    item(
+      "Article 73",
+      "Serious incidents are reported (from 2 December 2027)",
+      noted(facts, "incident-windows"),
+      logOf(facts, "incident-windows"),
+    ),
   ];
 }

@@ -12,6 +12,7 @@ import type { Trx } from "../../store/database.ts";
 import { readStanding, type Standing } from "../../store/compliance-standing.ts";
 import { noticeBeforeFirstTurn } from "../../store/notices.ts";
 import { tenantStore, type TenantRow } from "../../store/tenants.ts";
+import { NO_PASSWORD } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";
 
 /** How an item stands, and why. */
@@ -46,7 +47,7 @@ export async function gatherFacts(trx: Trx, window: FactWindow): Promise<Complia
     log: await countAdminLog(trx, window),
     checkpoints: await countCheckpoints(trx, window),
     guardrails: await countEnabledGuardrails(trx, window.tenantId),
-    standing: await readStanding(trx, window, tenant.data_retention),
+    standing: await readStanding(trx, window, tenant.data_retention, NO_PASSWORD),
     notices: { met: noticed.filter(({ met }) => met).length, of: noticed.length },
   };
 }
@@ -122,5 +123,13 @@ export const residency = (facts: ComplianceFacts) => [
   rowsOf(facts, "regionBlocked"),
   rowsOf(facts, "regionUnknown"),
 ];
-export const changed = (facts: ComplianceFacts) =>
-  seen(logOf(facts).count, "Every change stands in the admin log.", "Nothing was changed.");
+/** About these resources, or all. */
+export const changed = (facts: ComplianceFacts, ...resources: string[]) =>
+  seen(logOf(facts, ...resources).count, "Every change stands in the admin log.", "Nothing was changed.");
+/** What was recorded here is a part of the answer; whether it is enough is shown elsewhere. */
+export const noted = (facts: ComplianceFacts, ...resources: string[]): JudgedItem => {
+  const { count } = logOf(facts, ...resources);
+  return count === 0
+    ? ["no_data", "Nothing on this was recorded; it is shown by documents of your own."]
+    : ["partial", `The admin log has ${count} entries on this; the rest is shown by documents of your own.`];
+};

@@ -2,7 +2,6 @@ import type { ComplianceItem, GdprStatements } from "@gatehouse/contracts/compli
 import { statementsOf } from "./gdpr-statements.ts";
 import type { TableRow } from "../../store/compliance-facts.ts";
 import {
-  changed,
   checkpointsOf,
   type ComplianceFacts,
   guarded,
@@ -10,9 +9,7 @@ import {
   item,
   type JudgedItem,
   keptFor,
-  logged,
   logOf,
-  NO_CALLS,
   NOT_FROM_HERE,
   regions,
   residency,
@@ -42,6 +39,8 @@ export function hipaaItems(facts: ComplianceFacts, groups: number, access: reado
   return [
     item("164.312(a)(2)(i)", "Unique user identification", held(unique), total(access), total(shared)),
     item("164.312(a)(2)(ii)", "Emergency access procedure", held(NOT_FROM_HERE)),
+    item("164.312(a)(2)(iii)", "Automatic logoff", held(NOT_FROM_HERE)),
+    item("164.312(a)(2)(iv)", "Encryption and decryption", held(NOT_FROM_HERE)),
     item("164.312(b)", "Audit controls", held(seen(access.length, "Each access left a row.", "Nobody called.")), total(access)),
     item("164.312(c)(1)", "Integrity", held(signed(facts)), checkpointsOf(facts)),
     item("164.312(d)", "Person or entity authentication", held(unique), rowsOf(facts, "denied")),
@@ -89,21 +88,5 @@ export function gdprItems(facts: ComplianceFacts, recipients: readonly TableRow[
       logOf(facts, "data-erasure"),
     ),
     item("Article 30(1)(g)", "Technical and organisational security measures", guarded(facts), guardrailsOf(facts), checkpointsOf(facts)),
-  ];
-}
-
-export function isoItems(facts: ComplianceFacts): ComplianceItem[] {
-  return [
-    item("A.2.2", "AI policy", NOT_FROM_HERE),
-    item("A.3.2", "AI roles and responsibilities", NOT_FROM_HERE),
-    item("A.4.2", "Resource documentation", changed(facts), logOf(facts, "models", "providers", "mcp-servers", "agents", "agent-skills")),
-    item("A.5.2", "AI system impact assessment process", NOT_FROM_HERE),
-    item("A.6.2.5", "AI system deployment", changed(facts), logOf(facts, "ai-systems", "ai-contracts")),
-    item("A.6.2.6", "AI system operation and monitoring", logged(facts), rowsOf(facts, "calls"), rowsOf(facts, "failed")),
-    item("A.6.2.8", "AI system recording of event logs", signed(facts), rowsOf(facts, "calls"), checkpointsOf(facts)),
-    item("A.7.5", "Data provenance", NOT_FROM_HERE),
-    item("A.8.4", "Communication of incidents", NOT_FROM_HERE, logOf(facts, "incident-windows")),
-    item("A.9.4", "Intended use of the AI system", guarded(facts), guardrailsOf(facts), rowsOf(facts, "guarded")),
-    item("A.10.3", "Suppliers", seen(facts.rows.models.count, "The rows name each provider called.", NO_CALLS), rowsOf(facts, "models")),
   ];
 }

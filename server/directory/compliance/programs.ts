@@ -2,7 +2,8 @@ import type { ComplianceItem, Framework } from "@gatehouse/contracts/compliance"
 import { activity, classifiedSystems, healthAccess, recipients, type TableRow } from "../../store/compliance-facts.ts";
 import { euAiActItems, withDates } from "./eu-ai-act.ts";
 import type { ComplianceFacts } from "./facts.ts";
-import { gdprItems, hipaaItems, isoItems } from "./items.ts";
+import { isoItems } from "./iso-42001.ts";
+import { gdprItems, hipaaItems } from "./items.ts";
 import { soc2Items } from "./soc2.ts";
 
 export interface ToldByProgram {

@@ -10,7 +10,7 @@ import {
   logged,
   logOf,
   NO_CALLS,
-  NOT_FROM_HERE,
+  noted,
   regions,
   residency,
   retentionOf,
@@ -35,7 +35,13 @@ function access({ rows, standing }: ComplianceFacts): JudgedItem {
       : []),
   ];
   if (wanting.length > 0) return ["partial", `${wanting.join("; ")}.`];
-  return ["met", "Every call that was served names who made it, and every administrator has a second factor."];
+  const named = "Every call that was served names who made it";
+  return [
+    "met",
+    standing.admins === 0
+      ? `${named}; the tenant has no administrators of its own.`
+      : `${named}, and no administrator signs in with a password alone.`,
+  ];
 }
 
 function capacity({ rows, standing }: ComplianceFacts): JudgedItem {
@@ -90,7 +96,12 @@ export function soc2Items(facts: ComplianceFacts): ComplianceItem[] {
     item("CC6.6", "Protection at the boundary", guarded(facts), guardrailsOf(facts), rowsOf(facts, "guarded")),
     item("CC6.7", "Movement of information", regions(facts), ...residency(facts)),
     item("CC7.1, CC7.2", "Monitoring", signed(facts), checkpointsOf(facts), rowsOf(facts, "calls")),
-    item("CC7.3, CC7.4", "Incidents are evaluated and answered", NOT_FROM_HERE, logOf(facts, "incident-windows", "drift-findings")),
+    item(
+      "CC7.3, CC7.4",
+      "Incidents are evaluated and answered",
+      noted(facts, "incident-windows", "drift-findings"),
+      logOf(facts, "incident-windows", "drift-findings"),
+    ),
     item("CC8.1", "Changes are managed", changed(facts), logOf(facts)),
     item("CC9.2", "Vendors", seen(rows.models.count, "The rows name the provider of each call.", NO_CALLS), rowsOf(facts, "models")),
     item("A1.1", "Capacity is planned and watched", capacity(facts), configured("limits", standing.limits), rowsOf(facts, "limited")),

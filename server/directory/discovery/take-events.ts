@@ -20,6 +20,7 @@ import type { Directory } from "../writes/write.ts";
 import { eventsByTrust } from "./events-by-trust.ts";
 import { judgeAgain } from "./reconcile.ts";
 import { sharedKeyAlert } from "./shared-key-alert.ts";
+import { toldAddress } from "./told-address.ts";
 
 /** So that no collector fills the tables: what is more is told apart in the answer. */
 export const MAX_ASSETS_OF_DEVICE = 1_000;
@@ -75,6 +76,9 @@ async function withinBounds(
   return { seen: [...seen].filter(([identity]) => !tooMany.has(identity)), rejected };
 }
 
+const withoutSecrets = (attributes: DiscoveryEvent["attributes"]): DiscoveryEvent["attributes"] =>
+  attributes.model_endpoint === undefined ? attributes : { ...attributes, model_endpoint: toldAddress(attributes.model_endpoint) };
+
 const seenAsset = ([identity, event]: readonly [string, DiscoveryEvent]): SeenAsset => ({
   id: uuid(),
   identity,
@@ -84,8 +88,8 @@ const seenAsset = ([identity, event]: readonly [string, DiscoveryEvent]): SeenAs
   version: event.version ?? null,
   location_hash: event.location_hash ?? null,
   config_digest: event.config_digest ?? null,
-  endpoints: event.endpoints,
-  attributes: event.attributes,
+  endpoints: [...new Set(event.endpoints.map(toldAddress))].filter((address) => address !== ""),
+  attributes: withoutSecrets(event.attributes),
   seen_at: new Date(event.observed_at),
 });
 

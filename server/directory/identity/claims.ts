@@ -1,5 +1,6 @@
 import type { IdentityProviderSettings, MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { TENANT_ROLES } from "@gatehouse/contracts/roles";
+import { isStorableText } from "../../kernel/storable.ts";
 
 /** What a provider says of somebody, whatever protocol it came by. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -9,8 +10,9 @@ const MAX_GROUPS = 1_000;
 const OVERAGE = "_claim_names";
 const MAX_GROUP_NAME = 500;
 
+/** Null for what cannot be kept as it is: two names that differ in it would become one. */
 export const textOf = (value: unknown): string | null =>
-  typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : null;
+  typeof value === "string" && value !== "" && isStorableText(value) ? value : typeof value === "number" ? String(value) : null;
 
 /** A claim by its name, else by a path of names with dots between. */
 export function claimAt(claims: Claims, name: string): unknown {
@@ -53,12 +55,30 @@ export const subjectOf = (claims: Claims, names: readonly string[]): string | nu
 };
 
 const DEFAULT_GROUPS = "groups";
+const DEFAULT_EMAIL = "email";
+const MAX_EMAIL = 320;
+const MAX_DISPLAY_NAME = 200;
+/** One address and nothing beside it: of a list, the last domain would be taken for that of all. */
+const ADDRESS = /^[^\s@,;<>"\p{Cc}\p{Cf}]+@[^\s@,;<>"\p{Cc}\p{Cf}]+$/u;
+
+function emailOf(claims: Claims, name: string): string | null {
+  const text = textOf(claimAt(claims, name));
+  return text !== null && text.length <= MAX_EMAIL && ADDRESS.test(text) ? text : null;
+}
+
+function displayNameOf(claims: Claims, name: string): string | null {
+  const text = textOf(claimAt(claims, name))?.trim() ?? "";
+  return text === "" ? null : [...text].slice(0, MAX_DISPLAY_NAME).join("");
+}
+
+/** Whether the provider itself says that the address was never shown to be theirs: anybody may have typed it there. */
+const isUnverified = ({ email_verified: verified }: Claims): boolean => verified === false || verified === "false";
 
 /** What somebody with these claims would become here. */
 export function mapped(settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult {
   const { attributes, oidc, saml } = settings;
   const subject = oidc === null ? textOf(claimAt(claims, saml?.subject_attribute ?? "nameID")) : subjectOf(claims, oidc.subject_claims);
-  const email = textOf(claimAt(claims, attributes.email ?? "email"));
+  const email = emailOf(claims, attributes.email ?? DEFAULT_EMAIL);
   const username =
     textOf(claimAt(claims, attributes.username ?? (oidc === null ? "nameID" : "preferred_username"))) ??
     (attributes.username === null ? email : null);
@@ -74,7 +94,7 @@ export function mapped(settings: IdentityProviderSettings, claims: Claims): Mapp
     subject,
     username,
     email,
-    display_name: textOf(claimAt(claims, attributes.display_name ?? "name")),
+    display_name: displayNameOf(claims, attributes.display_name ?? "name"),
     groups,
     end_user_group_ids: each("end_user_group_id"),
     // The list of roles goes from the one that may most to the one that may least.
@@ -101,5 +121,7 @@ function whyNot(
   const domain = who.email?.slice(who.email.lastIndexOf("@") + 1).toLowerCase();
   if (settings.allowed_domains.length > 0 && !settings.allowed_domains.some((one) => one.toLowerCase() === domain))
     return "The domain of their mail address is not allowed.";
+  if (settings.allowed_domains.length > 0 && (settings.attributes.email ?? DEFAULT_EMAIL) === DEFAULT_EMAIL && isUnverified(who.claims))
+    return "The provider says that their mail address is not verified, and its domain decides who may come in.";
   return null;
 }

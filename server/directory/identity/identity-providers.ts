@@ -10,6 +10,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
+import { ownerSignsOnBy } from "../../store/external-identities.ts";
 import {
   identityProviderByName,
   identityProviderStore,
@@ -41,11 +42,24 @@ function read(row: IdentityProviderRow): SignOnProvider {
   };
 }
 
+const mayMakeOwners = ({ actor }: Write): boolean => actor.role === SYSTEM || actor.role === OWNER || actor.id === null;
+
+/** Whose sign-in becomes an owner's is for owners to say. */
+export function guardOwner(write: Write, role: string): void {
+  if (role === OWNER && !mayMakeOwners(write)) throw new Refused(refuse("forbidden", "Only an owner may do this to an owner."));
+}
+
 /** Who maps groups to owners makes owners, which only an owner may. */
 function guardRoles(write: Write, settings: IdentityProviderSettings): void {
-  if (write.actor.role === SYSTEM || write.actor.role === OWNER || write.actor.id === null) return;
-  if (settings.group_mappings.some(({ role }) => role === OWNER))
+  if (!mayMakeOwners(write) && settings.group_mappings.some(({ role }) => role === OWNER))
     throw new Refused(refuse("forbidden", "Only an owner may map a group to the role owner."));
+}
+
+/** Who says whose word an owner's sign-in rests on could sign in as that owner, mapped to the role or not. */
+async function guardOwners(write: Write, row: IdentityProviderRow): Promise<void> {
+  guardRoles(write, settingsOf(row));
+  if (row.audience === "admin" && !mayMakeOwners(write) && (await ownerSignsOnBy(write.trx, row.id)))
+    throw new Refused(refuse("forbidden", "Only an owner may change a provider by which an owner signs in."));
 }
 
 async function checkSettings(
@@ -84,6 +98,14 @@ async function refuseBrowserAudience(write: Write, tenantId: string, { api, oidc
     throw invalidField("api.audiences", "names the client id of a sign-in: its tokens are not for calls");
 }
 
+/** The same from the other side: a sign-in that is entered after the calls. */
+async function refuseCallsAudience(write: Write, tenantId: string, client: string | null | undefined): Promise<void> {
+  if (client == null) return;
+  const { items } = await identityProviderStore.page(write.trx, tenantId, { audience: "api" }, { limit: 1_000, offset: 0 });
+  if (items.some((row) => settingsOf(row).api?.audiences.includes(client) === true))
+    throw invalidField("oidc.client_id", "is an audience that tokens for calls name: those of a sign-in are not for calls");
+}
+
 /** What a body gives for the client's secret; nothing where the record has that very one. */
 function newSecret(
   { directory: { secrets } }: Write,
@@ -113,6 +135,7 @@ export const identityProviders = records<
   async toInsert(write, tenantId, body) {
     const { kind, audience, name, enabled, client_secret: secret, ...settings } = body;
     await checkSettings(write, tenantId, audience, settings);
+    await refuseCallsAudience(write, tenantId, settings.oidc?.client_id);
     const id = uuid();
     return {
       id,
@@ -130,11 +153,13 @@ export const identityProviders = records<
   async toPatch(write, tenantId, row, body) {
     const { name, enabled, client_secret: secret, ...rest } = body;
     const settings = { ...settingsOf(row), ...rest } as IdentityProviderSettings;
-    guardRoles(write, settingsOf(row));
+    await guardOwners(write, row);
     if ((row.kind === "oidc") !== (settings.oidc !== null) || (row.kind === "saml") !== (settings.saml !== null))
       throw invalidField(row.kind, "holds the settings of its kind, which stay");
     if ((row.audience === "api") !== (settings.api !== null)) throw invalidField("api", "belongs to the audience api");
     await checkSettings(write, tenantId, row.audience, settings);
+    const client = settings.oidc?.client_id;
+    if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
     return {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
@@ -144,5 +169,6 @@ export const identityProviders = records<
     };
   },
   dependents: async () => [],
+  removing: guardOwners,
   notify: (write, row) => write.notify(row.tenant_id, "identity_provider", row.id),
 });

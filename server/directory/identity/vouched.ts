@@ -18,7 +18,8 @@ export function vouched(who: MappingPreviewResult): Vouched {
   if (!who.allowed || who.subject === null || who.username === null)
     throw refusedSignOn(who.reason ?? "The provider does not say who it is.");
   const username = who.username.normalize("NFC").trim();
-  if (username === "" || username.length > MAX_USERNAME || /\p{Cc}/u.test(username))
+  // Marks that nobody sees, or that turn the text around, make one name look like another's.
+  if (username === "" || username.length > MAX_USERNAME || /[\p{Cc}\p{Cf}]/u.test(username))
     throw refusedSignOn("The username cannot be used here.");
   return { subject: who.subject, username, who };
 }

@@ -26,3 +26,8 @@ export async function stopRun(db: Database, run: ImportRun, error: string, resum
   const finishedAt = resumeAt === null ? now : null;
   await endImport(db, run.id, run.lease, { status, error: error.slice(0, 500), finishedAt, resumeAt: resumeAt ?? now, totals: null });
 }
+
+/** Its turn is over: it goes on behind those that wait. */
+export async function pauseRun(db: Database, run: ImportRun, now: Date): Promise<void> {
+  await endImport(db, run.id, run.lease, { status: "queued", error: null, finishedAt: null, resumeAt: now, totals: null });
+}

@@ -6,15 +6,14 @@ import type { KeySets } from "../../directory/identity/key-sets.ts";
 import { readLogoutToken } from "../../directory/identity/logout-token.ts";
 import { askedSignOut, noteSignOnSession, type ProviderSession, signOutByProvider } from "../../directory/identity/sign-on-sessions.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
-import { BoundedMap } from "../../directory/bounded-map.ts";
 import { reasonOf, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { OidcClient } from "../../upstreams/identity/oidc-client.ts";
 import type { SamlAssertion, SamlClient } from "../../upstreams/identity/saml-client.ts";
 import { takesLocalPasswords } from "../../directory/people/local-passwords.ts";
 import { localPath } from "./local-path.ts";
+import { SignOnThrottle } from "./sign-on-throttle.ts";
 
 /** Which sign-in page: who signs in there, and the address of its sign-ins as browsers know it. */
 export interface SignOnPage {
@@ -67,16 +66,21 @@ const CODE_MS = 60_000;
 const TEST_MS = 10 * 60_000;
 const SKEW_MS = 60_000;
 /** Sign-ins that somebody unknown may begin from one place in a minute. */
-const PER_MINUTE = 600;
+const BEGUN_PER_MINUTE = 600;
+/** Answers of SAML from one place that proved nothing: to read one costs what hundreds of honest ones do, and those wait behind it. */
+const REFUSED_PER_MINUTE = 60;
 const WRONG = "This sign-in is not one that was begun in this browser, or its time has run out. Begin again.";
 
 /** Signing in by way of identity providers: what is begun, and what comes back. */
 export class SignOn {
   private readonly parts: SignOnParts;
-  private readonly begunFrom = new BoundedMap<string, { count: number; until: number }>(20_000);
+  private readonly begun: SignOnThrottle;
+  private readonly samlAnswers: SignOnThrottle;
 
   constructor(parts: SignOnParts) {
     this.parts = parts;
+    this.begun = new SignOnThrottle(BEGUN_PER_MINUTE, parts.directory.clock);
+    this.samlAnswers = new SignOnThrottle(REFUSED_PER_MINUTE, parts.directory.clock);
   }
 
   offers(tenantId: string, audience: SignOnPage["audience"]) {
@@ -90,7 +94,7 @@ export class SignOn {
 
   /** Throws where there is no such provider at this page, or it cannot be reached. */
   async begin(page: SignOnPage, id: string, asked: { returnTo: string | null; test: string | null; address: string }): Promise<Begun> {
-    this.throttle(asked.address);
+    this.begun.take(asked.address);
     const place = await this.placeAt(page, id);
     if (asked.test !== null && !this.isTicket(place, asked.test)) throw refusedSignOn("The test has run out. Begin it again.");
     return this.beginAt(page, place, { returnTo: localPath(asked.returnTo), test: asked.test !== null, again: false });
@@ -107,15 +111,6 @@ export class SignOn {
     const { secrets, clock } = this.parts.directory;
     const [until = "", proof = ""] = ticket.split(".");
     return /^\d{13}$/.test(until) && Number(until) > clock.now() && secrets.hmac("sign-on-test", `${place.id} ${until}`) === proof;
-  }
-
-  private throttle(address: string): void {
-    const now = this.parts.directory.clock.now();
-    const from = placeOf(address);
-    const begun = this.begunFrom.get(from);
-    const counted = begun === undefined || begun.until <= now ? { count: 1, until: now + 60_000 } : { ...begun, count: begun.count + 1 };
-    this.begunFrom.set(from, counted);
-    if (counted.count > PER_MINUTE) throw new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": "60" } }));
   }
 
   private async placeAt(page: SignOnPage, id: string): Promise<SignOnPlace> {
@@ -162,6 +157,8 @@ export class SignOn {
       test: boolean;
       again: boolean;
     };
+    const declined = new URLSearchParams(search).get("error");
+    if (declined !== null) throw this.declined(place, declined);
     const callback = new URL(`${page.base}/${place.id}/callback${search}`);
     const signedIn = await this.vouched(place, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
     if (signedIn !== "again") {
@@ -174,8 +171,20 @@ export class SignOn {
     return { kind: "again", begun: await this.beginAt(page, place, { returnTo, test, again: true }) };
   }
 
+  /** The provider itself says that it signed nobody in: who pressed "cancel" there is not told that something is wrong with them. */
+  private declined(place: SignOnPlace, code: string): Refused {
+    const named = /^[a-z_]{1,60}$/.test(code) ? code : "for a reason it does not name";
+    this.parts.log.warn("sign_on_refused", { provider_id: place.id, tenant_id: place.tenantId, reason: `the provider answered ${named}` });
+    return refusedSignOn(`The identity provider signed nobody in (${named}).`);
+  }
+
   /** The assertion consumer service of SAML. */
-  async arriveBySaml(page: SignOnPage, id: string, form: URLSearchParams, binding: string | null): Promise<Arrived> {
+  async arriveBySaml(
+    page: SignOnPage,
+    id: string,
+    form: URLSearchParams,
+    { binding, address }: { binding: string | null; address: string },
+  ): Promise<Arrived> {
     const { directory, saml } = this.parts;
     const place = await this.placeAt(page, id);
     const answer = form.get("SAMLResponse");
@@ -186,11 +195,13 @@ export class SignOn {
     const unsolicited = step === null && place.settings.saml?.allow_unsolicited === true;
     if (!unsolicited && (step === null || step.providerId !== place.id)) throw refusedSignOn(WRONG);
     const requestId = step === null ? null : String(step.content.requestId);
+    this.samlAnswers.take(address);
     const assertion: SamlAssertion = await this.vouched(place, () =>
       saml.finish(samlOf(page, place), answer, requestId, directory.clock.now()),
     );
     if (!(await usedOnce(directory, place, assertion.id, assertion.notOnOrAfter + SKEW_MS)))
       throw refusedSignOn("This sign-in was used before.");
+    this.samlAnswers.giveBack(address);
     if (step?.content.test === true) return { kind: "tested", place, claims: assertion.claims };
     const returnTo = step === null ? "/" : String(step.content.returnTo);
     return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter, session: null };

@@ -4,10 +4,13 @@ import type { UsageItem, UsageWindow } from "../../upstreams/usage/usage-vendor.
 
 type Figure = Parameters<typeof takeImportStep>[2]["figures"][number];
 
-/** The figures of a page, each once. What is of another time than was asked for would never be read again, and is left out. */
+/**
+ * The figures of a page, each once: what a vendor splits by something that it does not tell is the sum of its parts. What is of
+ * another time than was asked for would never be read again, and is left out.
+ */
 export function figuresOfUsage(items: readonly UsageItem[], { from, to }: UsageWindow, completeBefore: number): Figure[] {
   const figures = new Map<string, Figure>();
-  for (const item of items) {
+  for (const [name, item] of summed(items)) {
     if (item.start < from || item.start >= to) continue;
     const hash = digestOf(item.dimensions);
     const { model, key, project, requests, input, cached, output, currency } = item;
@@ -22,7 +25,7 @@ export function figuresOfUsage(items: readonly UsageItem[], { from, to }: UsageW
       cost_nano: item.costNano?.toString() ?? null,
       currency,
     };
-    figures.set(`${item.start.getTime()} ${hash}`, {
+    figures.set(name, {
       ...figure,
       bucket_start: item.start.toISOString(),
       bucket_seconds: item.seconds,
@@ -33,6 +36,29 @@ export function figuresOfUsage(items: readonly UsageItem[], { from, to }: UsageW
     });
   }
   return [...figures.values()];
+}
+
+function summed(items: readonly UsageItem[]): Map<string, UsageItem> {
+  const sums = new Map<string, UsageItem>();
+  for (const item of items) {
+    const name = `${item.start.getTime()} ${digestOf(item.dimensions)}`;
+    const before = sums.get(name);
+    sums.set(name, before === undefined || before.currency !== item.currency ? item : sumOfTwo(before, item));
+  }
+  return sums;
+}
+
+function sumOfTwo(one: UsageItem, other: UsageItem): UsageItem {
+  const add = (name: "requests" | "input" | "cached" | "output") => (one[name] === null ? other[name] : one[name] + (other[name] ?? 0));
+  return {
+    ...one,
+    requests: add("requests"),
+    input: add("input"),
+    cached: add("cached"),
+    output: add("output"),
+    costNano: one.costNano === null ? other.costNano : one.costNano + (other.costNano ?? 0n),
+    estimated: one.estimated || other.estimated,
+  };
 }
 
 const short = (text: string | null) => text?.slice(0, 500) ?? null;

@@ -1,5 +1,5 @@
 import { queueDueImports } from "../../directory/usage-import/import-runs.ts";
-import { finishRun, stopRun } from "../../directory/usage-import/finish-import-run.ts";
+import { finishRun, pauseRun, stopRun } from "../../directory/usage-import/finish-import-run.ts";
 import { type ImportRun, LeaseLost, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
@@ -14,9 +14,12 @@ const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3_600_000;
 /** Attempts in a row that brought nothing, with the waits between them some eight hours. */
 const MAX_ATTEMPTS = 14;
+/** Of one list of a vendor. */
 const MAX_PAGES = 10_000;
 /** Runs that one look carries on, so that a stop has not to wait for all. */
 const AT_ONCE = 5;
+/** How long a run is carried on while others wait: one vendor that is slow, or whose lists do not end, holds up nobody for good. */
+const TURN_MS = 20_000;
 
 interface ImportParts {
   readonly directory: Pick<Directory, "db" | "secrets" | "clock">;
@@ -43,7 +46,7 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
   try {
     const found = await importAccess(parts.directory, parts.vendors, run.tenant_id, run.provider_id);
     if (typeof found === "string") return await stopRun(db, run, found, null, now());
-    await readAll(parts, run, found);
+    if (!(await readOn(parts, run, found))) return await pauseRun(db, run, now());
     const keys = await keysOf(found);
     const { name, import_mapping_policy: policy } = found.provider;
     await finishRun(db, run, { providerName: name, keys, register: policy.mode === "auto_create" }, now());
@@ -77,13 +80,17 @@ function windowsOf(run: ImportRun, from: Date, days: number): UsageWindow[] {
   return windows;
 }
 
-async function readAll({ directory: { db, clock } }: ImportParts, run: ImportRun, { vendor, access }: ImportAccess): Promise<void> {
+/** Answers whether everything is read; false when the turn of the run is over. */
+async function readOn({ directory: { db, clock } }: ImportParts, run: ImportRun, { vendor, access }: ImportAccess): Promise<boolean> {
+  const turnEnds = clock.now() + TURN_MS;
   const today = new Date(Date.parse(run.to_day) - DAY_MS);
   // What may have been revised is read again, however far everything was read before.
   const from = new Date(Math.min(Date.parse(run.from_day), startOfDay(vendor.rereadFrom(today)).getTime()));
   const windows = windowsOf(run, from, vendor.windowDays);
-  let { window: at = 0, source: of = 0, cursor = null } = run.checkpoint;
-  for (let pages = 0; at < windows.length && pages < MAX_PAGES; pages++) {
+  let { window: at = 0, source: of = 0, cursor = null, pages = 0 } = run.checkpoint;
+  while (at < windows.length) {
+    if (clock.now() >= turnEnds) return false;
+    if (++pages > MAX_PAGES) throw new UsageRefused("The vendor's list has no end.", { passing: false });
     const window = windows[at] as UsageWindow;
     const source = vendor.sources[of] as string;
     const asked = cursor;
@@ -98,7 +105,7 @@ async function readAll({ directory: { db, clock } }: ImportParts, run: ImportRun
       await takeImportStep(
         db,
         run,
-        { source, figures: [], checkpoint: { window: at, source: of, cursor }, completed: null, readThrough: null },
+        { source, figures: [], checkpoint: { window: at, source: of, cursor, pages }, completed: null, readThrough: null },
         new Date(clock.now()),
       );
       continue;
@@ -107,16 +114,17 @@ async function readAll({ directory: { db, clock } }: ImportParts, run: ImportRun
     if (!last) cursor = page.next;
     else {
       cursor = null;
+      pages = 0;
       of = (of + 1) % vendor.sources.length;
       if (of === 0) at += 1;
     }
     const whole = last && of === 0;
     const readThrough = whole ? new Date(Math.min(window.to.getTime(), today.getTime())).toISOString().slice(0, 10) : null;
     const figures = figuresOfUsage(page.items, window, clock.now() - vendor.lagMs);
-    const step = { source, figures, checkpoint: { window: at, source: of, cursor }, completed: last ? window : null, readThrough };
+    const step = { source, figures, checkpoint: { window: at, source: of, cursor, pages }, completed: last ? window : null, readThrough };
     await takeImportStep(db, run, step, new Date(clock.now()));
   }
-  if (at < windows.length) throw new UsageRefused("The vendor's list has no end.", { passing: false });
+  return true;
 }
 
 const startOfDay = (at: Date) => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);

@@ -1,3 +1,4 @@
+import { listOf } from "@gatehouse/contracts/conventions";
 import {
   signOnProvider,
   identityProviderCreate,
@@ -5,14 +6,22 @@ import {
   identityProviderUpdate,
   mappingPreview,
   mappingPreviewResult,
+  signOnIdentity,
+  signOnIdentityCreate,
+  signOnIdentityNamed,
+  signOnIdentityQuery,
 } from "@gatehouse/contracts/identity-providers";
 import { mapped } from "../../directory/identity/claims.ts";
 import { identityProviders } from "../../directory/identity/identity-providers.ts";
+import { linkIdentity, listIdentities, unlinkIdentity } from "../../directory/identity/linked-identities.ts";
+import { invalidField } from "../../directory/writes/records.ts";
 import { type AdminOperation, operation } from "./operation.ts";
-import { idOf, resource } from "./resource.ts";
+import { idOf, listed, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/identity-providers";
+const IDENTITIES = `${PATH}/{id}/identities`;
 const tag = "Identity providers";
+const ofOne = { tag, reach: "one", subject: "identity_providers", path: IDENTITIES } as const;
 
 export const identityProviderOperations: readonly AdminOperation[] = [
   ...resource({
@@ -47,6 +56,42 @@ export const identityProviderOperations: readonly AdminOperation[] = [
     async run(call) {
       const provider = await identityProviders.get(call.services.directory, call.tenantId, idOf(call));
       return mapped(provider, call.body.claims);
+    },
+  }),
+  operation({
+    ...ofOne,
+    access: "users:read",
+    method: "GET",
+    summary: "List who signs in by an identity provider",
+    query: signOnIdentityQuery,
+    answer: { status: 200, about: "One page of them", schema: listOf("identities", signOnIdentity) },
+    run: (call) =>
+      listed("identities", call, (page) => listIdentities(call.services.directory, call.tenantId, idOf(call), call.query, page)),
+  }),
+  operation({
+    ...ofOne,
+    access: "users:write",
+    method: "POST",
+    summary: "Link an account to what an identity provider knows somebody by",
+    description: "From then on they sign in by it as the account that was there. A name or mail address that is the same links nobody.",
+    body: signOnIdentityCreate,
+    answer: { status: 200, about: "Who signs in as which account", schema: signOnIdentity },
+    run: (call) => call.write((write) => linkIdentity(write, call.tenantId, idOf(call), call.body)),
+  }),
+  operation({
+    ...ofOne,
+    access: "users:write",
+    method: "DELETE",
+    summary: "Unlink an account from what an identity provider knows somebody by",
+    description:
+      "The subject stands in the body or in the query. Sessions that were begun so go on until they end. 404 not_bound where it signs in as nobody.",
+    query: signOnIdentityNamed,
+    body: signOnIdentityNamed,
+    answer: { status: 204, about: "It is unlinked" },
+    run(call) {
+      const subject = call.query.subject ?? call.body.subject;
+      if (subject === undefined) throw invalidField("subject", "is required");
+      return call.write((write) => unlinkIdentity(write, call.tenantId, idOf(call), subject));
     },
   }),
 ];

@@ -137,7 +137,12 @@ export const ssoOperations: readonly AdminOperation[] = [
     answer: PAGE,
     run: (call) =>
       onPage(call, async (page, binding) =>
-        arrived(call, page, binding, await call.services.signOn.arriveBySaml(page, idOf(call), await formOf(call), binding)),
+        arrived(
+          call,
+          page,
+          binding,
+          await call.services.signOn.arriveBySaml(page, idOf(call), await formOf(call), { binding, address: call.origin.address }),
+        ),
       ),
   }),
   operation({

@@ -132,7 +132,12 @@ export const ssoRoutes: readonly PortalRoute[] = [
         const page = portalSignOnPage(request);
         const binding = bindingOf(page.base, call.headers.get("cookie"));
         const form = new URLSearchParams(new TextDecoder().decode(bytes));
-        return portalArrival(request, page, binding, await services.signOn.arriveBySaml(page, params.id ?? "", form, binding));
+        return portalArrival(
+          request,
+          page,
+          binding,
+          await services.signOn.arriveBySaml(page, params.id ?? "", form, { binding, address: call.ip }),
+        );
       }),
   }),
   portalOperation({

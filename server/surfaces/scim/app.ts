@@ -45,7 +45,8 @@ export function scimApp({ directory, log }: ScimParts): { fetch(request: Request
           throw new ScimError(429, `At most ${AT_ONCE} requests of a directory are worked on at once.`, "tooMany", { "retry-after": "1" });
         open.set(caller.tokenId, waiting + 1);
         try {
-          return sent(await served({ directory, log }, caller, request, method, { ip, requestId }), requestId);
+          const answer = await served({ directory, log }, caller, request, method, { ip, requestId });
+          return sent(method === "GET" ? unlessKnown(request, answer) : answer, requestId);
         } finally {
           const left = (open.get(caller.tokenId) ?? 1) - 1;
           if (left === 0) open.delete(caller.tokenId);
@@ -162,12 +163,24 @@ async function readJson(request: Request, ip: string): Promise<Record<string, un
   return jsonObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
 }
 
+/** The versions that a condition names. */
+const versionsOf = (given: string): string[] => given.split(",").map((one) => one.trim().replace(/^W\//, "").replaceAll('"', ""));
+
 /** If-Match, which names one version or several. */
 function expectation(request: Request): (version: number) => boolean {
   const given = request.headers.get("if-match");
   if (given === null || given.trim() === "*") return () => true;
-  const versions = given.split(",").map((one) => one.trim().replace(/^W\//, "").replaceAll('"', ""));
+  const versions = versionsOf(given);
   return (version) => versions.includes(String(version));
+}
+
+/** If-None-Match: whoever has this very version is not sent it again (RFC 7644, section 3.14). */
+function unlessKnown(request: Request, answer: ScimAnswer): ScimAnswer {
+  const given = request.headers.get("if-none-match");
+  const tag = answer.headers?.etag;
+  if (given === null || tag === undefined || answer.status !== 200) return answer;
+  const known = given.trim() === "*" || versionsOf(given).includes(versionsOf(tag)[0] ?? "");
+  return known ? { status: 304, headers: answer.headers ?? {} } : answer;
 }
 
 const TYPES: Readonly<Record<string, ScimType>> = {

@@ -8,8 +8,8 @@ import { invalidValue } from "../../wire/scim/scim-error.ts";
 const MAX_NAME = 200;
 const COMMON = new Set(["schemas", "id", "meta"]);
 
-/** The person that a POST or PUT describes. */
-export function personOf(body: Record<string, unknown>, ignored: Ignored): ScimPerson {
+/** The person that a POST or PUT describes; `before` is whom a PUT replaces. */
+export function personOf(body: Record<string, unknown>, ignored: Ignored, before?: StoredPerson): ScimPerson {
   const attributes = scimObject();
   const core: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(body)) {
@@ -21,22 +21,24 @@ export function personOf(body: Record<string, unknown>, ignored: Ignored): ScimP
       if (read !== undefined) attributes[extension.id] = read;
     } else if (!COMMON.has(name.toLowerCase())) core[name] = value;
   }
-  return personWith(Object.assign(attributes, readMembers(USERS.core.attributes, core, ignored)));
+  return personWith(Object.assign(attributes, readMembers(USERS.core.attributes, core, ignored)), before?.active ?? true);
 }
 
 /** The person after a PATCH, which happens as a whole or not at all. */
 export function patchedPerson(before: StoredPerson, operations: readonly PatchOperation[], ignored: Ignored): ScimPerson {
   let resource = Object.assign(scimObject(), before.attributes, { active: before.active }) as ScimObject;
   for (const operation of operations) resource = patched(USERS, resource, operation, ignored);
-  return personWith(resource);
+  return personWith(resource, before.active);
 }
 
-function personWith(attributes: ScimObject): ScimPerson {
+/** `isActive`: how they stand where nothing is said of it. Nobody who was shut out comes back because a word was left out. */
+function personWith(attributes: ScimObject, isActive: boolean): ScimPerson {
   const userName = typeof attributes.userName === "string" ? attributes.userName.normalize("NFC").trim() : "";
   if (userName === "") throw invalidValue("userName", "is required");
   if (userName.length > MAX_NAME) throw invalidValue("userName", `is longer than ${MAX_NAME} characters`);
-  if (/\p{Cc}/u.test(userName)) throw invalidValue("userName", "has control characters");
-  const active = attributes.active !== false;
+  // Marks that nobody sees, or that turn the text around, make one name look like another's.
+  if (/[\p{Cc}\p{Cf}]/u.test(userName)) throw invalidValue("userName", "has control characters, or marks that cannot be seen");
+  const active = typeof attributes.active === "boolean" ? attributes.active : isActive;
   return {
     userName,
     externalId: typeof attributes.externalId === "string" && attributes.externalId !== "" ? attributes.externalId : null,

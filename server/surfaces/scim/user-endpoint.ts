@@ -52,12 +52,10 @@ async function create(exchange: ScimExchange): Promise<ScimAnswer> {
 }
 
 async function replace(exchange: ScimExchange, id: string, body: Record<string, unknown>): Promise<ScimAnswer> {
-  const person = personOf(body, exchange.ignore);
-  return answered(
-    exchange,
-    200,
-    await exchange.write((write) => changeScimUser(write, exchange.caller, id, () => person, exchange.asked())),
-  );
+  // Read before it is known whom it replaces, so that what nobody knows of it is told with the change.
+  personOf(body, exchange.ignore);
+  const next = (before: StoredPerson) => personOf(body, exchange.ignore, before);
+  return answered(exchange, 200, await exchange.write((write) => changeScimUser(write, exchange.caller, id, next, exchange.asked())));
 }
 
 async function patch(exchange: ScimExchange, id: string, body: Record<string, unknown>): Promise<ScimAnswer> {

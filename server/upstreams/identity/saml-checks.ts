@@ -23,6 +23,10 @@ const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
   Transform: ["http://www.w3.org/2000/09/xmldsig#enveloped-signature", "http://www.w3.org/2001/10/xml-exc-c14n#"],
 };
 
+const VERSION = "2.0";
+/** What may restrict an assertion: one that says anything else says something that was not understood (SAML core, 2.5.1). */
+const CONDITIONS = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
+
 const parsed = (xml: string) => new DOMParser().parseFromString(xml, "text/xml").documentElement;
 
 function childrenOf(element: Element, namespace: string, name: string): Element[] {
@@ -42,6 +46,7 @@ export function checkResponse(xml: string, provider: SamlProvider): void {
   const response = parsed(xml);
   if (response === null || response.localName !== "Response" || response.namespaceURI !== PROTOCOL)
     throw new Error("the answer is no Response");
+  if (response.getAttribute("Version") !== VERSION) throw new Error("the answer is of another version");
   for (const [name, allowed] of Object.entries(ALGORITHMS))
     for (const element of Array.from(response.getElementsByTagNameNS(SIGNATURE, name)))
       if (!allowed.includes(element.getAttribute("Algorithm") ?? "")) throw new Error(`${name} names an algorithm that is not taken`);
@@ -65,6 +70,9 @@ export function checkAssertion(
     throw new Error("no assertion was signed");
   if (only(assertion, ASSERTION, "Issuer").textContent?.trim() !== provider.providerEntityId)
     throw new Error("the assertion is of another Issuer");
+  if (assertion.getAttribute("Version") !== VERSION) throw new Error("the assertion is of another version");
+  // Of one from the past the library checks how old it is.
+  if (!(Date.parse(assertion.getAttribute("IssueInstant") ?? "") <= now + skewMs)) throw new Error("the assertion was not issued yet");
   const id = assertion.getAttribute("ID") ?? "";
   if (id === "") throw new Error("the assertion has no ID");
   const subject = only(assertion, ASSERTION, "Subject");
@@ -80,17 +88,29 @@ export function checkAssertion(
     return asked === requestId ? [until] : [];
   });
   if (confirmed.length === 0) throw new Error("nothing confirms the subject for this sign-in here and now");
-  const conditions = only(assertion, ASSERTION, "Conditions");
+  const limit = checkConditions(only(assertion, ASSERTION, "Conditions"), provider);
+  return { id, notOnOrAfter: Math.max(...confirmed, limit), sessionNotOnOrAfter: sessionEndOf(assertion, now) };
+}
+
+/** Answers until when they hold; 0 where they do not say. */
+function checkConditions(conditions: Element, provider: SamlProvider): number {
+  const elements = Array.from(conditions.childNodes).filter((node): node is Element => node.nodeType === 1);
+  for (const { namespaceURI, localName } of elements)
+    if (namespaceURI !== ASSERTION || !CONDITIONS.includes(localName ?? ""))
+      throw new Error("the assertion has a condition that is not known");
   const audiences = childrenOf(conditions, ASSERTION, "AudienceRestriction");
   const isFor = (one: Element) =>
     childrenOf(one, ASSERTION, "Audience").some((audience) => audience.textContent?.trim() === provider.entityId);
   if (audiences.length === 0 || !audiences.every(isFor)) throw new Error("the assertion is for another Audience");
   const limit = Date.parse(conditions.getAttribute("NotOnOrAfter") ?? "");
-  const session = Date.parse(childrenOf(assertion, ASSERTION, "AuthnStatement")[0]?.getAttribute("SessionNotOnOrAfter") ?? "");
-  if (session <= now) throw new Error("the session at the provider is over");
-  return {
-    id,
-    notOnOrAfter: Math.max(...confirmed, Number.isNaN(limit) ? 0 : limit),
-    sessionNotOnOrAfter: Number.isNaN(session) ? null : session,
-  };
+  return Number.isNaN(limit) ? 0 : limit;
+}
+
+/** When the first of the sessions that it tells of ends. One that tells of none vouches for no sign-in (SAML profiles, 4.1.4.2). */
+function sessionEndOf(assertion: Element, now: number): number | null {
+  const statements = childrenOf(assertion, ASSERTION, "AuthnStatement");
+  if (statements.length === 0) throw new Error("the assertion tells of no sign-in");
+  const ends = statements.map((one) => Date.parse(one.getAttribute("SessionNotOnOrAfter") ?? "")).filter((end) => !Number.isNaN(end));
+  if (ends.some((end) => end <= now)) throw new Error("the session at the provider is over");
+  return ends.length === 0 ? null : Math.min(...ends);
 }

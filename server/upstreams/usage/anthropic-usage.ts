@@ -1,7 +1,7 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { askVendor, countOr, objectList, sumOf, textOr } from "./ask-vendor.ts";
+import { askVendor, countOr, nextPlace, objectList, sumOf, textOr } from "./ask-vendor.ts";
 import {
   DAY_SECONDS,
   daysBefore,
@@ -70,7 +70,7 @@ export function anthropicUsage(outbound: Outbound): UsageVendor {
       if (cursor !== null) query.set("page", cursor);
       const body = await ask(access, PATHS[source], query);
       const items = objectList(body.data).flatMap((bucket) => objectList(bucket.results).map((result) => itemOf(source, bucket, result)));
-      return { items, next: body.has_more === true ? textOr(body.next_page) : null };
+      return { items, next: body.has_more === true ? nextPlace(body.next_page, cursor) : null };
     },
     async keys(access) {
       const keys: VendorKey[] = [];

@@ -1,3 +1,4 @@
+import { storableText } from "../../kernel/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
@@ -7,6 +8,7 @@ import { UsageRefused } from "./usage-vendor.ts";
 export const VENDOR_TIMEOUT_MS = 25_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const LONGEST_WAIT_MS = 6 * 3_600_000;
+const LONGEST_PLACE = 16_384;
 
 interface Question {
   readonly method?: "GET" | "POST";
@@ -64,7 +66,17 @@ function parsed(text: string): unknown {
   }
 }
 
-export const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 500) : null);
+export const textOr = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" ? storableText(value.slice(0, 500)) : null;
+
+/** The place in a list that the vendor names as the next. Cut, it would be none, and the list would begin again without end. */
+export function nextPlace(value: unknown, asked: string | null): string {
+  if (typeof value !== "string" || value === "")
+    throw new UsageRefused("The vendor says that there is more, and not where.", { passing: true });
+  if (value.length > LONGEST_PLACE) throw new UsageRefused("The vendor names the next page by too long a text.", { passing: false });
+  if (value === asked) throw new UsageRefused("The vendor's next page is the one that was asked for.", { passing: false });
+  return value;
+}
 
 /** A count as vendors write it; null where there is none. */
 export const countOr = (value: unknown): number | null =>

@@ -2,7 +2,7 @@ import { signAwsRequest } from "../../kernel/aws-signature.ts";
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { askVendor, objectList, textOr } from "./ask-vendor.ts";
+import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
 import { DAY_MS, DAY_SECONDS, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 
 /** Cost Explorer stands in one region for the whole world. */
@@ -78,7 +78,8 @@ export function awsUsage(outbound: Outbound, clock: { now(): number }): UsageVen
         },
       );
       const answer = await askVendor(outbound, url, { method: "POST", headers, body });
-      return { items: objectList(answer.ResultsByTime).flatMap(itemsOf), next: textOr(answer.NextPageToken) };
+      const next = textOr(answer.NextPageToken) === null ? null : nextPlace(answer.NextPageToken, cursor);
+      return { items: objectList(answer.ResultsByTime).flatMap(itemsOf), next };
     },
   };
 }

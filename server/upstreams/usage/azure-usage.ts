@@ -1,7 +1,7 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { askVendor, objectList, textOr } from "./ask-vendor.ts";
+import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
 import { DAY_MS, DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 
 const VERSION = "2023-11-01";
@@ -98,8 +98,8 @@ export function azureUsage(outbound: Outbound): UsageVendor {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const { properties } = await askVendor(outbound, url, { method: "POST", headers, body });
       if (!isObject(properties)) throw new UsageRefused("The vendor's answer has no properties.", { passing: false });
-      const next = properties.nextLink;
-      return { items: itemsOf(properties), next: typeof next === "string" && next !== "" ? next : null };
+      const next = textOr(properties.nextLink) === null ? null : nextPlace(properties.nextLink, cursor);
+      return { items: itemsOf(properties), next };
     },
   };
 }

@@ -1,7 +1,8 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
+import { storableText } from "../../kernel/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { askVendor, countOr, objectList, sumOf, textOr } from "./ask-vendor.ts";
+import { askVendor, countOr, nextPlace, objectList, sumOf, textOr } from "./ask-vendor.ts";
 import {
   DAY_MS,
   DAY_SECONDS,
@@ -32,19 +33,19 @@ function dimensionsOf(source: string, result: JsonObject): Record<string, string
   return Object.fromEntries(
     (GROUPED[source] ?? []).map((name) => {
       const value = result[name];
-      return [name, value === null || value === undefined ? null : String(value).slice(0, 500)];
+      return [name, value === null || value === undefined ? null : storableText(String(value).slice(0, 500))];
     }),
   );
 }
 
 function itemOf(source: string, bucket: JsonObject, result: JsonObject): UsageItem {
   const dimensions = dimensionsOf(source, result);
-  const start = countOr(bucket.start_time);
-  if (start === null) throw new UsageRefused("The vendor's answer has a bucket without its start.", { passing: false });
+  const start = new Date((countOr(bucket.start_time) ?? Number.NaN) * 1000);
+  if (Number.isNaN(start.getTime())) throw new UsageRefused("The vendor's answer has a bucket without its start.", { passing: false });
   const amount = isObject(result.amount) ? result.amount : {};
   const cost = source === "costs" ? nanoOf(amount.value) : null;
   return {
-    start: new Date(start * 1000),
+    start,
     seconds: DAY_SECONDS,
     dimensions,
     model: source === "costs" ? modelOfLine(dimensions.line_item ?? null) : (dimensions.model ?? null),
@@ -97,7 +98,7 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
       if (cursor !== null) query.set("page", cursor);
       const body = await ask(access, source === "costs" ? "costs" : `usage/${source}`, query);
       const items = objectList(body.data).flatMap((bucket) => objectList(bucket.results).map((result) => itemOf(source, bucket, result)));
-      return { items, next: body.has_more === true ? textOr(body.next_page) : null };
+      return { items, next: body.has_more === true ? nextPlace(body.next_page, cursor) : null };
     },
     async keys(access) {
       const keys: VendorKey[] = [];
