@@ -143,6 +143,21 @@ describe("a tenant's configuration", () => {
     expect(planned).toEqual({ code: 2, out: '~ providers "ours"\n    api_key: another secret\n', err: "" });
   });
 
+  test("of a secret that no read shows anything of, plan has no word and apply leaves it to the gateway", async () => {
+    const tenant = await newTenant("masked");
+    const path = await file(
+      "masked.yaml",
+      `${HEAD}providers: [{ provider_key: p, api_format: openai, api_key: { from_env: SHORT_KEY } }]\n`,
+    );
+    const run = async (action: string, key: string) => await config([action, path, "--tenant", "masked"], { SHORT_KEY: key });
+    expect((await run("apply", "EMPTY")).out).toEndWith("1 change made.\n");
+    expect((await tenant.get("/v1/admin/providers")).providers[0].api_key_hint).toBe("****");
+    expect(await run("plan", "EMPTY")).toEqual({ code: 0, out: "Nothing is to be done.\n", err: "" });
+    expect((await run("apply", "EMPTY")).out).toBe("Nothing was to be done.\n");
+    expect((await run("plan", "none")).code).toBe(0);
+    expect((await run("apply", "none")).out).toBe('~ providers "p"\n    api_key: another secret\n1 change made.\n');
+  });
+
   test("--prune deletes what a section of the file does not name, and nothing of other sections or tenants", async () => {
     const path = await file("fewer.yaml", `${HEAD}argument_policies: []\nsemantic_policies: []\n`);
     expect((await config(["apply", path, "--tenant", "first"])).out).toBe("Nothing was to be done.\n");
@@ -168,6 +183,7 @@ describe("a tenant's configuration", () => {
       ["a: [", [/it is no YAML/]],
       ["- a", [/mapping of sections/]],
       ["resource_groups: []", [/^gatehouse config: format: must be/]],
+      [`${HEAD}llms: []\nproviders: []\nllms: []`, [/llms: is there twice/]],
       [`${HEAD}modles: []\nllms: {}`, [/modles: is no section/, /llms: must be a list/]],
       [
         `${HEAD}llms: [{ name: a }, { name: a }, 3, { model_name: b }]`,
@@ -216,7 +232,7 @@ describe("a tenant's configuration", () => {
 });
 
 describe("a configuration of another gateway", () => {
-  const imported = (args: readonly string[]) => ran((io) => importCommand([...args], io));
+  const imported = (args: readonly string[], env = {}) => ran((io) => importCommand([...args], env, io));
   const ask = (apiKey: string, model: string) =>
     fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
