@@ -128,7 +128,7 @@ async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command !== "start") endWithReader();
   if (command === "audit") process.exit(await auditCommand(rest, io));
   if (command === "config") process.exit(await configCommand(rest, process.env, io));
-  if (command === "import") process.exit(await importCommand(rest, io));
+  if (command === "import") process.exit(await importCommand(rest, process.env, io));
   if (command === "verify") process.exit(await verifyCommand(rest, Date.now(), io));
   if (command === "backup") process.exit(await backupCommand(rest, process.env, io));
   if (command === "restore") process.exit(await restoreCommand(rest, process.env, io));

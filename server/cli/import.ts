@@ -6,6 +6,7 @@ import { yamlOf } from "../runtime/yaml.ts";
 import type { CommandIo } from "./command-io.ts";
 import { FORMAT } from "./configuration/document.ts";
 import { KINDS } from "./configuration/kinds.ts";
+import type { Environment } from "./configuration/secrets.ts";
 import type { Imported } from "./imports/imported.ts";
 import { importLitellm } from "./imports/litellm.ts";
 import { importModelList } from "./imports/openrouter.ts";
@@ -17,14 +18,15 @@ const USAGE = `Usage:
   gatehouse import openrouter MODELS.json [--group NAME] [--url BASE_URL] [--output FILE]
 
 Writes another gateway's configuration as a file for \`gatehouse config apply\`, and tells what has no equal. Nothing is sent
-anywhere, and no secret is copied: the file names the variables that hold them.
+anywhere, and no secret is copied: the file names the variables that hold them. Other variables that LiteLLM's file names,
+for addresses and regions, are read here.
 
   --group NAME   the resource group that gets the models (imported)
   --url URL      where an OpenAI-compatible list of models comes from (https://openrouter.ai/api/v1)
 `;
 
 /** `gatehouse import ...`. Resolves with the exit code; never throws. */
-export async function importCommand(argv: string[], io: CommandIo): Promise<number> {
+export async function importCommand(argv: string[], env: Environment, io: CommandIo): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
       args: argv,
@@ -43,7 +45,7 @@ export async function importCommand(argv: string[], io: CommandIo): Promise<numb
     const [from, path, ...rest] = positionals;
     if (path === undefined || rest.length > 0) throw new Error(`cannot understand "import ${positionals.join(" ")}"\n${USAGE}`);
     const text = readFileSync(path, "utf8");
-    const imported = read(from ?? "", text, values.group, values.url, basename(path).replace(/\.[^.]*$/, ""));
+    const imported = read(from ?? "", text, { ...values, name: basename(path).replace(/\.[^.]*$/, "") }, env);
     const file = { format: FORMAT, ...imported.file(KINDS.map(({ section }) => section)) };
     const written = `${headOf(from ?? "", imported)}${yamlOf(file)}`;
     if (values.output === undefined) await io.stdout(written);
@@ -56,8 +58,14 @@ export async function importCommand(argv: string[], io: CommandIo): Promise<numb
   }
 }
 
-function read(from: string, text: string, group: string, url: string, name: string): Imported {
-  if (from === "litellm") return importLitellm(text, group);
+interface Asked {
+  readonly group: string;
+  readonly url: string;
+  readonly name: string;
+}
+
+function read(from: string, text: string, { group, url, name }: Asked, env: Environment): Imported {
+  if (from === "litellm") return importLitellm(text, group, env);
   if (from === "portkey") return importPortkey(text, group, name);
   if (from === "openrouter") return importModelList(text, group, url);
   throw new Error(`cannot import from "${from}"\n${USAGE}`);

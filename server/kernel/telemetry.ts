@@ -1,3 +1,4 @@
+import { VERDICTS } from "@gatehouse/ledger-format/verdict";
 import { CallSums } from "./call-sums.ts";
 import type { CallUse } from "./summed-use.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
@@ -73,6 +74,8 @@ export function telemetry(number: number | null = null): Telemetry {
     labelNames: ["verdict"],
     registers,
   });
+  // There from the start: of a series that begins with 1, Prometheus sees no increase, and an alert would miss the first.
+  for (const verdict of VERDICTS) verifications.labels(verdict).inc(0);
   const adminRefusals = new Counter({
     name: "gatehouse_admin_refused_total",
     help: "Requests the control plane refused, by reason",

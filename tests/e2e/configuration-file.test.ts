@@ -44,6 +44,8 @@ async function file(name: string, text: string): Promise<string> {
 
 async function newTenant(id: string) {
   await world.admin.post("/v1/admin/tenants", { id, name: id });
+  const skill = "---\nname: count-words\ndescription: Counts words.\n---\n";
+  await world.admin.post(`/v1/admin/agent-skills/import?tenant_id=${id}`, { files: [{ path: "SKILL.md", content: skill }] });
   return { get: (path: string) => world.admin.get(`${path}?tenant_id=${id}`) };
 }
 
@@ -54,8 +56,9 @@ const EVERYTHING = `${HEAD}
 tenant: { display_name: Shown, allowed_regions: [eu], default_judge_model_id: chat model }
 notice: { enabled: true, surface: banner, texts: { en: An AI answers. } }
 resource_groups:
-  - { name: team, parent_group_id: company, phi_resource: true }
+  - { name: team, parent_group_id: company, phi_resource: true, default_knowledgebase_ids: [] }
   - name: company
+    default_knowledgebase_ids: [handbook]
     llm_global_limits: { budget: { monthly_limit_usd: 50 } }
     run_ceilings: { max_llm_calls_per_run: 9 }
     llms: { chat model: { limits: { requests: { daily_limit: 7 } }, portal_visible: false } }
@@ -68,9 +71,14 @@ llms:
   - { name: chat model, model_name: m, provider: ours, modes: [chat, responses], group_ids: [company, team], input_cost_per_million_tokens: 0.15 }
   - { name: embedder, provider: ours, modes: [embedding], group_ids: [team], routing_group_id: null }
   - { name: member, provider: ours, routing_group_id: smart, routing_weight: 2, group_ids: [team] }
+knowledge_bases: [{ name: handbook, embedding_model_id: embedder, indexing_group_id: team, group_ids: [team, company], top_k: 7 }]
+kb_connectors: [{ name: wiki, knowledge_base_id: handbook, connector_type: directory, location: wiki }]
 web_search_providers: [{ name: searcher, kind: brave, base_url: "http://127.0.0.1:9/", api_key: { from_env: SEARCH_KEY }, price_per_search_usd: 0.005 }]
-mcp_servers: [{ name: tools, base_url: "http://127.0.0.1:9", auth_type: bearer, api_key: { from_env: TOOLS_KEY } }]
-server_configs: [{ name: of the team, mcp_server_id: tools, group_ids: [team], approval_required_tools: [pay], approver_group_ids: [company] }]
+mcp_servers:
+  - { name: tools, base_url: "http://127.0.0.1:9", auth_type: bearer, api_key: { from_env: TOOLS_KEY } }
+  - { name: 工具, base_url: "http://127.0.0.1:8", auth_type: bearer, api_key: { from_env: TOOLS_KEY } }
+  - { name: 資料, base_url: "http://127.0.0.1:7", auth_type: bearer, api_key: { from_env: TOOLS_KEY } }
+server_configs: [{ name: closed, mcp_server_id: tools, group_ids: [company], enabled_tools: [] }, { name: of the team, mcp_server_id: tools, group_ids: [team], approval_required_tools: [pay], approver_group_ids: [company] }]
 virtual_servers: [{ name: both, members: [{ mcp_server_id: tools, slug: own }], group_ids: [team] }]
 agents: [{ card_name: helper, name: Helper, base_url: "http://127.0.0.1:9/a2a", auth_type: bearer, credentials: { value: { from_env: AGENT_KEY } } }]
 agent_grants: [{ agent_id: helper, group_ids: [team], decision: approval_required }]
@@ -90,7 +98,9 @@ identity_providers:
     oidc: { issuer: "https://issuer.example", client_id: gatehouse }
     client_secret: { from_env: OIDC_SECRET }
     group_mappings: [{ group: builders, end_user_group_id: people }]
-api_keys: [{ resource_group_id: team, name: app, access_mode: shared }]
+api_keys:
+  - { resource_group_id: team, name: no skills, access_mode: shared, allowed_skill_ids: [] }
+  - { resource_group_id: team, name: app, access_mode: shared, allowed_skill_ids: [count-words] }
 `;
 
 const SECRETS = {
@@ -110,7 +120,10 @@ describe("a tenant's configuration", () => {
     const made = await config(["apply", path, "--tenant", "first", "--keys-file", keys], SECRETS);
     expect([made.code, made.err]).toEqual([0, ""]);
     expect((await stat(keys)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(keys, "utf8"))).toEqual({ "team / app": expect.stringMatching(/^sk_gw_api_/) });
+    expect(JSON.parse(await readFile(keys, "utf8"))).toEqual({
+      "team / app": expect.stringMatching(/^sk_gw_api_/),
+      "team / no skills": expect.stringMatching(/^sk_gw_api_/),
+    });
 
     const exported = await config(["export", "--tenant", "first"]);
     expect([exported.code, exported.err]).toEqual([0, ""]);
@@ -118,9 +131,21 @@ describe("a tenant's configuration", () => {
     const again = await file("exported.yaml", exported.out);
     expect(await config(["plan", again, "--tenant", "first"])).toEqual({ code: 0, out: "Nothing is to be done.\n", err: "" });
     const variables = Object.fromEntries(
-      [...exported.out.matchAll(/^ +from_env: (\w+)/gm)].map(([, name = ""], n) => [name, Object.values(SECRETS)[n] ?? ""]),
+      [...exported.out.matchAll(/^ +from_env: (\w+)/gm)].map(([, name = ""], n) => [
+        name,
+        Object.values(SECRETS)[n] ?? `another-secret-${n}`,
+      ]),
     );
-    expect(Object.keys(variables)).toHaveLength(5);
+    expect(Object.keys(variables)).toHaveLength(7);
+    // Nothing at all and an empty list are two things: every tool and none.
+    for (const [member, times] of [
+      ["enabled_tools: []", 1],
+      ["allowed_skill_ids: []", 1],
+      ["default_knowledgebase_ids: []", 1],
+    ] as const)
+      expect(exported.out.split(member)).toHaveLength(times + 1);
+    // No id of this tenant's records is in it.
+    expect(exported.out).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|\b(skill|mcp|agent)-[0-9A-HJKMNP-TV-Z]{26}/);
     const second = await config(["apply", again, "--tenant", "second", "--keys-file", keys], variables);
     expect([second.code, second.err]).toEqual([0, ""]);
     expect((await config(["export", "--tenant", "second"])).out.replace("name: second", "name: first")).toBe(exported.out);
@@ -141,6 +166,21 @@ describe("a tenant's configuration", () => {
     const path = await file("everything.yaml", EVERYTHING);
     const planned = await config(["plan", path, "--tenant", "first"], { ...SECRETS, OURS_KEY: "sk-ours-999999" });
     expect(planned).toEqual({ code: 2, out: '~ providers "ours"\n    api_key: another secret\n', err: "" });
+  });
+
+  test("of a secret that no read shows anything of, plan has no word and apply leaves it to the gateway", async () => {
+    const tenant = await newTenant("masked");
+    const path = await file(
+      "masked.yaml",
+      `${HEAD}providers: [{ provider_key: p, api_format: openai, api_key: { from_env: SHORT_KEY } }]\n`,
+    );
+    const run = async (action: string, key: string) => await config([action, path, "--tenant", "masked"], { SHORT_KEY: key });
+    expect((await run("apply", "EMPTY")).out).toEndWith("1 change made.\n");
+    expect((await tenant.get("/v1/admin/providers")).providers[0].api_key_hint).toBe("****");
+    expect(await run("plan", "EMPTY")).toEqual({ code: 0, out: "Nothing is to be done.\n", err: "" });
+    expect((await run("apply", "EMPTY")).out).toBe("Nothing was to be done.\n");
+    expect((await run("plan", "none")).code).toBe(0);
+    expect((await run("apply", "none")).out).toBe('~ providers "p"\n    api_key: another secret\n1 change made.\n');
   });
 
   test("--prune deletes what a section of the file does not name, and nothing of other sections or tenants", async () => {
@@ -168,6 +208,7 @@ describe("a tenant's configuration", () => {
       ["a: [", [/it is no YAML/]],
       ["- a", [/mapping of sections/]],
       ["resource_groups: []", [/^gatehouse config: format: must be/]],
+      [`${HEAD}llms: []\nproviders: []\nllms: []`, [/llms: is there twice/]],
       [`${HEAD}modles: []\nllms: {}`, [/modles: is no section/, /llms: must be a list/]],
       [
         `${HEAD}llms: [{ name: a }, { name: a }, 3, { model_name: b }]`,
@@ -216,7 +257,7 @@ describe("a tenant's configuration", () => {
 });
 
 describe("a configuration of another gateway", () => {
-  const imported = (args: readonly string[]) => ran((io) => importCommand([...args], io));
+  const imported = (args: readonly string[], env = {}) => ran((io) => importCommand([...args], env, io));
   const ask = (apiKey: string, model: string) =>
     fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",

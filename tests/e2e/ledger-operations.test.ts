@@ -75,6 +75,9 @@ test("metrics tell rows written, syncs, and what verifications said", async () =
   const { chains } = await world.admin.get("/v1/admin/audit/chains");
   expect((await world.admin.post(`/v1/admin/audit/chains/${chains[0].chain_id}/verify`, {})).verdict).toBe("intact");
   expect(await metric('gatehouse_ledger_verifications_total{verdict="intact"}')).toBe(1);
+  // An increase from nothing is none, so an alert on the first one needs the series to be there before.
+  for (const verdict of ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored"])
+    expect(await metric(`gatehouse_ledger_verifications_total{verdict="${verdict}"}`)).toBe(0);
 });
 
 test("rows are exported as CSV and as JSON lines, and a wrong query names its field", async () => {

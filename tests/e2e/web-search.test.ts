@@ -38,6 +38,8 @@ beforeAll(async () => {
         return new Response(pdf(["Otters are mammals.", "They hold hands."]) as never, { headers: { "content-type": "application/pdf" } });
       if (pathname === "/scan.pdf") return new Response(pdf([""]) as never, { headers: { "content-type": "application/pdf" } });
       if (pathname === "/torn.pdf") return new Response("%PDF-1.4 nonsense", { headers: { "content-type": "application/pdf" } });
+      if (pathname === "/unseen")
+        return new Response("Plain\u200B words\u{E0041}\u202E.", { headers: { "content-type": "text/plain; charset=utf-8" } });
       if (pathname === "/leak")
         return new Response("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q", { headers: { "content-type": "text/plain" } });
       return new Response(PAGE, html);
@@ -219,6 +221,16 @@ test("a PDF page is read as its text, and one that holds none says so", async ()
     const refused = await read(path);
     expect([path, refused.isError, refused.content[0].text]).toEqual([path, true, expect.stringContaining("The page was not read.")]);
   }
+});
+
+test("what nobody sees and a model reads is taken out of results and pages", async () => {
+  const team = await searching();
+  vendors.found = [{ title: "Un\u200Bseen", url: `${SITE}/unseen`, text: "about\u{E0041}\u{E0042} it" }];
+  const { result } = (await call(team, "web_search", { query: "unseen" })).body;
+  expect(result.structuredContent.results).toMatchObject([{ title: "Unseen", snippet: "about it" }]);
+  const { result: read } = (await call(team, "web_fetch", { url: `${SITE}/unseen` })).body;
+  expect(read.structuredContent).toMatchObject({ text: "Plain words.", total_length: 12 });
+  expect(JSON.stringify([result, read])).not.toMatch(/[\u200B\u202E]|[\u{E0000}-\u{E007F}]/u);
 });
 
 test("addresses nobody was given are read only where their domain is allowed by name", async () => {

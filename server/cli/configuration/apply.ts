@@ -20,7 +20,10 @@ export async function carryOut(step: Step, api: ConfigApi, current: Current): Pr
     await api.ask("DELETE", `${kind.path}/${encodeURIComponent(step.id)}`);
     return { step, changed: true, apiKey: null };
   }
-  const entry = current.names.identified(kind, step.entry);
+  // A change sends the members that differ alone, so only those are looked up.
+  const sent =
+    step.action === "create" ? step.entry : onlyMembers(step.entry, [...kind.key, ...step.differences.map(({ member }) => topOf(member))]);
+  const entry = current.names.identified(kind, sent);
   if (step.action === "create") {
     const { path, body } = creation(kind, entry);
     const made = await api.ask("POST", path, body);
@@ -28,8 +31,9 @@ export async function carryOut(step: Step, api: ConfigApi, current: Current): Pr
     return { step, changed: true, apiKey: typeof made["key"] === "string" ? made["key"] : null };
   }
   const changes = Object.fromEntries(step.differences.map(({ member }) => [topOf(member), entry[topOf(member)] ?? null]));
-  const before = await api.ask("GET", `${kind.path}/${encodeURIComponent(step.id)}`);
-  const after = await api.ask("PATCH", `${kind.path}/${encodeURIComponent(step.id)}`, changes);
+  const id = step.id ?? current.names.idOf(kind.section, step.name) ?? "";
+  const before = await api.ask("GET", `${kind.path}/${encodeURIComponent(id)}`);
+  const after = await api.ask("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes);
   return { step, changed: before["updated_at"] !== after["updated_at"], apiKey: null };
 }
 
@@ -42,4 +46,8 @@ function creation(kind: Kind, entry: ConfigEntry): { readonly path: string; read
 
 function topOf(place: string): string {
   return place.split(".")[0] ?? place;
+}
+
+function onlyMembers(entry: ConfigEntry, members: readonly string[]): ConfigEntry {
+  return Object.fromEntries(Object.entries(entry).filter(([member]) => members.includes(member)));
 }

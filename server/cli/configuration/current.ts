@@ -1,7 +1,7 @@
 import type { ConfigApi } from "./admin-api.ts";
 import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
-import { type Kind, KINDS } from "./kinds.ts";
-import { membersTaken } from "./members.ts";
+import { KINDS_IN_FILES, type Kind, KINDS } from "./kinds.ts";
+import { membersTaken, membersTakingNull } from "./members.ts";
 import { entryName } from "./entry-name.ts";
 import { Names } from "./names.ts";
 import { withoutPlaces } from "./places.ts";
@@ -22,6 +22,8 @@ export interface Current {
   readonly records: ReadonlyMap<string, readonly CurrentRecord[]>;
   /** The members that can be set when one is made, by section. */
   readonly taken: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Those of them that may be null. */
+  readonly nullable: ReadonlyMap<string, ReadonlySet<string>>;
   /** The members that can be changed later. */
   readonly changeable: ReadonlyMap<string, ReadonlySet<string>>;
   /** The tenant's own settings; null for an administrator who may not read them. */
@@ -38,20 +40,26 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
     const all = (await api.all(kind.path, kind.list)).filter((record) => kind.isLeftOut?.(record) !== true);
     lists.set(
       kind.section,
-      all.filter((record) => kind.isOwn?.(record) !== true),
+      all.filter((record) => kind.isOwn?.(record) !== true && kind.isNamedOnly !== true),
     );
     // A record that is told from others by what it refers to is named after those.
     for (const record of all) names.add(kind.section, entryName(kind, names.named(kind, record)), String(record["id"]));
   }
   const taken = new Map<string, ReadonlySet<string>>();
+  const nullable = new Map<string, ReadonlySet<string>>();
   const changeable = new Map<string, ReadonlySet<string>>();
   const records = new Map<string, CurrentRecord[]>();
-  for (const kind of KINDS) {
-    taken.set(kind.section, membersTaken(document, "POST", kind.createPath?.replace("{resource_group_id}", "{id}") ?? kind.path));
+  for (const kind of KINDS_IN_FILES) {
+    const made = kind.createPath?.replace("{resource_group_id}", "{id}") ?? kind.path;
+    taken.set(kind.section, membersTaken(document, "POST", made));
+    nullable.set(kind.section, membersTakingNull(document, "POST", made));
     changeable.set(kind.section, membersTaken(document, "PATCH", `${kind.path}/{id}`));
     records.set(
       kind.section,
-      (lists.get(kind.section) ?? []).map((record) => currentRecord(kind, record, taken.get(kind.section) ?? new Set(), names)),
+      (lists.get(kind.section) ?? [])
+        .map((record) => currentRecord(kind, record, taken.get(kind.section) ?? new Set(), names))
+        // By name, so that two tenants made from one file are exported alike.
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     );
   }
   const tenantMembers = membersTaken(document, "PATCH", "/v1/admin/tenants/{id}");
@@ -59,6 +67,7 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
     names,
     records,
     taken,
+    nullable,
     changeable,
     tenantMembers,
     tenant: await readTenant(api, tenantMembers, names),

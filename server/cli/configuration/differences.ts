@@ -8,6 +8,8 @@ export interface Difference {
   /** Null in both for a secret, which is never shown. */
   readonly before: ConfigValue;
   readonly after: ConfigValue;
+  /** False for a secret of which no read shows whether it is another: only writing it tells. */
+  readonly isSeen: boolean;
 }
 
 /** Which members of an entry a record does not have. Members that the entry does not name are left as they are. */
@@ -19,10 +21,12 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
     if (kind.key.includes(member)) continue;
     const before = current.entry[member] ?? null;
     const same = kind.partial?.includes(member) === true ? isWithin(after, before) : isEqual(kind, member, after, before);
-    if (!same) found.push({ member, before, after });
+    if (!same) found.push({ member, before, after, isSeen: true });
   }
-  for (const member of secrets.filter((place) => wanted[place] !== undefined))
-    if (!looksSame(wanted[member] ?? null, member, current.record)) found.push({ member, before: null, after: null });
+  for (const member of secrets.filter((place) => wanted[place] !== undefined)) {
+    const looks = lookOf(wanted[member] ?? null, member, current.record);
+    if (looks !== "same") found.push({ member, before: null, after: null, isSeen: looks === "other" });
+  }
   return found;
 }
 
@@ -44,9 +48,14 @@ function isWithin(wanted: ConfigValue, found: ConfigValue): boolean {
   return isConfigEntry(found) && Object.entries(wanted).every(([name, value]) => isWithin(value, found[name] ?? null));
 }
 
-/** All that can be seen of a secret are its last four characters, or that there is one. */
-function looksSame(secret: ConfigValue, member: string, record: ConfigEntry): boolean {
+/** What stands for the last four characters of a short secret, and of a file. */
+const UNSHOWN = "****";
+
+/** All that can be seen of a secret are its last four characters, and of some that there is one. */
+function lookOf(secret: ConfigValue, member: string, record: ConfigEntry): "same" | "other" | "unknown" {
+  const isThere = record[`has_${member}`] === true;
+  if (secret === null || !isThere) return (secret !== null) === isThere ? "same" : "other";
   const hint = record[`${member}_hint`];
-  if (typeof secret === "string" && typeof hint === "string") return secret.endsWith(hint);
-  return secret === null ? record[`has_${member}`] !== true : record[`has_${member}`] === true;
+  if (typeof secret !== "string" || typeof hint !== "string" || hint === UNSHOWN) return "unknown";
+  return secret.endsWith(hint) ? "same" : "other";
 }

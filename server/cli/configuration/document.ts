@@ -1,6 +1,6 @@
 import { readYaml } from "../../runtime/yaml.ts";
 import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
-import { type Kind, KINDS } from "./kinds.ts";
+import { KINDS_IN_FILES, type Kind } from "./kinds.ts";
 import { entryName } from "./entry-name.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
@@ -26,7 +26,7 @@ export function readConfigurationFile(text: string): ConfigurationFile {
     throw new Error(`it is no YAML: ${(error as Error).message}`, { cause: error });
   }
   if (!isConfigEntry(parsed)) throw new Error("it must be a mapping of sections");
-  const wrong: string[] = [];
+  const wrong = sectionsTwice(text).map((section) => `${section}: is there twice, and only the last one would count`);
   const { format, tenant, notice, ...rest } = parsed;
   if (format !== FORMAT) wrong.push(`format: must be ${FORMAT}`);
   for (const [name, value] of Object.entries({ tenant, notice }))
@@ -34,13 +34,21 @@ export function readConfigurationFile(text: string): ConfigurationFile {
   const sections = new Map<string, readonly ConfigEntry[]>();
   const groupDocuments = new Map<string, ConfigEntry>();
   for (const [section, value] of Object.entries(rest)) {
-    const kind = KINDS.find((one) => one.section === section);
+    const kind = KINDS_IN_FILES.find((one) => one.section === section);
     if (kind === undefined)
-      wrong.push(`${section}: is no section; there are tenant, notice, ${KINDS.map((one) => one.section).join(", ")}`);
+      wrong.push(`${section}: is no section; there are tenant, notice, ${KINDS_IN_FILES.map((one) => one.section).join(", ")}`);
     else sections.set(section, entriesOf(kind, value ?? [], wrong, groupDocuments));
   }
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
   return { sections, tenant: isConfigEntry(tenant) ? tenant : null, notice: isConfigEntry(notice) ? notice : null, groupDocuments };
+}
+
+/** What the reader of YAML passes over in silence: the first of two sections of one name would be as if it were not there. */
+function sectionsTwice(text: string): string[] {
+  if (text.trimStart().startsWith("{")) return [];
+  const names = ["tenant", "notice", ...KINDS_IN_FILES.map(({ section }) => section)];
+  const seen = [...text.matchAll(/^["']?([a-z_]+)["']?[ \t]*:(?=\s|$)/gm)].map(([, name]) => name ?? "");
+  return names.filter((name) => seen.filter((one) => one === name).length > 1);
 }
 
 function entriesOf(kind: Kind, value: ConfigValue, wrong: string[], groupDocuments: Map<string, ConfigEntry>): ConfigEntry[] {

@@ -2,8 +2,8 @@ import { yamlOf } from "../../runtime/yaml.ts";
 import type { ConfigApi } from "./admin-api.ts";
 import { readCurrent, readGroupDocuments } from "./current.ts";
 import { FORMAT } from "./document.ts";
-import { KINDS } from "./kinds.ts";
-import { secretReferences } from "./secrets.ts";
+import { KINDS_IN_FILES } from "./kinds.ts";
+import { SecretNames } from "./secrets.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 const HEAD = `# The configuration of a tenant: what \`gatehouse config apply\` makes.
@@ -11,21 +11,22 @@ const HEAD = `# The configuration of a tenant: what \`gatehouse config apply\` m
 # { from_env: NAME } is what the variable holds when this is applied, and stays as it is where the variable is not set.
 `;
 
-/** Everything that configures a tenant, as a file. Members that are null or empty are left out, unless `all` is asked for. */
+/** Everything that configures a tenant, as a file. Members that say nothing are left out, unless `all` is asked for. */
 export async function exportConfiguration(api: ConfigApi, all: boolean): Promise<string> {
   const current = await readCurrent(api);
   const file: Record<string, ConfigValue> = { format: FORMAT };
-  if (current.tenant !== null) file["tenant"] = all ? current.tenant : said(current.tenant);
+  if (current.tenant !== null) file["tenant"] = all ? current.tenant : said(current.tenant, new Set());
   if (current.notice !== null) file["notice"] = current.notice;
-  for (const kind of KINDS) {
+  const secrets = new SecretNames();
+  for (const kind of KINDS_IN_FILES) {
     const entries: ConfigEntry[] = [];
     for (const { entry, name, id, record } of current.records.get(kind.section) ?? []) {
       const documents = kind.section === "resource_groups" ? await readGroupDocuments(api, id, current.names) : {};
-      const shown = all ? entry : said(entry);
+      const shown = all ? entry : said(entry, current.nullable.get(kind.section) ?? new Set());
       entries.push({
         ...Object.fromEntries(kind.key.map((member) => [member, entry[member] ?? null])),
         ...shown,
-        ...secretReferences(kind, name, record),
+        ...secrets.references(kind, name, record),
         ...documents,
       });
     }
@@ -34,11 +35,9 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
   return `${HEAD}${yamlOf(file)}`;
 }
 
-function said(entry: ConfigEntry): ConfigEntry {
-  return Object.fromEntries(
-    Object.entries(entry).filter(
-      ([, value]) =>
-        !(value === null || (Array.isArray(value) && value.length === 0) || (isConfigEntry(value) && Object.keys(value).length === 0)),
-    ),
-  );
+/** Without what is null, and without what is empty where it could be nothing else. */
+function said(entry: ConfigEntry, nullable: ReadonlySet<string>): ConfigEntry {
+  const isEmpty = (value: ConfigValue): boolean =>
+    (Array.isArray(value) && value.length === 0) || (isConfigEntry(value) && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(entry).filter(([member, value]) => value !== null && (nullable.has(member) || !isEmpty(value))));
 }

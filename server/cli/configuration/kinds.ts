@@ -19,6 +19,10 @@ export interface Kind {
   readonly createPath?: string;
   /** Records that are nobody's configuration. */
   readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
+  /** Of `references`, those to sections that come later: they are set when these are there. */
+  readonly later?: readonly string[];
+  /** Others may name them, and no file holds them. */
+  readonly isNamedOnly?: true;
   /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
   readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
@@ -32,7 +36,8 @@ export const KINDS: readonly Kind[] = [
     path: "/v1/admin/resource-groups",
     list: "resource_groups",
     key: ["name"],
-    references: { parent_group_id: "resource_groups" },
+    references: { parent_group_id: "resource_groups", default_knowledgebase_ids: "knowledge_bases" },
+    later: ["default_knowledgebase_ids"],
   },
   {
     section: "end_user_groups",
@@ -45,6 +50,23 @@ export const KINDS: readonly Kind[] = [
   { section: "providers", path: "/v1/admin/providers", list: "providers", key: ["provider_key"], secrets: ["api_key"] },
   { section: "routing_groups", path: "/v1/admin/llm-router/routing-groups", list: "routing_groups", key: ["id"] },
   { section: "llms", path: "/v1/admin/llms", list: "llms", key: ["name"], references: GROUPS, secrets: ["api_key"] },
+  {
+    section: "knowledge_bases",
+    path: "/v1/admin/knowledgebases",
+    list: "knowledgebases",
+    key: ["name"],
+    references: { ...GROUPS, embedding_model_id: "llms", indexing_group_id: "resource_groups" },
+  },
+  {
+    section: "kb_connectors",
+    path: "/v1/admin/kb-connectors",
+    list: "connectors",
+    key: ["name"],
+    references: { knowledge_base_id: "knowledge_bases" },
+    secrets: ["credential"],
+  },
+  // They are imported as archives, with files that no configuration holds.
+  { section: "agent_skills", path: "/v1/admin/agent-skills", list: "agent_skills", key: ["name"], isNamedOnly: true },
   // The first makes the tool server that configurations of servers name.
   { section: "web_search_providers", path: "/v1/admin/web-search", list: "web_search_providers", key: ["name"], secrets: ["api_key"] },
   {
@@ -129,10 +151,13 @@ export const KINDS: readonly Kind[] = [
     path: "/v1/admin/api-keys",
     list: "api_keys",
     key: ["resource_group_id", "name"],
-    references: { resource_group_id: "resource_groups" },
+    references: { resource_group_id: "resource_groups", allowed_skill_ids: "agent_skills" },
     createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
     derived: ["end_user_id", "scope"],
     // A person's own keys come and go with the person.
     isLeftOut: ({ status, end_user_id: person }) => status !== "active" || person !== null,
   },
 ];
+
+/** The sections of a file. */
+export const KINDS_IN_FILES: readonly Kind[] = KINDS.filter(({ isNamedOnly }) => isNamedOnly !== true);

@@ -2,13 +2,28 @@ import { isConfigEntry, type ConfigEntry } from "./value.ts";
 
 /** The members that a request's body takes, as the gateway's own document says. */
 export function membersTaken(document: ConfigEntry, method: string, path: string): ReadonlySet<string> {
+  // Which tenant is meant is said once, for all.
+  return new Set(Object.keys(propertiesOf(document, method, path)).filter((member) => member !== "tenant_id"));
+}
+
+/** Those of them that may be null: there nothing at all and an empty list are two things, such as every tool and none. */
+export function membersTakingNull(document: ConfigEntry, method: string, path: string): ReadonlySet<string> {
+  const takesNull = (schema: unknown): boolean => {
+    const one = resolved(document, schema);
+    const choices = at(one, "anyOf");
+    return at(one, "type") === "null" || (Array.isArray(choices) && choices.some(takesNull));
+  };
+  const properties = Object.entries(propertiesOf(document, method, path));
+  return new Set(properties.filter(([, schema]) => takesNull(schema)).map(([member]) => member));
+}
+
+function propertiesOf(document: ConfigEntry, method: string, path: string): ConfigEntry {
   const operation = at(at(at(document, "paths"), path), method.toLowerCase());
   const content = at(at(operation, "requestBody"), "content");
   const schema = resolved(document, at(at(content, "application/json"), "schema"));
   const properties = at(schema, "properties");
   if (!isConfigEntry(properties)) throw new Error(`the gateway's document knows no body of ${method} ${path}: is it of another release?`);
-  // Which tenant is meant is said once, for all.
-  return new Set(Object.keys(properties).filter((member) => member !== "tenant_id"));
+  return properties;
 }
 
 function at(value: unknown, name: string): unknown {

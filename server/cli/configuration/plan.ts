@@ -1,8 +1,9 @@
 import type { Current, CurrentRecord } from "./current.ts";
 import { type Difference, differences } from "./differences.ts";
 import type { ConfigurationFile } from "./document.ts";
-import { type Kind, KINDS } from "./kinds.ts";
+import { KINDS_IN_FILES, type Kind } from "./kinds.ts";
 import { entryName } from "./entry-name.ts";
+import { withoutPlaces } from "./places.ts";
 import { type Environment, withSecrets } from "./secrets.ts";
 import type { ConfigEntry } from "./value.ts";
 
@@ -13,7 +14,8 @@ export type Step =
       readonly action: "change";
       readonly kind: Kind;
       readonly name: string;
-      readonly id: string;
+      /** Null: it is made by a step before. */
+      readonly id: string | null;
       readonly entry: ConfigEntry;
       readonly differences: readonly Difference[];
     }
@@ -26,8 +28,9 @@ export type Step =
 export function planOf(file: ConfigurationFile, current: Current, env: Environment, prune: boolean): Step[] {
   const wrong: string[] = [];
   const steps: Step[] = [];
+  const late: Step[] = [];
   const known = namesIn(file, current);
-  for (const kind of KINDS) {
+  for (const kind of KINDS_IN_FILES) {
     const records = current.records.get(kind.section) ?? [];
     for (const entry of inOrder(kind, file.sections.get(kind.section) ?? [])) {
       const name = entryName(kind, entry);
@@ -36,21 +39,30 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
       wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, known));
       if (found === undefined) {
         for (const variable of unset) wrong.push(`${kind.section} "${name}": ${variable} is not set`);
-        steps.push({ action: "create", kind, name, entry: wanted });
+        const forward = (kind.later ?? []).filter((member) => wanted[member] !== undefined && wanted[member] !== null);
+        steps.push({ action: "create", kind, name, entry: withoutPlaces(wanted, forward) });
+        const set = forward.map((member) => ({ member, before: null, after: wanted[member] ?? null, isSeen: true }));
+        if (set.length > 0) late.push({ action: "change", kind, name, id: null, entry: wanted, differences: set });
       } else {
         const changes = differences(kind, wanted, found);
         wrong.push(...fixedMembers(kind, name, changes, current));
-        if (changes.length > 0) steps.push({ action: "change", kind, name, id: found.id, entry: wanted, differences: changes });
+        const isLate = ({ member }: Difference) => kind.later?.includes(member) === true;
+        for (const [to, some] of [
+          [steps, changes.filter((one) => !isLate(one))],
+          [late, changes.filter(isLate)],
+        ] as const)
+          if (some.length > 0) to.push({ action: "change", kind, name, id: found.id, entry: wanted, differences: some });
       }
     }
   }
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  steps.push(...late);
   return prune ? [...steps, ...unwanted(file, current)] : steps;
 }
 
 function namesIn(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
   const own = new Map(
-    KINDS.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
+    KINDS_IN_FILES.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
   );
   return (section, name) => own.get(section)?.has(name) === true || current.names.idOf(section, name) !== undefined;
 }
@@ -110,7 +122,7 @@ function inOrder(kind: Kind, entries: readonly ConfigEntry[]): ConfigEntry[] {
 /** Of the sections that the file names, what it does not; what refers to others goes before them. */
 function unwanted(file: ConfigurationFile, current: Current): Step[] {
   const steps: Step[] = [];
-  for (const kind of KINDS.toReversed()) {
+  for (const kind of KINDS_IN_FILES.toReversed()) {
     const wanted = file.sections.get(kind.section);
     if (wanted === undefined) continue;
     const names = new Set(wanted.map((entry) => entryName(kind, entry)));

@@ -27,14 +27,28 @@ export function withSecrets(entry: ConfigEntry, env: Environment): { readonly en
   return { entry: resolve(entry) as ConfigEntry, unset };
 }
 
-/** What an export says in a secret's place, when there is one. */
-export function secretReferences(kind: Kind, name: string, record: ConfigEntry): ConfigEntry {
-  const variable = (member: string) => `${kind.section}_${name}_${member}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
-  const found: Record<string, ConfigValue> = {};
-  for (const member of kind.secrets ?? []) {
-    if (record[`has_${member}`] !== true) continue;
-    const reference = { [FROM_ENVIRONMENT]: variable(member) };
-    found[member] = member === "credentials" ? { value: reference } : reference;
+/** What an export says in the places of secrets. */
+export class SecretNames {
+  private readonly taken = new Set<string>();
+
+  references(kind: Kind, name: string, record: ConfigEntry): ConfigEntry {
+    const found: Record<string, ConfigValue> = {};
+    for (const member of kind.secrets ?? []) {
+      if (record[`has_${member}`] !== true) continue;
+      const reference = { [FROM_ENVIRONMENT]: this.variableFor(`${kind.section}_${name}_${member}`) };
+      found[member] = member === "credentials" ? { value: reference } : reference;
+    }
+    return found;
   }
-  return found;
+
+  /** Names of two records may have the same letters of a variable in them, or none at all: one secret is never said to be two's. */
+  private variableFor(place: string): string {
+    const plain = place.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+    for (let n = 1; ; n++) {
+      const variable = n === 1 ? plain : `${plain}_${n}`;
+      if (this.taken.has(variable)) continue;
+      this.taken.add(variable);
+      return variable;
+    }
+  }
 }

@@ -6,9 +6,10 @@ import { toldStep, toldDocument } from "./told-step.ts";
 const TO_DO = 2;
 
 export async function tellPlan(steps: readonly Step[], documents: readonly DocumentStep[], io: CommandIo): Promise<number> {
-  for (const step of steps) await io.stdout(toldStep(step));
+  const seen = steps.filter((step) => step.action !== "change" || step.differences.some(({ isSeen }) => isSeen));
+  for (const step of seen) await io.stdout(toldStep(step));
   for (const step of documents) await io.stdout(toldDocument(step));
-  if (steps.length + documents.length > 0) return TO_DO;
+  if (seen.length + documents.length > 0) return TO_DO;
   await io.stdout("Nothing is to be done.\n");
   return 0;
 }

@@ -7,6 +7,8 @@ export class Imported {
   readonly notes: string[] = [];
   /** Variables that the file names, and where what they are to hold stands today. */
   readonly variables = new Map<string, string>();
+  /** Variables by what makes the secret in them another one. */
+  private readonly named = new Map<string, string>();
 
   note(text: string): void {
     if (!this.notes.includes(text)) this.notes.push(text);
@@ -29,6 +31,17 @@ export class Imported {
     return [...(this.sections.get(section)?.values() ?? [])];
   }
 
+  /** The key of the provider's record: the one there is of the same content, or a new one. */
+  provider(key: string, record: ConfigEntry): string {
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? key : `${key}-${n}`;
+      const entry = { provider_key: name, ...record };
+      const there = this.find("providers", name);
+      if (there === undefined) this.add("providers", name, entry);
+      if (there === undefined || JSON.stringify(there) === JSON.stringify(entry)) return name;
+    }
+  }
+
   /** A name for a record that no other of the section has. */
   freeName(section: string, wanted: string): string {
     for (let n = 1; ; n++) {
@@ -38,8 +51,20 @@ export class Imported {
   }
 
   secret(variable: string, standsAt: string): ConfigEntry {
-    this.variables.set(variable, standsAt);
+    if (!this.variables.has(variable)) this.variables.set(variable, standsAt);
     return { from_env: variable };
+  }
+
+  /** Of a secret that has no variable yet. The same secret is the same variable everywhere, and two are never one. */
+  namedSecret(identity: string, wanted: string, standsAt: string): ConfigEntry {
+    const known = this.named.get(identity);
+    if (known !== undefined) return { from_env: known };
+    for (let n = 1; ; n++) {
+      const variable = n === 1 ? wanted : `${wanted}_${n}`;
+      if (this.variables.has(variable)) continue;
+      this.named.set(identity, variable);
+      return this.secret(variable, standsAt);
+    }
   }
 
   file(order: readonly string[]): Record<string, ConfigValue> {

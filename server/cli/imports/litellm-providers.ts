@@ -48,7 +48,7 @@ export const LITELLM_PROVIDERS: Readonly<Record<string, ProviderByPrefix>> = {
   ollama_chat: compatible(null, "http://localhost:11434/v1"),
 };
 
-/** Of a model that is named withoutPlaces a prefix. */
+/** Of a model that is named without a prefix. */
 export function providerOfPlainName(model: string): string {
   if (model.startsWith("claude-")) return "anthropic";
   if (model.startsWith("gemini-")) return "gemini";

@@ -1,6 +1,8 @@
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
-import { variableOf } from "./written-names.ts";
+import { numberWritten } from "./litellm-numbers.ts";
+import { addToolServers } from "./litellm-tool-servers.ts";
+import type { Variables } from "./litellm-variables.ts";
 
 /** How calls are spread over what has the same public name. */
 export interface Routing {
@@ -33,10 +35,10 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "general_settings.master_key": "administrators sign in with an account; applications get API keys of a resource group, with new values",
   "general_settings.database_url": "the gateway has its own (DATABASE_URL, or the one it brings)",
   "general_settings.alerting": "alerts are listed by the control plane; see docs/guides/limits.md",
-  "router_settings.redis_host": "counters are shared by GW_VALKEY_URL",
-  "router_settings.redis_password": "counters are shared by GW_VALKEY_URL",
-  "router_settings.redis_port": "counters are shared by GW_VALKEY_URL",
-  "router_settings.redis_url": "counters are shared by GW_VALKEY_URL",
+  "router_settings.redis_host": "counters are shared by VALKEY_URL",
+  "router_settings.redis_password": "counters are shared by VALKEY_URL",
+  "router_settings.redis_port": "counters are shared by VALKEY_URL",
+  "router_settings.redis_url": "counters are shared by VALKEY_URL",
 };
 
 const ROUTER = new Set([
@@ -67,9 +69,9 @@ const LITELLM = new Set([
 const QUIET = new Set(["set_verbose", "json_logs", "telemetry"]);
 
 /** What stands beside the models. */
-export function importLitellmSettings(config: ConfigEntry, group: string, into: Imported): Routing {
-  const router = entryOf(config["router_settings"]);
-  const litellm = entryOf(config["litellm_settings"]);
+export function importLitellmSettings(config: ConfigEntry, group: string, variables: Variables, into: Imported): Routing {
+  const router = variables.settings("router_settings", config["router_settings"], ROUTER, into);
+  const litellm = variables.settings("litellm_settings", config["litellm_settings"], LITELLM, into);
   tell("router_settings", router, ROUTER, into);
   tell("litellm_settings", litellm, LITELLM, into);
   tell("general_settings", entryOf(config["general_settings"]), new Set(), into);
@@ -77,10 +79,10 @@ export function importLitellmSettings(config: ConfigEntry, group: string, into: 
     into.note("environment_variables: set them where `gatehouse config apply` runs; the gateway keeps what it is given, sealed");
   for (const one of Array.isArray(config["guardrails"]) ? config["guardrails"].filter(isConfigEntry) : [])
     into.note(
-      `guardrails "${String(one["guardrail_name"])}": make a guardrail configuration (docs/guides/guardrails.md); secrets and personal data are found withoutPlaces another service`,
+      `guardrails "${String(one["guardrail_name"])}": make a guardrail configuration (docs/guides/guardrails.md); secrets and personal data are found without another service`,
     );
   addBudget(litellm, group, into);
-  addToolServers(entryOf(config["mcp_servers"]), group, into);
+  addToolServers(entryOf(config["mcp_servers"]), group, variables, into);
   return { ...routingOf(router, litellm, into), fallbacks: fallbacksOf(router, litellm, into), aliases: aliasesOf(router, into) };
 }
 
@@ -103,12 +105,16 @@ function routingOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): P
       `router_settings.routing_strategy: ${String(asked)} has no equal; members are chosen by simple-shuffle, within the rates of each`,
     );
   const settings: Record<string, ConfigValue> = {};
-  const take = (member: string, value: ConfigValue | undefined, most: number): void => {
-    if (typeof value === "number" && value >= 0) settings[member] = Math.min(value, most);
+  const take = (member: string, value: ConfigValue | undefined, most: number, isWhole = false): void => {
+    const given = numberWritten(value);
+    if (value === undefined || value === null) return;
+    if (given === null || given < 0 || (member === "timeout" && given === 0))
+      into.note(`${member}: is ${JSON.stringify(value)}, which is no number that can be taken`);
+    else settings[member] = Math.min(isWhole ? Math.round(given) : given, most);
   };
-  take("num_retries", router["num_retries"] ?? litellm["num_retries"], 20);
+  take("num_retries", router["num_retries"] ?? litellm["num_retries"], 20, true);
   take("timeout", router["timeout"] ?? litellm["request_timeout"], 86_400);
-  take("allowed_fails", router["allowed_fails"] ?? litellm["allowed_fails"], 1_000);
+  take("allowed_fails", router["allowed_fails"] ?? litellm["allowed_fails"], 1_000, true);
   take("cooldown_time", router["cooldown_time"], 86_400);
   take("retry_after", router["retry_after"], 86_400);
   return { strategy: strategy ?? "simple-shuffle", settings };
@@ -148,60 +154,14 @@ function aliasesOf(router: ConfigEntry, into: Imported): Map<string, string> {
 }
 
 function addBudget(litellm: ConfigEntry, group: string, into: Imported): void {
-  const { max_budget: most, budget_duration: period } = litellm;
-  if (typeof most !== "number") return;
+  const { max_budget: given, budget_duration: period } = litellm;
+  const most = numberWritten(given);
+  if (most === null) return;
   const member =
     period === "30d" || period === "1mo" ? "monthly_limit_usd" : period === "1d" || period === "24h" ? "daily_limit_usd" : null;
   if (member === null)
     into.note(
-      `litellm_settings.budget_duration: budgets are of a day or a month, so ${String(most)} USD for ${String(period)} was left out`,
+      `litellm_settings.budget_duration: budgets are of a day or a month, so ${String(most)} USD ${period === undefined ? "for all time" : `for ${String(period)}`} was left out`,
     );
   else into.add("resource_groups", group, { name: group, llm_global_limits: { budget: { [member]: most } } });
-}
-
-const SERVER_READ = new Set([
-  "url",
-  "transport",
-  "auth_type",
-  "auth_value",
-  "authentication_token",
-  "allowed_tools",
-  "disallowed_tools",
-  "description",
-]);
-
-function addToolServers(servers: ConfigEntry, group: string, into: Imported): void {
-  for (const [name, server] of Object.entries(servers)) {
-    const at = `mcp_servers.${name}`;
-    const { url, transport, auth_type: auth } = entryOf(server);
-    if (typeof url !== "string" || transport === "stdio" || transport === "sse") {
-      into.note(
-        `${at}: only servers of streamable HTTP are called, so ${transport === undefined ? "one withoutPlaces a url" : `one of ${String(transport)}`} was left out`,
-      );
-      continue;
-    }
-    for (const member of Object.keys(entryOf(server))) if (!SERVER_READ.has(member)) into.note(`${at}.${member}: has no equal`);
-    const { origin, pathname } = new URL(url);
-    const token = entryOf(server)["auth_value"] ?? entryOf(server)["authentication_token"];
-    const isBearer = auth === "bearer_token" || auth === "bearer" || (auth === undefined && token !== undefined);
-    if (auth !== undefined && auth !== "none" && !isBearer)
-      into.note(`${at}.auth_type: ${String(auth)} has no equal; see docs/guides/tool-server-authorization.md`);
-    const variable =
-      typeof token === "string" && token.startsWith("os.environ/") ? token.slice("os.environ/".length) : variableOf(`${name}_token`);
-    into.add("mcp_servers", name, {
-      name,
-      base_url: origin,
-      mcp_endpoint_path: pathname,
-      ...(isBearer ? { auth_type: "bearer", api_key: into.secret(variable, `${at}: its token`) } : {}),
-    });
-    const allowed = entryOf(server)["allowed_tools"];
-    const barred = entryOf(server)["disallowed_tools"];
-    into.add("server_configs", name, {
-      name,
-      mcp_server_id: name,
-      group_ids: [group],
-      ...(Array.isArray(allowed) ? { enabled_tools: allowed } : {}),
-      ...(Array.isArray(barred) ? { disabled_tools: barred } : {}),
-    });
-  }
 }

@@ -91,15 +91,14 @@ function addTarget(
   if (typeof model !== "string") return into.note(`${label}: has no override_params.model, so there is no model to make`);
   if (given === null || (known === undefined && typeof host !== "string"))
     return into.note(`${label}: which provider "${given ?? "its virtual key"}" stands for is not in the config; add it by hand`);
-  const key = keyFor(given);
   const baseUrl = typeof host === "string" ? host : known?.baseUrl;
   if (baseUrl === null || baseUrl === undefined) return into.note(`${label}: the address of ${given} is not in the config; add it by hand`);
   const credential = typeof entry["virtual_key"] === "string" ? `the key behind the virtual key of ${label}` : `${label}.api_key`;
-  into.add("providers", key, {
-    provider_key: key,
+  const identity = `${given} ${JSON.stringify([entry["virtual_key"] ?? null, entry["api_key"] ?? null])}`;
+  const key = into.provider(keyFor(given), {
     api_format: known?.format ?? "openai",
     base_url: baseUrl,
-    api_key: into.secret(known?.keyVariable ?? variableOf(`${given}_api_key`), credential),
+    api_key: into.namedSecret(identity, known?.keyVariable ?? variableOf(`${given}_api_key`), credential),
   });
   for (const member of Object.keys(isConfigEntry(entry["override_params"]) ? entry["override_params"] : {}))
     if (member !== "model") into.note(`${label}.override_params.${member}: set it by parameter governance (docs/guides/limits.md)`);

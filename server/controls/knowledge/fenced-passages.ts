@@ -1,8 +1,7 @@
+import { visibleText } from "../../kernel/visible-text.ts";
 import type { NumberedPassage } from "../../road/knowledge.ts";
 
 const LONGEST_LABEL = 200;
-/** Zero-width and bidirectional characters, and the tag block: what nobody sees and a model reads. */
-const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]|[\u{E0000}-\u{E007F}]/gu;
 /** What would pass for the fence itself. */
 const FENCE_LIKE = /<(\/?)(sources?)\b/gi;
 
@@ -26,7 +25,7 @@ export function fenced(passages: readonly NumberedPassage[], token: string): str
   ].join("\n");
 }
 
-const plain = (text: string) => text.replaceAll(INVISIBLE, "").replaceAll(FENCE_LIKE, "&lt;$1$2");
+const plain = (text: string) => visibleText(text).replaceAll(FENCE_LIKE, "&lt;$1$2");
 
 function label(text: string): string {
   const line = plain(text)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { visibleText } from "../../kernel/visible-text.ts";
 import { hostOf } from "../../directory/web-search/domains.ts";
 import { type WebSearchPolicy, webSearchPolicyOf } from "../../directory/web-search/web-search-policy.ts";
 import type { Call } from "../../road/call.ts";
@@ -64,7 +65,9 @@ async function unknownTo(to: AddressHolder, policy: WebSearchPolicy, address: UR
   return "Only addresses that a search gave, or of domains allowed by name, are read here: search for the page first.";
 }
 
-function part({ title, text, addresses }: ReadPage, asked: URL, start: number, length: number): ToolResult {
+function part(page: ReadPage, asked: URL, start: number, length: number): ToolResult {
+  const { addresses } = page;
+  const [title, text] = [visibleText(page.title), visibleText(page.text)];
   const piece = text.slice(start, start + length);
   const end = start + piece.length;
   const next = end < text.length ? end : null;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { visibleText } from "../../kernel/visible-text.ts";
 import { hostOf, isWithin } from "../../directory/web-search/domains.ts";
 import type { WebSearchProviderEntry } from "../../directory/web-search/provider-entry.ts";
 import { saferSearch } from "../../directory/web-search/safe-search.ts";
@@ -94,13 +95,14 @@ function questionFor(
 
 /** What the caller may see of what was found: providers filter as they like, or not at all. */
 function within(found: readonly FoundPage[], policy: WebSearchPolicy, domains: readonly string[]): FoundPage[] {
-  return found.filter(({ url }) => {
+  const permitted = found.filter(({ url }) => {
     if (!URL.canParse(url)) return false;
     const address = new URL(url);
     if (address.protocol !== "https:" && address.protocol !== "http:") return false;
     const host = hostOf(address);
     return policy.permits(host) && (domains.length === 0 || domains.some((domain) => isWithin(host, domain)));
   });
+  return permitted.map((page) => ({ ...page, title: visibleText(page.title), snippet: visibleText(page.snippet) }));
 }
 
 function told(query: string, pages: readonly FoundPage[]): ToolResult {

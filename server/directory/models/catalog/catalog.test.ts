@@ -163,6 +163,7 @@ describe("what the catalog knows of a model that is made", () => {
     expect((await catalogFacts(local, ["gpt-4o"], NOW))?.id).toBe("openai:gpt-4o");
     expect(await catalogFacts(local, ["llama-3.3-70b-versatile"], NOW)).toBeNull();
     expect(await catalogFacts(openai, ["my-finetune"], NOW)).toBeNull();
+    expect(await catalogFacts(local, ["our-deployment", "claude-3-5-sonnet of the help desk"], NOW)).toBeNull();
     expect(await catalogFacts({ provider_key: "echo", api_format: "echo", base_url: null }, ["gpt-4o"], NOW)).toBeNull();
   });
 });

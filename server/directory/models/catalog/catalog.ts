@@ -131,7 +131,8 @@ export async function catalogFacts(asked: CatalogLookup, modelNames: readonly st
     catalogProvider(asked.provider_key) ??
     CATALOG_PROVIDERS.find(({ vendor }) => vendor !== null && vendor === byAddress) ??
     (format === "maker" ? undefined : catalogProvider(format.provider));
-  for (const name of modelNames) {
+  // One of several words is a title of the tenant's own; the first of them may still look like a vendor's model.
+  for (const name of modelNames.filter((one) => !/\s/.test(one))) {
     const provider = known ?? catalogProvider(MAKERS.find(([pattern]) => pattern.test(name))?.[1] ?? "");
     const vendor = provider === undefined ? undefined : vendorOf(prices, provider.vendor);
     if (provider === undefined || vendor === undefined) continue;

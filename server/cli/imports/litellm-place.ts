@@ -1,0 +1,140 @@
+import type { ConfigEntry, ConfigValue } from "../configuration/value.ts";
+import { isConfigEntry } from "../configuration/value.ts";
+import type { Imported } from "./imported.ts";
+import { LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
+import { notSet, variableNamed, type Variables } from "./litellm-variables.ts";
+import { keyFor, variableOf } from "./written-names.ts";
+
+/** What an entry says of where its model is. */
+export interface WhereItIs {
+  readonly params: ConfigEntry;
+  /** Members that name a variable which is not set, and the variable. */
+  readonly unset: ReadonlyMap<string, string>;
+  /** The entry in a note, and in the name of a variable. */
+  readonly at: string;
+  readonly place: string;
+}
+
+/** Of these the first that an entry or the environment has is where models of a format are. */
+interface Address {
+  readonly members: readonly string[];
+  readonly variables: readonly string[];
+}
+
+const GIVEN_ADDRESS: Address = { members: ["api_base", "base_url"], variables: [] };
+const AZURE_ADDRESS: Address = { members: ["api_base", "base_url"], variables: ["AZURE_API_BASE"] };
+const AWS_REGION: Address = { members: ["aws_region_name", "region_name"], variables: ["AWS_REGION_NAME", "AWS_REGION"] };
+const VERTEX_LOCATION: Address = { members: ["vertex_location"], variables: ["VERTEXAI_LOCATION", "VERTEX_LOCATION"] };
+const VERTEX_PROJECT: Address = { members: ["vertex_project"], variables: ["VERTEXAI_PROJECT", "VERTEX_PROJECT"] };
+
+/** The key of the provider's record, made when no entry before was at the same place with the same credential. Null: see the notes. */
+export function providerAt(prefix: string, given: WhereItIs, variables: Variables, into: Imported): string | null {
+  const { params, at } = given;
+  const known = LITELLM_PROVIDERS[prefix];
+  if (known === undefined) {
+    into.note(`${at}: there is no provider here for "${prefix}"; if it speaks OpenAI's API, add it by hand`);
+    return null;
+  }
+  const baseUrl = baseUrlOf(prefix, known, given, variables);
+  if ("missing" in baseUrl) {
+    into.note(`${at}: was left out, because its address is not known: ${baseUrl.missing}`);
+    return null;
+  }
+  const record: Record<string, ConfigValue> = { api_format: known.format, base_url: baseUrl.found };
+  const sent = headersOf(params, at, into);
+  if (Object.keys(sent).length > 0) record["headers"] = sent;
+  const secret = secretOf(known, prefix, given, into);
+  if (secret !== null) record["api_key"] = secret;
+  return into.provider(keyFor(prefix.replaceAll("_", "-")), record);
+}
+
+function headersOf(params: ConfigEntry, at: string, into: Imported): ConfigEntry {
+  const given = isConfigEntry(params["extra_headers"]) ? params["extra_headers"] : params["headers"];
+  const sent: Record<string, ConfigValue> = {};
+  for (const [name, value] of Object.entries(isConfigEntry(given) ? given : {}))
+    if (/auth|key|token|secret|cookie|password|credential/i.test(name))
+      into.note(`${at}: its header ${name} carries a credential, which is a provider's api_key alone`);
+    else sent[name] = typeof value === "string" ? value : JSON.stringify(value);
+  const organization = params["organization"];
+  return typeof organization === "string" ? { ...sent, "openai-organization": organization } : sent;
+}
+
+type Found = { readonly found: string } | { readonly missing: string };
+
+function look(address: Address, { params, unset }: WhereItIs, variables: Variables): Found {
+  for (const member of address.members) {
+    const value = params[member];
+    if (typeof value === "string" && value !== "") return { found: value };
+    // Where an entry names a variable, the vendor's own address would be another place, and would be sent its key.
+    const variable = unset.get(member);
+    if (variable !== undefined) return { missing: notSet(variable) };
+  }
+  const variable = address.variables.find((name) => variables.valueOf(name) !== null);
+  if (variable !== undefined) return { found: variables.valueOf(variable) ?? "" };
+  const also = address.variables.length === 0 ? "" : ` (or set ${address.variables[0] ?? ""} and import again)`;
+  return { missing: `${address.members[0] ?? ""} is not in the file${also}` };
+}
+
+function baseUrlOf(prefix: string, known: ProviderByPrefix, given: WhereItIs, variables: Variables): Found {
+  const { params } = given;
+  const isAzure = known.format === "azure_openai";
+  const address = look(isAzure ? AZURE_ADDRESS : GIVEN_ADDRESS, given, variables);
+  if ("found" in address) return { found: asWritten(prefix, isAzure, address.found, params) };
+  if (GIVEN_ADDRESS.members.some((member) => given.unset.has(member)) || isAzure) return address;
+  if (known.format === "bedrock") {
+    const endpoint = params["aws_bedrock_runtime_endpoint"];
+    if (typeof endpoint === "string") return { found: endpoint };
+    const region = look(AWS_REGION, given, variables);
+    return "missing" in region ? region : { found: `https://bedrock-runtime.${region.found}.amazonaws.com` };
+  }
+  if (known.format === "vertex") {
+    const location = look(VERTEX_LOCATION, given, variables);
+    if ("missing" in location) return location;
+    const host = location.found === "global" ? "https://aiplatform.googleapis.com" : `https://${location.found}-aiplatform.googleapis.com`;
+    const project = look(VERTEX_PROJECT, given, variables);
+    if ("found" in project) return { found: `${host}/v1/projects/${project.found}/locations/${location.found}` };
+    return given.unset.has("vertex_project") ? project : { found: host };
+  }
+  return known.baseUrl === null ? address : { found: known.baseUrl };
+}
+
+function asWritten(prefix: string, isAzure: boolean, address: string, params: ConfigEntry): string {
+  const version = params["api_version"];
+  if (isAzure && typeof version === "string" && /\/deployments\//.test(address))
+    return `${address.replace(/\?.*/, "")}?api-version=${version}`;
+  // Ollama's own API is asked by LiteLLM, its OpenAI-compatible one by us.
+  if (prefix.startsWith("ollama") && !/\/v1\/?$/.test(address)) return `${address.replace(/\/+$/, "")}/v1`;
+  return address;
+}
+
+/** What makes an account of AWS another one. */
+const AWS_ACCOUNT = [
+  "aws_access_key_id",
+  "aws_secret_access_key",
+  "aws_session_token",
+  "aws_profile_name",
+  "aws_role_name",
+  "aws_session_name",
+  "aws_web_identity_token",
+] as const;
+
+/** Where the credential is to come from. What stands in LiteLLM's file as it is does not go into ours. */
+function secretOf(known: ProviderByPrefix, prefix: string, { params, at, place }: WhereItIs, into: Imported): ConfigEntry | null {
+  const given = params["api_key"];
+  const variable = variableNamed(given);
+  if (variable !== null && known.format !== "vertex") return into.secret(variable, "the same variable as today");
+  if (known.format === "bedrock" && typeof given !== "string") {
+    const isOwn = typeof params["aws_access_key_id"] === "string";
+    const wanted = isOwn ? variableOf(`${prefix}_${String(params["aws_region_name"] ?? "")}_credentials`) : "BEDROCK_CREDENTIALS";
+    const identity = JSON.stringify(AWS_ACCOUNT.map((member) => params[member] ?? null));
+    const standsAt = `${at}: AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY of the account, with :SESSION_TOKEN where there is one`;
+    return into.namedSecret(`aws ${identity}`, wanted, standsAt);
+  }
+  if (known.format === "vertex") {
+    const standsAt = `${at}: the JSON key file of the service account, as text or in base64`;
+    return into.namedSecret(`vertex ${JSON.stringify(params["vertex_credentials"] ?? null)}`, "VERTEX_SERVICE_ACCOUNT", standsAt);
+  }
+  if (typeof given === "string" && given !== "")
+    return into.namedSecret(`${prefix} ${given}`, variableOf(`${prefix}_${place}_api_key`), `${at}.litellm_params.api_key`);
+  return known.keyVariable === null ? null : into.secret(known.keyVariable, "the same variable as today");
+}

@@ -1,0 +1,28 @@
+import type { Deployment } from "./litellm-deployment.ts";
+
+const MOST = 1_000_000;
+
+/**
+ * The weights of a public name's deployments, null where the usual one does. Its simple shuffle weighs by the first of weight,
+ * requests and tokens a minute that the first deployment has; weights may be fractions there, and are whole numbers here.
+ */
+export function weighed(deployments: readonly Deployment[], isOrdered: boolean, strategy: string): (number | null)[] {
+  if (isOrdered) {
+    const highest = Math.max(0, ...deployments.map(({ order }) => order ?? 0));
+    return deployments.map(({ order }) => Math.max(1, highest - (order ?? highest) + 1));
+  }
+  const by = strategy === "simple-shuffle" ? (deployments[0]?.weights.findIndex((weight) => weight !== null) ?? -1) : -1;
+  const given = deployments.map(({ weights }) => (by < 0 ? null : Math.max(0, weights[by] ?? 0)));
+  const known = given.filter((weight) => weight !== null);
+  const most = Math.max(0, ...known);
+  if (deployments.length < 2 || most === 0 || known.every((weight) => weight === most)) return given.map(() => null);
+  return given.map((weight) => (weight === null ? null : scaled(weight, known)));
+}
+
+function scaled(weight: number, all: readonly number[]): number {
+  const most = Math.max(...all);
+  const factor = [1, 10, 100, 1_000].find((by) => all.every((one) => Number.isInteger(Math.round(one * by * 1e6) / 1e6))) ?? 1_000;
+  const whole = Math.round(weight * Math.min(factor, MOST / most));
+  // One that has a share keeps one: 0 is asked only when no other can be.
+  return weight === 0 ? 0 : Math.max(1, Math.min(MOST, whole));
+}
