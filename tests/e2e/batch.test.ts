@@ -162,6 +162,29 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
     const refused = await api("POST", "/jobs", body);
     expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
   }
+  const lineOf = (body: object, more: object = {}) => ({ custom_id: "a", body: { ...asks("x"), ...body }, ...more });
+  const modelId = served.models["fake-1"];
+  const one = JSON.stringify(lineOf({}));
+  for (const [body, field] of [
+    [{ model_id: modelId, requests: [lineOf({ model: "bad-request" })] }, "requests[0].body.model` must be left out"],
+    [{ model: "fake-1", requests: [lineOf({ model_id: served.models["bad-request"] })] }, "requests[0].body.model_id` must be left out"],
+    [{ model_id: modelId, requests: [lineOf({ model_id: "another" })] }, "requests[0].body.model_id` names another model than the job"],
+    [{ model: "fake-1", requests: [lineOf({}, { url: "/v1/embeddings" })] }, "requests[0].url` must be /v1/chat/completions"],
+    [{ model: "fake-1", requests: [lineOf({}, { custom_id: "\ud800" })] }, "requests[0].custom_id"],
+    [`{"model":"fake-1","requests":[${one}${one}]}`, "requests` is not JSON"],
+    [`{"model":"fake-1","requests":[${one},]}`, "requests` is not JSON"],
+    [`{"model":"fake-1","requests":[${one},,${one}]}`, "requests` is not JSON"],
+    [`{"model":"fake-1","requests":[,${one}]}`, "requests` is not JSON"],
+  ] as const) {
+    const refused = await api("POST", "/jobs", body);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
+  }
+  const packed = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/batch/jobs`, {
+    method: "POST",
+    headers: { "x-api-key": served.apiKey, "content-type": "application/json", "content-encoding": "gzip" },
+    body: Bun.gzipSync(`{"model":"fake-1","requests":[${one}]}`),
+  });
+  expect(packed.status).toBe(415);
   const unknown = await api("POST", "/jobs", { model: "nothing", requests: [{ custom_id: "a", body: asks("x") }] });
   expect(unknown.status).toBe(404);
   const file = await openai.files.create({
@@ -176,7 +199,25 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
     [1, "body"],
     [3, null],
   ]);
+  const blank = await openai.files.create({ purpose: "batch", file: await toFile(Buffer.from("\n"), "blank.jsonl") });
+  const none = await openai.batches.create({ input_file_id: blank.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
+  expect(none.errors?.data?.map(({ message }) => message)).toEqual(["The input has no lines."]);
   expect(world.upstream.seen).toHaveLength(before);
+});
+
+test("a line may name its model by its id, and is of no other job's model for that", async () => {
+  const of = (model: object) => ({ method: "POST", url: "/v1/chat/completions", body: { ...model, ...asks("hi") } });
+  const input = [
+    { custom_id: "named", ...of({ model: "fake-1" }) },
+    { custom_id: "by its id", ...of({ model: "fake-1", model_id: served.models["bad-request"] }) },
+  ];
+  const file = await openai.files.create({
+    purpose: "batch",
+    file: await toFile(Buffer.from(input.map((line) => JSON.stringify(line)).join("\n")), "in.jsonl"),
+  });
+  const made = await openai.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
+  expect(made.model).toBeNull();
+  expect(await ended(made.id)).toMatchObject({ status: "completed", request_counts: { completed: 1, failed: 1 } });
 });
 
 test("another group's job is none, and a job that is cancelled keeps what is done", async () => {

@@ -88,7 +88,7 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
       ({ problems }) =>
         problems.map(({ number, field, message }) => ({
           code: "invalid_request",
-          message: field === "" ? `The line ${message}.` : `\`${field}\` ${message}.`,
+          message: field === "" ? `The ${number === null ? "input" : "line"} ${message}.` : `\`${field}\` ${message}.`,
           line: number,
           field: field === "" ? null : field,
         })),
