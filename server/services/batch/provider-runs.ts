@@ -38,7 +38,9 @@ const GROWTH = 1.5;
 const LISTED_AFTER_MS = 10_000;
 /** How often a provider that cannot be reached is asked for the batch of a job that is to end: for an hour. */
 const MOST_LOOKS_AFTER_END = 75;
-/** How often a batch is handed over before its lines are given up. */
+/** The longest between two tries at a provider that takes no more batches for now: each tells it all of the lines. */
+const LAST_BUSY_MS = 600_000;
+/** How often a batch is handed over before its lines are given up, where the provider is not just busy. */
 const MOST_ATTEMPTS = 20;
 /** How long a batch of a model that was deleted before this process met it is left to those that know it still. */
 const LEFT_TO_OTHERS_MS = 600_000;
@@ -203,7 +205,13 @@ export class ProviderRuns {
     switch (over.kind) {
       case "taken":
         await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_LOOK_MS);
+        if (taken.looks > 1) await store.explain(taken.job_id, null);
         return store.forgetSent(taken);
+      // Its jobs of before have to end first: as long as this one's own time is not over, that is no try.
+      case "busy":
+        await store.explain(taken.job_id, { code: over.refusal.code, message: over.refusal.message });
+        await store.noteSubmission(this.id, taken.id, { state: "ready", attempts: taken.attempts }, lookAfter(taken.looks, LAST_BUSY_MS));
+        return;
       case "refused":
         return store.closeSubmission(taken, told(over.refusal));
       case "later":
@@ -323,7 +331,7 @@ function track(all: Set<Promise<void>>, work: Promise<void>): void {
   all.add(one);
 }
 
-const lookAfter = (looks: number): number => Math.min(LAST_LOOK_MS, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
+const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
 
 /** A code, and behind a colon what was said of it. */
 function told(refusal: Refusal): string {

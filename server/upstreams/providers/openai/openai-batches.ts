@@ -50,6 +50,11 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     return wordIn(made.id) ?? "";
   }
 
+  async function remove(target: ProviderTarget, fileId: string, signal: AbortSignal): Promise<void> {
+    const url = at(target, `/files/${encodeURIComponent(fileId)}`);
+    await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal });
+  }
+
   async function* linesOf(target: ProviderTarget, fileId: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const url = at(target, `/files/${encodeURIComponent(fileId)}/content`);
     const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
@@ -65,9 +70,9 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     mostLines: 5_000,
     mostBytes: 16 * 1024 * 1024,
     async send(target, batch, signal) {
+      const fileId = await upload(target, batch, signal).catch(notBegun);
+      if (typeof fileId !== "string") return fileId;
       try {
-        const fileId = await upload(target, batch, signal).catch(notBegun);
-        if (typeof fileId !== "string") return fileId;
         const body = JSON.stringify({
           ...{ input_file_id: fileId, endpoint: ENDPOINTS[batch.operation], completion_window: "24h" },
           metadata: { [KEY]: batch.key },
@@ -75,7 +80,9 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
         const request = { method: "POST", url: at(target, "/batches"), headers: own(target), body, signal } as const;
         return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {
-        return handedOver(error);
+        const over = handedOver(error);
+        if (over.kind !== "unknown") await remove(target, fileId, signal).catch(() => undefined);
+        return over;
       }
     },
     async find(target, { key }, signal): Promise<Found> {
@@ -121,9 +128,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
       const batch = await batchOf(target, id, signal);
       for (const name of ["input_file_id", "output_file_id", "error_file_id"] as const) {
         const fileId = wordIn(batch[name]);
-        if (fileId === null) continue;
-        const url = at(target, `/files/${encodeURIComponent(fileId)}`);
-        await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal });
+        if (fileId !== null) await remove(target, fileId, signal);
       }
     },
   };
