@@ -128,7 +128,15 @@ export async function describeBatchJob(
   id: string,
   facts: Pick<
     Insertable<BatchJobTable>,
-    "endpoint" | "completion_window" | "model" | "model_id" | "description" | "metadata" | "retry_interrupted" | "expires_at"
+    | "endpoint"
+    | "completion_window"
+    | "model"
+    | "model_id"
+    | "description"
+    | "metadata"
+    | "retry_interrupted"
+    | "results_expire_seconds"
+    | "expires_at"
   >,
 ): Promise<void> {
   await db.updateTable("batch_jobs").set(facts).where("tenant_id", "=", tenantId).where("id", "=", id).execute();

@@ -108,6 +108,7 @@ test("the client of OpenAI submits a file, reads the job, lists it and reads bot
     endpoint: "/v1/chat/completions",
     completion_window: "24h",
     metadata: { a: "b" },
+    output_expires_after: { anchor: "created_at", seconds: 7_200 },
   });
   expect(made).toMatchObject({
     object: "batch",
@@ -122,6 +123,10 @@ test("the client of OpenAI submits a file, reads the job, lists it and reads bot
   expect(output).toMatchObject([{ custom_id: "fine", response: { status_code: 200 }, error: null }]);
   const errors = lines(await (await openai.files.content(batch.error_file_id as string)).text());
   expect(errors).toMatchObject([{ custom_id: "refused", response: { status_code: 400, body: { error: { message: "fake 400" } } } }]);
+  for (const id of [batch.output_file_id, batch.error_file_id]) {
+    const { created_at: at, expires_at: until } = await openai.files.retrieve(id as string);
+    expect((until as number) - at).toBe(7_200);
+  }
   const listed: string[] = [];
   for await (const { id } of openai.batches.list({ limit: 1 })) listed.push(id);
   expect(listed[0]).toBe(made.id);
@@ -179,6 +184,12 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
     const refused = await api("POST", "/jobs", body);
     expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
   }
+  const soon = { input_file_id: "file-0", endpoint: "/v1/chat/completions", completion_window: "24h" } as const;
+  const gone = openai.batches.create({ ...soon, output_expires_after: { anchor: "created_at", seconds: 60 } });
+  expect(await gone.catch(({ status, message }) => [status, message])).toEqual([
+    400,
+    expect.stringContaining("output_expires_after.seconds"),
+  ]);
   const packed = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/batch/jobs`, {
     method: "POST",
     headers: { "x-api-key": served.apiKey, "content-type": "application/json", "content-encoding": "gzip" },

@@ -20,6 +20,8 @@ export interface JobFacts extends JobModel {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly retryInterrupted: boolean;
+  /** Null: with the files of the tenant. */
+  readonly resultsExpireSeconds: number | null;
 }
 
 export interface Submission {
@@ -104,7 +106,7 @@ export class BatchService {
       completion_window: facts.completionWindow,
       ...{ model: model.model, model_id: model.modelId, description: facts.description },
       metadata: facts.metadata === null ? null : JSON.stringify(facts.metadata),
-      retry_interrupted: facts.retryInterrupted,
+      ...{ retry_interrupted: facts.retryInterrupted, results_expire_seconds: facts.resultsExpireSeconds },
       expires_at: new Date(this.parts.now() + windowMs(facts.completionWindow)),
     });
     this.has.set(call, { lines: intake.total, tools: intake.tools });

@@ -35,7 +35,8 @@ export async function storedResults(
 ): Promise<ResultFiles | null> {
   const stored = async (name: string, states: readonly number[]): Promise<string> => {
     const facts = { kind: "batch_output", purpose: "batch_output", displayName: `${job.id}_${name}.jsonl`, anySize: true } as const;
-    const file = await files.store(owner, tenant, resultLines(store, job, states), facts);
+    const kept = { expiresInSeconds: job.results_expire_seconds };
+    const file = await files.store(owner, tenant, resultLines(store, job, states), { ...facts, ...kept });
     if (isRefusal(file)) throw new NotStored(file);
     return file.id;
   };

@@ -73,7 +73,7 @@ function factsIn(reader: ArrayElements): JobFacts | Refusal {
     ...{ endpoint, completionWindow, model: data.model ?? null, modelId: data.model_id ?? null },
     description: data.description ?? null,
     metadata: data.metadata ?? null,
-    retryInterrupted: data.retry_interrupted ?? false,
+    ...{ retryInterrupted: data.retry_interrupted ?? false, resultsExpireSeconds: null },
   };
 }
 
