@@ -231,6 +231,8 @@ test("what a form says of its file is read as it stands, and what contradicts it
   // Its type alone makes it a file.
   const unnamed = await sent(['name="file"\r\ncontent-type: application/octet-stream', "no name"]);
   expect([unnamed.status, unnamed.body.display_name, unnamed.body.size_bytes]).toEqual([201, null, 7]);
+  const saved = await send("GET", `/v1/proxy/files/${unnamed.body.id}/content`);
+  expect(saved.headers.get("content-disposition")).toBe(`attachment; filename*=UTF-8''${unnamed.body.id}.txt`);
   const cut = await sent([`name="file"; filename="${"a".repeat(254)}\u{1f389}.txt"`, "a long name"]);
   expect([cut.status, cut.body.display_name]).toEqual([201, "a".repeat(254)]);
 

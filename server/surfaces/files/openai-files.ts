@@ -5,6 +5,7 @@ import { type CallerFile, callerOf, type FileService, noteFile } from "../../ser
 import { FILE_KINDS, type FileKind } from "../../kernel/file-kinds.ts";
 import { contentAnswer } from "./content.ts";
 import { fileIdIn, fileSurface, queryOf, wholeNumber } from "./files.ts";
+import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
 
@@ -32,7 +33,7 @@ function objectOf(file: CallerFile): object {
     bytes: file.size_bytes,
     created_at: Math.floor(file.created_at.getTime() / 1000),
     expires_at: file.expires_at === null ? null : Math.floor(file.expires_at.getTime() / 1000),
-    filename: file.display_name ?? file.id,
+    filename: fileNameOf(file),
     purpose: file.purpose ?? purposeOf(file.kind),
     status: "processed",
     status_details: null,
