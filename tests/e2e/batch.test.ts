@@ -184,6 +184,18 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
     const refused = await api("POST", "/jobs", body);
     expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
   }
+  const of = (count: number, body: object) =>
+    `[${Array.from({ length: count }, (_, i) => JSON.stringify({ custom_id: `n${i}`, body })).join(",")}]`;
+  for (const [requests, named] of [
+    [of(50_001, {}), "requests` has more than 50000 lines"],
+    [of(30, { ...asks("x"), stream: true }), "requests[0].body.stream` must not be set"],
+    [`[${one},${JSON.stringify(lineOf({ user: "x".repeat(8 * 1024 * 1024) }))},${one}]`, "requests[1]` is larger than 8 MiB"],
+  ] as const) {
+    const refused = await api("POST", "/jobs", `{"requests":${requests},"model":"fake-1"}`);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(named)]);
+  }
+  const wide = await api("POST", "/jobs", `{"description":"${"x".repeat(9 * 1024 * 1024)}","model":"fake-1","requests":[${one}]}`);
+  expect([wide.status, wide.json.error]).toEqual([400, expect.stringContaining("has more than 8 MiB beside its lines")]);
   const soon = { input_file_id: "file-0", endpoint: "/v1/chat/completions", completion_window: "24h" } as const;
   const gone = openai.batches.create({ ...soon, output_expires_after: { anchor: "created_at", seconds: 60 } });
   expect(await gone.catch(({ status, message }) => [status, message])).toEqual([

@@ -26,6 +26,8 @@ export interface JobModel {
 /** Takes the lines of one job into the store as they come, and finds what is wrong with them. */
 export class Intake {
   readonly problems: NumberedProblem[] = [];
+  /** Whether what is wrong ended the reading: the rest of the input was not looked at. */
+  cut = false;
   total = 0;
   /** The one model that its lines name; null where they name several, or none. */
   model: string | null = null;
@@ -51,20 +53,22 @@ export class Intake {
     try {
       for await (const piece of pieces) {
         bytes += piece.text.byteLength;
-        if (this.total >= MOST_LINES) return this.stop(null, `has more than ${MOST_LINES} lines`);
-        if (bytes > MOST_INPUT_BYTES) return this.stop(null, "is larger than 200 MiB");
+        if (this.total >= MOST_LINES) return this.cutOff(null, `has more than ${MOST_LINES} lines`);
+        if (bytes > MOST_INPUT_BYTES) return this.cutOff(null, "is larger than 200 MiB");
         this.total++;
         const read = readBatchLine(piece, endpoint);
         if ("customId" in read) this.add(piece.number, read);
         else for (const problem of read) this.problem(piece.number, problem);
-        if (this.problems.length >= MOST_PROBLEMS) return;
+        this.cut = this.problems.length >= MOST_PROBLEMS;
+        if (this.cut) return;
         if (this.waiting.length >= LINES_AT_ONCE || this.waitingBytes >= BYTES_AT_ONCE) await this.flush();
       }
     } catch (error) {
       if (!(error instanceof PieceTooLong)) throw error;
-      return this.stop(error.number, `is larger than ${MOST_LINE_BYTES / 1024 / 1024} MiB`);
+      const most = `${MOST_LINE_BYTES / 1024 / 1024} MiB`;
+      return this.cutOff(error.number, error.number === null ? `has more than ${most} beside its lines` : `is larger than ${most}`);
     }
-    if (this.total === 0 && this.problems.length === 0) this.stop(null, "has no lines");
+    if (this.total === 0 && this.problems.length === 0) this.problem(null, { field: "", message: "has no lines" });
     await this.flush();
   }
 
@@ -109,7 +113,8 @@ export class Intake {
     this.waitingBytes += body.length;
   }
 
-  private stop(number: number | null, message: string): void {
+  private cutOff(number: number | null, message: string): void {
+    this.cut = true;
     this.problem(number, { field: "", message });
   }
 

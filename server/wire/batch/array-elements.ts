@@ -46,7 +46,7 @@ export class ArrayElements {
     for (const byte of piece) {
       if (this.element === null && !(this.inArray && this.depth === 2 && byte !== CLOSE_BRACKET)) this.rest.push(byte);
       else if (this.element !== null) this.element.push(byte);
-      if ((this.element ?? this.rest).length > this.mostBytes) throw new PieceTooLong(this.number + 1);
+      if ((this.element ?? this.rest).length > this.mostBytes) throw new PieceTooLong(this.element === null ? null : this.number + 1);
       if (this.inText) {
         if (this.escaped) this.escaped = false;
         else if (byte === BACKSLASH) this.escaped = true;
