@@ -137,7 +137,9 @@ export async function linesToSend(
 
 /** The provider has it: nobody needs what was sent any more. */
 export async function forgetSent(db: Database, { id, tenant_id }: Pick<TakenSubmission, "id" | "tenant_id">): Promise<void> {
-  await sql`UPDATE batch_departures SET sent = NULL WHERE submission_id = ${id} AND tenant_id = ${tenant_id}`.execute(db);
+  await sql`UPDATE batch_departures SET sent = NULL WHERE submission_id = ${id} AND tenant_id = ${tenant_id} AND sent IS NOT NULL`.execute(
+    db,
+  );
 }
 
 /** What the provider calls the batches that this tenant has there. */

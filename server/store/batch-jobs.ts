@@ -179,7 +179,7 @@ export async function pauseBatchJob(db: Database, id: string, until: Date, error
 export async function explainBatchJob(db: Database, id: string, error: BatchJobError | null): Promise<void> {
   await sql`
     UPDATE batch_jobs SET error = ${error === null ? null : JSON.stringify(error)}::jsonb
-     WHERE id = ${id} AND ended_at IS NULL AND coalesce(ends_as, 'completed') IN ('completed', 'cancelled')
+     WHERE id = ${id} AND ended_at IS NULL AND (${error !== null} OR error IS NOT NULL) AND coalesce(ends_as, 'completed') IN ('completed', 'cancelled')
        AND (status <> 'in_progress' OR paused_until IS NULL)`.execute(db);
 }
 

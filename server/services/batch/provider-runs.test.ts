@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { refuse } from "../../kernel/errors.ts";
 import { jsonLog } from "../../kernel/log.ts";
+import type { BatchStanding } from "../../upstreams/providers/provider-batches.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./provider-runs.ts";
 
 /** A batch of a model that this process does not know, as it stands in the database; what was done with it is noted. */
@@ -58,8 +59,8 @@ test("what no provider has is given up at once", async () => {
   expect(done).toEqual(["closed: model_not_found"]);
 });
 
-/** A batch that is to be handed over to a provider that answers so, again and again; what was done with it is noted. */
-function handedTo(answers: readonly ("busy" | "later" | "taken")[]) {
+/** A batch that is to be handed over to a provider that answers so, and tells so of it; what was done with it is noted. */
+function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: readonly BatchStanding[] = []) {
   const done: string[] = [];
   const submission = { id: "s", job_id: "j", tenant_id: "t", model_id: "m", operation: "chat", state: "ready", job_status: "in_progress" };
   const taken = { ...submission, job_error: null, attempts: 0, looks: 0 };
@@ -67,11 +68,9 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[]) {
   const store = {
     active: async () => [{ id: "j", tenant_id: "t", mode: "provider", status: "in_progress" }],
     ...{ callsAway: async () => [], keepAlive: async () => {}, withdraw: async () => {}, toBundle: async () => [] },
-    ...{
-      takeAnswered: async () => [],
-      linesToSend: async () => [{ line: 1, sent: "{}" }],
-      forgetSent: async () => {},
-      read: async () => undefined,
+    ...{ takeAnswered: async () => [], linesToSend: async () => [{ line: 1, sent: "{}" }], read: async () => undefined },
+    async forgetSent() {
+      done.push("forgot what was sent");
     },
     async takeSubmission() {
       if (given) return undefined;
@@ -96,9 +95,11 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[]) {
     const kind = left.shift() ?? "taken";
     return kind === "taken" ? { kind, id: "b" } : { kind, refusal: refuse("upstream_overloaded") };
   };
+  const told = [...standings];
+  const look = async () => told.shift() ?? { kind: "running" };
   const model = { provider: { apiFormat: "openai" }, modelName: "m" };
   const runs = new ProviderRuns({
-    ...{ store, batches: { openai: { send } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
+    ...{ store, batches: { openai: { send, look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
     ...{ models: { find: async () => model as never }, give: async () => null, over: async () => null, release: () => {} },
     ...{ now: () => 0, log: jsonLog("error") },
   });
@@ -121,8 +122,27 @@ test("a provider that takes no more batches for now is asked for as long as the 
   expect(done.at(-1)).toBe("ready, again after 600 s");
   expect(attempts()).toBe(0);
   await look();
-  expect(done.slice(-2)).toEqual(["running, again after 1 s", "explained: no more"]);
+  expect(done.at(-1)).toBe("running, again after 1 s");
+  await look();
+  expect(done.slice(-3, -1)).toEqual(["forgot what was sent", "explained: no more"]);
   await settled();
+});
+
+test("a batch that was taken and then turned away for others of ours is handed over again", async () => {
+  const { done, look, attempts, settled } = handedTo(["taken", "taken"], [{ kind: "running", unchecked: true }, { kind: "full" }]);
+  for (let i = 0; i < 5; i++) await look();
+  await settled();
+  expect(done).toEqual([
+    "running, again after 1 s",
+    "running, again after 2 s",
+    "explained: upstream_overloaded",
+    "ready, again after 3 s",
+    "running, again after 1 s",
+    "forgot what was sent",
+    "explained: no more",
+    "running, again after 8 s",
+  ]);
+  expect(attempts()).toBe(1);
 });
 
 test("one that cannot be reached is given up after a while", async () => {

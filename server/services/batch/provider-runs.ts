@@ -10,7 +10,7 @@ import type {
 } from "../../directory/batch/batch-store.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid, uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CarriedAnswer } from "../../road/carried-calls.ts";
@@ -205,13 +205,9 @@ export class ProviderRuns {
     switch (over.kind) {
       case "taken":
         await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_LOOK_MS);
-        if (taken.looks > 1) await store.explain(taken.job_id, null);
-        return store.forgetSent(taken);
-      // Its jobs of before have to end first: as long as this one's own time is not over, that is no try.
-      case "busy":
-        await store.explain(taken.job_id, { code: over.refusal.code, message: over.refusal.message });
-        await store.noteSubmission(this.id, taken.id, { state: "ready", attempts: taken.attempts }, lookAfter(taken.looks, LAST_BUSY_MS));
         return;
+      case "busy":
+        return this.postpone(taken, taken.attempts);
       case "refused":
         return store.closeSubmission(taken, told(over.refusal));
       case "later":
@@ -223,6 +219,14 @@ export class ProviderRuns {
     }
   }
 
+  /** What the provider has of ours has to end first: as long as the job's own time is not over, that is no try. */
+  private async postpone(taken: TakenSubmission, attempts: number): Promise<void> {
+    const { code, message } = refuse("upstream_overloaded");
+    await this.parts.store.explain(taken.job_id, { code, message });
+    const again = { state: "ready", provider_batch: null, attempts } as const;
+    await this.parts.store.noteSubmission(this.id, taken.id, again, lookAfter(taken.looks, LAST_BUSY_MS));
+  }
+
   /** It was about to be handed over and nobody heard that it was: the provider is asked whether it has it. */
   private async lookForIt(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store, now } = this.parts;
@@ -231,7 +235,7 @@ export class ProviderRuns {
     const found = await batches.find(target, { key: taken.id, lines: taken.lines, since, known }, this.stopping.signal);
     if (found.kind === "found") {
       await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: found.id }, 0);
-      return store.forgetSent(taken);
+      return;
     }
     const listed = now() - since > LISTED_AFTER_MS;
     if (found.kind === "none" && listed) {
@@ -248,6 +252,7 @@ export class ProviderRuns {
     const id = taken.provider_batch as string;
     const standing = await batches.look(target, id, signal);
     if (standing.kind === "running") {
+      if (standing.unchecked !== true) await this.accepted(taken);
       const cancel = taken.job_status !== "in_progress" && !taken.cancelled;
       if (cancel) await batches.cancel(target, id, signal);
       await store.noteSubmission(
@@ -258,13 +263,28 @@ export class ProviderRuns {
       );
       return;
     }
+    const tidied = () =>
+      batches.tidy?.(target, id, signal).catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
+    if (standing.kind === "full") {
+      if (taken.job_status !== "in_progress") await store.closeSubmission(taken, taken.job_error ?? "batch_cancelled");
+      // Of a batch that another release handed over nothing is left to be sent again.
+      else if ((await store.linesToSend(taken)).length === 0) await store.closeSubmission(taken, "upstream_overloaded");
+      else await this.postpone(taken, taken.attempts - 1);
+      await tidied();
+      return;
+    }
+    await this.accepted(taken);
     await this.collect(taken, batches.results(target, id, signal));
     const calledOff = standing.why === "cancelled" ? taken.job_error : null;
     const ending = calledOff ?? (standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`);
     await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${standing.message.slice(0, 500)}`);
-    await batches
-      .tidy?.(target, id, signal)
-      .catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
+    await tidied();
+  }
+
+  /** The provider runs it: nobody needs what was sent any more, nor waits. */
+  private async accepted(taken: TakenSubmission): Promise<void> {
+    await this.parts.store.forgetSent(taken);
+    await this.parts.store.explain(taken.job_id, null);
   }
 
   private async collect(taken: TakenSubmission, results: AsyncIterable<LineOutcomeOfVendor>): Promise<void> {

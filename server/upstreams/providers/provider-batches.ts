@@ -32,9 +32,13 @@ export type HandedOver =
 /** Whether the vendor has a batch that it was handed and did not confirm. `unsure`: only its end can tell. */
 export type Found = { readonly kind: "found"; readonly id: string } | { readonly kind: "none" | "unsure" };
 
-/** `ended`: nothing of it will be answered any more; `why` says what is the matter with lines that have no result. */
+/**
+ * `ended`: nothing of it will be answered any more; `why` says what is the matter with lines that have no result. `full`: it was
+ * taken and then turned away, as others of ours have to end first, and nothing of it was run. `unchecked`: it may still be.
+ */
 export type BatchStanding =
-  | { readonly kind: "running" }
+  | { readonly kind: "running"; readonly unchecked?: true }
+  | { readonly kind: "full" }
   | { readonly kind: "ended"; readonly why: "expired" | "cancelled" | "failed" | null; readonly message: string | null };
 
 export type LineOutcomeOfVendor =

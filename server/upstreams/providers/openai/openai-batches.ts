@@ -28,6 +28,8 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
 const LISTED = 100;
 const MOST_LISTS = 20;
 const KEY = "gatehouse_batch";
+/** What a batch fails with, after it was taken, whose tokens find no room beside those of the batches that wait there. */
+const QUEUE_FULL = "token_limit_exceeded";
 const MOST_LINE = 64 * 1024 * 1024;
 
 /** Batches of OpenAI's API: lines in a file, results in two. */
@@ -107,8 +109,12 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
         case "expired":
         case "cancelled":
           return { kind: "ended", why: batch.status, message: null };
+        case "validating":
+          return { kind: "running", unchecked: true };
         case "failed":
-          return { kind: "ended", why: "failed", message: faultOf(batch) };
+          return faultsOf(batch).some(({ code }) => code === QUEUE_FULL)
+            ? { kind: "full" }
+            : { kind: "ended", why: "failed", message: wordIn(faultsOf(batch)[0]?.message) };
         default:
           return { kind: "running" };
       }
@@ -143,7 +149,6 @@ function outcomeOf({ custom_id, response, error }: JsonObject): LineOutcomeOfVen
   return { id, unanswered: code === "batch_expired" ? "expired" : code === "batch_cancelled" ? "cancelled" : "failed", message };
 }
 
-function faultOf({ errors }: JsonObject): string | null {
-  const [first] = isObject(errors) && Array.isArray(errors.data) ? errors.data.filter(isObject) : [];
-  return wordIn(first?.message);
+function faultsOf({ errors }: JsonObject): readonly JsonObject[] {
+  return isObject(errors) && Array.isArray(errors.data) ? errors.data.filter(isObject) : [];
 }
