@@ -76,7 +76,7 @@ export async function bundleLines(
 /** Gives up what has left and was never handed over, of jobs that are not to be run any more. */
 export async function withdrawLines(db: Database): Promise<void> {
   await sql`
-    WITH withdrawn AS (UPDATE batch_departures d SET unanswered = coalesce(j.error->>'code', 'batch_cancelled'), sent = NULL FROM batch_jobs j
+    WITH withdrawn AS (UPDATE batch_departures d SET unanswered = CASE WHEN j.ends_as IN ('failed', 'expired') THEN coalesce(j.error->>'code', 'batch_cancelled') ELSE 'batch_cancelled' END, sent = NULL FROM batch_jobs j
        WHERE j.id = d.job_id AND j.ended_at IS NULL AND j.status IN ('cancelling', 'finalizing') AND d.submission_id IS NULL AND d.unanswered IS NULL
       RETURNING d.job_id, d.line)
     UPDATE batch_lines l SET state = 5 FROM withdrawn w WHERE l.job_id = w.job_id AND l.line = w.line AND l.state = 4`.execute(db);
@@ -92,7 +92,8 @@ export type TakenSubmission = Selectable<BatchSubmissionTable> & {
 /** Takes the next batch that is to be looked after, which no process that lives has. */
 export async function takeSubmission(db: Database, owner: string, seconds: number): Promise<TakenSubmission | undefined> {
   const { rows } = await sql<TakenSubmission>`
-    WITH next AS MATERIALIZED (SELECT id FROM batch_submissions s WHERE state <> 'ended' AND look_at <= now() AND (taken_until IS NULL OR taken_until < now()
+    WITH next AS MATERIALIZED (SELECT id FROM batch_submissions s WHERE state <> 'ended'
+        AND (look_at <= now() OR state = 'ready' AND EXISTS (SELECT FROM batch_jobs o WHERE o.id = s.job_id AND o.status <> 'in_progress')) AND (taken_until IS NULL OR taken_until < now()
         OR NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = s.taken_by AND r.alive_until > now())) ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     UPDATE batch_submissions s SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second', looks = s.looks + 1
       FROM next, batch_jobs j WHERE s.id = next.id AND j.id = s.job_id
@@ -136,7 +137,9 @@ export async function linesToSend(
 
 /** The provider has it: nobody needs what was sent any more. */
 export async function forgetSent(db: Database, { id, tenant_id }: Pick<TakenSubmission, "id" | "tenant_id">): Promise<void> {
-  await sql`UPDATE batch_departures SET sent = NULL WHERE submission_id = ${id} AND tenant_id = ${tenant_id}`.execute(db);
+  await sql`UPDATE batch_departures SET sent = NULL WHERE submission_id = ${id} AND tenant_id = ${tenant_id} AND sent IS NOT NULL`.execute(
+    db,
+  );
 }
 
 /** What the provider calls the batches that this tenant has there. */

@@ -128,7 +128,15 @@ export async function describeBatchJob(
   id: string,
   facts: Pick<
     Insertable<BatchJobTable>,
-    "endpoint" | "completion_window" | "model" | "model_id" | "description" | "metadata" | "retry_interrupted" | "expires_at"
+    | "endpoint"
+    | "completion_window"
+    | "model"
+    | "model_id"
+    | "description"
+    | "metadata"
+    | "retry_interrupted"
+    | "results_expire_seconds"
+    | "expires_at"
   >,
 ): Promise<void> {
   await db.updateTable("batch_jobs").set(facts).where("tenant_id", "=", tenantId).where("id", "=", id).execute();
@@ -147,7 +155,7 @@ export async function failValidation(db: Database, tenantId: string, id: string,
 /** False where it had ended, or was about to. */
 export async function cancelBatchJob(db: Database, owner: FileOwner, id: string): Promise<boolean> {
   const { rows } = await sql`
-    UPDATE batch_jobs j SET status = 'cancelling', cancelling_at = now(), ends_as = 'cancelled', paused_until = NULL
+    UPDATE batch_jobs j SET status = 'cancelling', cancelling_at = now(), ends_as = 'cancelled', paused_until = NULL, error = NULL
      WHERE j.id = ${id} AND ${owned(owner)} AND j.status = 'in_progress' RETURNING 1`.execute(db);
   return rows.length > 0;
 }
@@ -165,6 +173,14 @@ export async function pauseBatchJob(db: Database, id: string, until: Date, error
     UPDATE batch_jobs SET paused_until = ${until}, error = ${JSON.stringify(error)}::jsonb WHERE id = ${id} AND status = 'in_progress'`.execute(
     db,
   );
+}
+
+/** Says why a job that waits for nothing of its own does not go on; null once it does. What ended it early stays said. */
+export async function explainBatchJob(db: Database, id: string, error: BatchJobError | null): Promise<void> {
+  await sql`
+    UPDATE batch_jobs SET error = ${error === null ? null : JSON.stringify(error)}::jsonb
+     WHERE id = ${id} AND ended_at IS NULL AND (${error !== null} OR error IS NOT NULL) AND coalesce(ends_as, 'completed') IN ('completed', 'cancelled')
+       AND (status <> 'in_progress' OR paused_until IS NULL)`.execute(db);
 }
 
 export async function resumeBatchJob(db: Database, id: string): Promise<void> {
@@ -241,9 +257,11 @@ export async function finishBatchJob(
   id: string,
   owner: string,
   files: { readonly output: string | null; readonly error: string | null },
+  wereStored: boolean,
 ): Promise<void> {
   await sql`
-    UPDATE batch_jobs SET status = coalesce(ends_as, 'failed'), ended_at = now(), output_file_id = ${files.output}, error_file_id = ${files.error}, paused_until = NULL
+    UPDATE batch_jobs SET status = coalesce(ends_as, 'failed'), ended_at = now(), output_file_id = ${files.output}, error_file_id = ${files.error}, paused_until = NULL,
+      error = CASE WHEN ${wereStored} AND error->>'code' = 'file_storage_full' THEN NULL ELSE error END
      WHERE id = ${id} AND taken_by = ${owner} AND ended_at IS NULL`.execute(db);
 }
 

@@ -14,7 +14,8 @@ export interface FileOwner {
 
 export interface FileFilter {
   readonly kind?: string | undefined;
-  readonly purpose?: string | undefined;
+  /** What was said at the upload, or, of files of which nothing was said, what their kinds stand for. */
+  readonly purpose?: { readonly said: string; readonly kinds: readonly string[] } | undefined;
   readonly chatId?: string | undefined;
 }
 
@@ -55,7 +56,10 @@ export async function listFiles(
 ): Promise<Paged<FileRow>> {
   let found = db.selectFrom("files").where(owned(owner)).where(alive(now));
   if (filter.kind !== undefined) found = found.where("kind", "=", filter.kind);
-  if (filter.purpose !== undefined) found = found.where("purpose", "=", filter.purpose);
+  if (filter.purpose !== undefined) {
+    const { said, kinds } = filter.purpose;
+    found = found.where(sql<boolean>`coalesce(purpose = ${said}, kind = ANY(${[...kinds]}::text[]))`);
+  }
   if (filter.chatId !== undefined) found = found.where("chat_id", "=", filter.chatId);
   const { total } = await found.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   if (page.after !== undefined) found = found.where("id", page.oldestFirst === true ? ">" : "<", page.after);

@@ -115,6 +115,11 @@ test("a job whose budget is used up waits and says so, and goes on when there is
   expect(waiting.paused_until).not.toBeNull();
   await set(500);
   expect(await ended(poor.apiKey, id)).toMatchObject({ status: "completed", request_counts: { completed: 20 }, error: null });
+  // One that is cancelled waits no more, and says nothing of why it did.
+  const called = await submit(poor.apiKey, many("called off", 400));
+  expect((await jobOf(poor.apiKey, called.id, ({ error }) => error !== null)).error.code).toBe("usage_limit_reached");
+  await api(poor.apiKey, "POST", `/${called.id}/cancel`);
+  expect(await ended(poor.apiKey, called.id)).toMatchObject({ status: "cancelled", error: null, paused_until: null });
 });
 
 test("the job of a person is theirs alone, and is run in their name", async () => {

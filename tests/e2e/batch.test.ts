@@ -108,6 +108,7 @@ test("the client of OpenAI submits a file, reads the job, lists it and reads bot
     endpoint: "/v1/chat/completions",
     completion_window: "24h",
     metadata: { a: "b" },
+    output_expires_after: { anchor: "created_at", seconds: 7_200 },
   });
   expect(made).toMatchObject({
     object: "batch",
@@ -122,6 +123,10 @@ test("the client of OpenAI submits a file, reads the job, lists it and reads bot
   expect(output).toMatchObject([{ custom_id: "fine", response: { status_code: 200 }, error: null }]);
   const errors = lines(await (await openai.files.content(batch.error_file_id as string)).text());
   expect(errors).toMatchObject([{ custom_id: "refused", response: { status_code: 400, body: { error: { message: "fake 400" } } } }]);
+  for (const id of [batch.output_file_id, batch.error_file_id]) {
+    const { created_at: at, expires_at: until } = await openai.files.retrieve(id as string);
+    expect((until as number) - at).toBe(7_200);
+  }
   const listed: string[] = [];
   for await (const { id } of openai.batches.list({ limit: 1 })) listed.push(id);
   expect(listed[0]).toBe(made.id);
@@ -162,6 +167,47 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
     const refused = await api("POST", "/jobs", body);
     expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
   }
+  const lineOf = (body: object, more: object = {}) => ({ custom_id: "a", body: { ...asks("x"), ...body }, ...more });
+  const modelId = served.models["fake-1"];
+  const one = JSON.stringify(lineOf({}));
+  for (const [body, field] of [
+    [{ model_id: modelId, requests: [lineOf({ model: "bad-request" })] }, "requests[0].body.model` must be left out"],
+    [{ model: "fake-1", requests: [lineOf({ model_id: served.models["bad-request"] })] }, "requests[0].body.model_id` must be left out"],
+    [{ model_id: modelId, requests: [lineOf({ model_id: "another" })] }, "requests[0].body.model_id` names another model than the job"],
+    [{ model: "fake-1", requests: [lineOf({}, { url: "/v1/embeddings" })] }, "requests[0].url` must be /v1/chat/completions"],
+    [{ model: "fake-1", requests: [lineOf({}, { custom_id: "\ud800" })] }, "requests[0].custom_id"],
+    [`{"model":"fake-1","requests":[${one}${one}]}`, "requests` is not JSON"],
+    [`{"model":"fake-1","requests":[${one},]}`, "requests` is not JSON"],
+    [`{"model":"fake-1","requests":[${one},,${one}]}`, "requests` is not JSON"],
+    [`{"model":"fake-1","requests":[,${one}]}`, "requests` is not JSON"],
+  ] as const) {
+    const refused = await api("POST", "/jobs", body);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
+  }
+  const of = (count: number, body: object) =>
+    `[${Array.from({ length: count }, (_, i) => JSON.stringify({ custom_id: `n${i}`, body })).join(",")}]`;
+  for (const [requests, named] of [
+    [of(50_001, {}), "requests` has more than 50000 lines"],
+    [of(30, { ...asks("x"), stream: true }), "requests[0].body.stream` must not be set"],
+    [`[${one},${JSON.stringify(lineOf({ user: "x".repeat(8 * 1024 * 1024) }))},${one}]`, "requests[1]` is larger than 8 MiB"],
+  ] as const) {
+    const refused = await api("POST", "/jobs", `{"requests":${requests},"model":"fake-1"}`);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(named)]);
+  }
+  const wide = await api("POST", "/jobs", `{"description":"${"x".repeat(9 * 1024 * 1024)}","model":"fake-1","requests":[${one}]}`);
+  expect([wide.status, wide.json.error]).toEqual([400, expect.stringContaining("has more than 8 MiB beside its lines")]);
+  const soon = { input_file_id: "file-0", endpoint: "/v1/chat/completions", completion_window: "24h" } as const;
+  const gone = openai.batches.create({ ...soon, output_expires_after: { anchor: "created_at", seconds: 60 } });
+  expect(await gone.catch(({ status, message }) => [status, message])).toEqual([
+    400,
+    expect.stringContaining("output_expires_after.seconds"),
+  ]);
+  const packed = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/batch/jobs`, {
+    method: "POST",
+    headers: { "x-api-key": served.apiKey, "content-type": "application/json", "content-encoding": "gzip" },
+    body: Bun.gzipSync(`{"model":"fake-1","requests":[${one}]}`),
+  });
+  expect(packed.status).toBe(415);
   const unknown = await api("POST", "/jobs", { model: "nothing", requests: [{ custom_id: "a", body: asks("x") }] });
   expect(unknown.status).toBe(404);
   const file = await openai.files.create({
@@ -176,7 +222,25 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
     [1, "body"],
     [3, null],
   ]);
+  const blank = await openai.files.create({ purpose: "batch", file: await toFile(Buffer.from("\n"), "blank.jsonl") });
+  const none = await openai.batches.create({ input_file_id: blank.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
+  expect(none.errors?.data?.map(({ message }) => message)).toEqual(["The input has no lines."]);
   expect(world.upstream.seen).toHaveLength(before);
+});
+
+test("a line may name its model by its id, and is of no other job's model for that", async () => {
+  const of = (model: object) => ({ method: "POST", url: "/v1/chat/completions", body: { ...model, ...asks("hi") } });
+  const input = [
+    { custom_id: "named", ...of({ model: "fake-1" }) },
+    { custom_id: "by its id", ...of({ model: "fake-1", model_id: served.models["bad-request"] }) },
+  ];
+  const file = await openai.files.create({
+    purpose: "batch",
+    file: await toFile(Buffer.from(input.map((line) => JSON.stringify(line)).join("\n")), "in.jsonl"),
+  });
+  const made = await openai.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
+  expect(made.model).toBeNull();
+  expect(await ended(made.id)).toMatchObject({ status: "completed", request_counts: { completed: 1, failed: 1 } });
 });
 
 test("another group's job is none, and a job that is cancelled keeps what is done", async () => {

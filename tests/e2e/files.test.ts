@@ -218,6 +218,52 @@ test("OpenAI's client stores, lists, reads and deletes files unchanged", async (
   expect(await openai.files.retrieve(file.id).catch((error: { status: number }) => error.status)).toBe(404);
 });
 
+type WrittenPart = readonly [string, string];
+
+/** A form as it is written, part by part: its headers and what they head. */
+function written(parts: readonly WrittenPart[]): RequestInit {
+  const body = parts.map(([head, value]) => `--cut\r\ncontent-disposition: form-data; ${head}\r\n\r\n${value}\r\n`).join("");
+  return { body: `${body}--cut--\r\n`, headers: { "content-type": "multipart/form-data; boundary=cut" } };
+}
+
+test("what a form says of its file is read as it stands, and what contradicts itself is refused", async () => {
+  const sent = (...parts: readonly WrittenPart[]) => send("POST", "/v1/proxy/files", written([['name="kind"', "document"], ...parts]));
+  // Its type alone makes it a file.
+  const unnamed = await sent(['name="file"\r\ncontent-type: application/octet-stream', "no name"]);
+  expect([unnamed.status, unnamed.body.display_name, unnamed.body.size_bytes]).toEqual([201, null, 7]);
+  const saved = await send("GET", `/v1/proxy/files/${unnamed.body.id}/content`);
+  expect(saved.headers.get("content-disposition")).toBe(`attachment; filename*=UTF-8''${unnamed.body.id}.txt`);
+  const cut = await sent([`name="file"; filename="${"a".repeat(254)}\u{1f389}.txt"`, "a long name"]);
+  expect([cut.status, cut.body.display_name]).toEqual([201, "a".repeat(254)]);
+
+  for (const [why, ...parts] of [
+    ["`file` must be sent as a file: its part names no filename.", ['name="file"', "text"]],
+    ["`file` was sent as a file and as text.", ['name="file"; filename="a"', "a file"], ['name="file"', "text"]],
+    ["`chat_id[]` is not known here.", ['name="chat_id[]"', "x"], ['name="file"; filename="a"', "a file"]],
+  ] as [string, ...WrittenPart[]][]) {
+    const { status, text } = await sent(...parts);
+    expect([status, text]).toEqual([400, expect.stringContaining(why)]);
+  }
+});
+
+test("files are found by the purpose that they are shown with, whoever stored them how", async () => {
+  const { apiKey } = await newTeam(world.admin, "purposes");
+  const openai = new OpenAI({ baseURL: url("/v1/proxy/llm"), apiKey });
+  const ids: string[] = [];
+  for (const [content, kind] of [
+    [PNG, "image"],
+    ["{}", "batch_input"],
+    ["text", "document"],
+  ] as const)
+    ids.push((await put(content, { kind }, apiKey)).body.id);
+  ids.push((await openai.files.create({ file: await toFile(PNG, "dot.png"), purpose: "user_data" })).id);
+  const found = async (purpose: string) => (await openai.files.list({ purpose, order: "asc" })).data.map(({ id }) => id);
+  expect(await found("vision")).toEqual([ids[0] as string]);
+  expect(await found("batch")).toEqual([ids[1] as string]);
+  expect(await found("user_data")).toEqual(ids.slice(2));
+  expect(await found("evals")).toEqual([]);
+});
+
 test("a tenant lowers what a file may measure, and bounds what the files of a group come to together", async () => {
   const { admin } = world;
   await admin.post("/v1/admin/tenants", { id: "small", name: "small", media_limits: { document_mb: 1, group_storage_mb: 2 } });

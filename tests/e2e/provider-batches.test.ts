@@ -280,6 +280,9 @@ test("a provider that refuses a batch fails its lines, one that is busy is asked
   const [row] = await rowsOf(admin, { parent_request_id: wrong.id, proxy_subtype: "batch_line_chat_completions" }, 1);
   expect(row).toMatchObject({ error_type: "upstream_error", error_message: expect.stringContaining("the vendor says 400") });
   expect(JSON.stringify(row)).not.toContain("sk-vendor-secret");
+  // Neither refusal left its input there.
+  const left = () => [...vendors.openai.files.keys()].filter((name) => !/^(gone|in|out|err)-/.test(name));
+  expect(await until(left, (all) => all.length === 0)).toEqual([]);
 });
 
 test("who runs batches is a setting of the provider, where its format has batches", async () => {

@@ -91,7 +91,10 @@ export const openaiBatchRequest = z
     endpoint: z.string().max(100),
     completion_window: z.string().max(10),
     metadata: metadata.nullish(),
-    output_expires_after: z.unknown().optional(),
+    output_expires_after: z
+      .strictObject({ anchor: z.literal("created_at"), seconds: z.number().int().min(3_600).max(2_592_000) })
+      .nullish()
+      .describe("when the files of results go, if before files of the tenant do"),
   })
   .meta({ id: "OpenAIBatchRequest" });
 

@@ -52,8 +52,8 @@ export class BatchStore {
   /** Which of these rows are in the ledger. */
   readonly recorded = async (tenantId: string, ids: readonly string[]): Promise<ReadonlySet<string>> =>
     new Set((await callTotals(this.db, tenantId, ids)).map(({ id }) => id));
-  readonly finish = (id: string, owner: string, files: Parameters<typeof jobs.finishBatchJob>[3]) =>
-    jobs.finishBatchJob(this.db, id, owner, files);
+  readonly finish = (...by: Tail<typeof jobs.finishBatchJob>) => jobs.finishBatchJob(this.db, ...by);
+  readonly explain = (...by: Tail<typeof jobs.explainBatchJob>) => jobs.explainBatchJob(this.db, ...by);
   readonly sweep = () => jobs.sweepBatchJobs(this.db);
 
   readonly addLines = (job: lines.LinesOf, added: readonly lines.NewLine[]) => lines.addLines(this.db, job, added);

@@ -54,6 +54,8 @@ export interface FileFacts {
   readonly displayName?: string | null;
   /** Where it is to go before files of its tenant do. */
   readonly expiresInSeconds?: number | null;
+  /** What nobody uploads is not bounded as uploads are: as long as the lines of a batch come to. */
+  readonly anySize?: boolean;
 }
 
 /** An upload without a record is taken for abandoned after so long: longer than any may take. */
@@ -81,13 +83,18 @@ export class Files {
    * Puts bytes into the store as they come. Nothing is left of them when they are refused or break off, and nothing after a
    * while when neither `record` nor `discard` follows. `kindSoFar` bounds them; null where it is not known yet.
    */
-  async receive(tenantId: string, bytes: AsyncIterable<Uint8Array>, kindSoFar: () => FileKind | null): Promise<ReceivedFile | Refusal> {
+  async receive(
+    tenantId: string,
+    bytes: AsyncIterable<Uint8Array>,
+    kindSoFar: () => FileKind | null,
+    anySize = false,
+  ): Promise<ReceivedFile | Refusal> {
     const under = this.uploading.get(tenantId) ?? 0;
     if (under >= UPLOADS_AT_ONCE) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
     this.uploading.set(tenantId, under + 1);
     try {
       const limits = (await this.parts.tenant(tenantId))?.mediaLimits;
-      return await this.write(bytes, kindSoFar, limits);
+      return await this.write(bytes, (size) => (anySize ? null : refusedSize(size, kindSoFar(), limits)));
     } finally {
       const left = (this.uploading.get(tenantId) ?? 1) - 1;
       if (left === 0) this.uploading.delete(tenantId);
@@ -95,11 +102,7 @@ export class Files {
     }
   }
 
-  private async write(
-    bytes: AsyncIterable<Uint8Array>,
-    kindSoFar: () => FileKind | null,
-    limits: TenantSnapshot["mediaLimits"],
-  ): Promise<ReceivedFile | Refusal> {
+  private async write(bytes: AsyncIterable<Uint8Array>, refusedSoFar: (size: number) => Refusal | null): Promise<ReceivedFile | Refusal> {
     const { db, blobs, clock, log } = this.parts;
     const id = `file-${ulid()}`;
     const hash = createHash("sha256");
@@ -110,7 +113,7 @@ export class Files {
     async function* passing(): AsyncGenerator<Uint8Array> {
       for await (const piece of bytes) {
         size += piece.byteLength;
-        tooLarge = refusedSize(size, kindSoFar(), limits);
+        tooLarge = refusedSoFar(size);
         if (tooLarge !== null) throw new Error("too large");
         hash.update(piece);
         if (headSize < HEAD_BYTES) {
@@ -146,7 +149,9 @@ export class Files {
   ): Promise<FileRow | Refusal> {
     const kind = facts.kind ?? kindOfType(received.mimeType);
     const refusal = fitsKind(received.mimeType, kind)
-      ? refusedSize(received.bytes, kind, tenant.mediaLimits)
+      ? facts.anySize === true
+        ? null
+        : refusedSize(received.bytes, kind, tenant.mediaLimits)
       : refuse("invalid_body", undefined, {
           fields: [{ field: "kind", message: `is ${kind}, and the bytes of the file are ${received.mimeType}` }],
         });
@@ -198,7 +203,7 @@ export class Files {
 
   /** For what the gateway itself has to store for a caller: an answer of a model, results of a batch. */
   async store(owner: FileOwner, tenant: TenantSnapshot, bytes: AsyncIterable<Uint8Array>, facts: FileFacts): Promise<FileRow | Refusal> {
-    const received = await this.receive(owner.tenantId, bytes, () => facts.kind);
+    const received = await this.receive(owner.tenantId, bytes, () => facts.kind, facts.anySize);
     return isRefusal(received) ? received : this.record(owner, tenant, received, facts);
   }
 

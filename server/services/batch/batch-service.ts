@@ -20,6 +20,8 @@ export interface JobFacts extends JobModel {
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly retryInterrupted: boolean;
+  /** Null: with the files of the tenant. */
+  readonly resultsExpireSeconds: number | null;
 }
 
 export interface Submission {
@@ -95,7 +97,8 @@ export class BatchService {
     const intake = new Intake(this.store, { id, tenant_id: owner.tenantId });
     await intake.take(pieces, lineEndpoint);
     const facts = asked();
-    if (isRefusal(facts)) return facts;
+    // What stands behind lines that ended the reading was never read: what is wrong with these is what there is to say.
+    if (isRefusal(facts)) return intake.cut ? { id, ...UNSAID, problems: intake.problems } : facts;
     const named = facts.model !== null || facts.modelId !== null ? facts : { model: intake.model, modelId: null };
     const model = { model: named.model, modelId: named.modelId };
     if (intake.problems.length === 0) await intake.check(facts.endpoint, model);
@@ -104,7 +107,7 @@ export class BatchService {
       completion_window: facts.completionWindow,
       ...{ model: model.model, model_id: model.modelId, description: facts.description },
       metadata: facts.metadata === null ? null : JSON.stringify(facts.metadata),
-      retry_interrupted: facts.retryInterrupted,
+      ...{ retry_interrupted: facts.retryInterrupted, results_expire_seconds: facts.resultsExpireSeconds },
       expires_at: new Date(this.parts.now() + windowMs(facts.completionWindow)),
     });
     this.has.set(call, { lines: intake.total, tools: intake.tools });
@@ -164,6 +167,8 @@ export class BatchService {
     };
   }
 }
+
+const UNSAID = { model: { model: null, modelId: null }, endpoint: "/v1/chat/completions" } as const;
 
 const HOUR_MS = 3_600_000;
 const WINDOW = /^([1-9][0-9]{0,2})(h|d)$/;

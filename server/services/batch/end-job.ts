@@ -1,21 +1,19 @@
 import type { BatchJob, BatchStore } from "../../directory/batch/batch-store.ts";
-import type { Files } from "../../directory/files/stored-files.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { isRefusal, reasonOf } from "../../kernel/errors.ts";
 import type { CarriedCalls } from "../../road/carried-calls.ts";
-import { ANSWERED, resultLines, UNANSWERED } from "./results.ts";
+import { type ResultFiles, type ResultsParts, storedResults } from "./stored-results.ts";
 
-interface EndParts {
+interface EndParts extends ResultsParts {
   readonly store: BatchStore;
-  readonly files: Pick<Files, "store">;
   readonly calls: Pick<CarriedCalls, "tell">;
   /** The chain that this process writes to, and a wait until all that is in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
-  readonly now: () => Date;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
 }
+
+const NONE: ResultFiles = { output: null, error: null };
 
 /** Writes a job's results to files, the row of its end, and then what it ended as. */
 export function jobEnder({
@@ -30,22 +28,17 @@ export function jobEnder({
   return async (job, runner) => {
     const owner = { tenantId: job.tenant_id, groupId: job.resource_group_id, userId: job.end_user_id };
     const tenant = await tenantOf(job.tenant_id);
-    const stored = async (name: string, states: readonly number[]): Promise<string | null> => {
-      if (tenant === null) return null;
-      const facts = { kind: "batch_output", purpose: "batch_output", displayName: `${job.id}_${name}.jsonl` } as const;
-      const file = await files.store(owner, tenant, resultLines(store, job, states), facts);
-      if (isRefusal(file)) throw new Error(`results are not stored: ${reasonOf(file.message)}`);
-      return file.id;
-    };
-    const output = job.completed === 0 ? null : await stored("output", ANSWERED);
-    const error = job.completed === job.total_requests ? null : await stored("error", UNANSWERED);
+    const results = tenant === null ? NONE : await storedResults({ store, files, now }, job, owner, tenant);
+    const wereStored = results !== null;
+    const { output, error } = results ?? NONE;
     const failed = job.ends_as === "failed";
     const at = now();
     const begun = await store.beginEnd(job.id, runner, { id: ulid(at.getTime()), chain });
     if (begun === undefined) return;
     if (begun.doubtful) {
       await shipped();
-      if ((await store.recorded(job.tenant_id, [begun.rowId])).has(begun.rowId)) return store.finish(job.id, runner, { output, error });
+      const recorded = await store.recorded(job.tenant_id, [begun.rowId]);
+      if (recorded.has(begun.rowId)) return store.finish(job.id, runner, { output, error }, wereStored);
     }
     const sealed = await calls.tell(
       {
@@ -58,7 +51,7 @@ export function jobEnder({
         noted: {
           batch_end: {
             ...{ job_id: job.id, status: job.ends_as, total: job.total_requests, completed: job.completed, failed: job.failed },
-            ...{ output_file_id: output, error_file_id: error },
+            ...{ output_file_id: output, error_file_id: error, ...(wereStored ? {} : { not_stored: "file_storage_full" }) },
           },
         },
       },
@@ -71,6 +64,6 @@ export function jobEnder({
       { id: begun.rowId, timestamp: at.toISOString().replace("Z", "000Z") },
     );
     if (!sealed) throw new Error("the row of the job's end is not stored");
-    await store.finish(job.id, runner, { output, error });
+    await store.finish(job.id, runner, { output, error }, wereStored);
   };
 }

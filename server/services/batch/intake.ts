@@ -1,5 +1,5 @@
 import type { BatchStore } from "../../directory/batch/batch-store.ts";
-import { type LineProblem, readBatchLine } from "../../wire/batch/batch-line.ts";
+import { type LineProblem, problemOfLine, readBatchLine, type ReadLine } from "../../wire/batch/batch-line.ts";
 import { isObject, JsonDocument, type JsonObject } from "../../wire/document.ts";
 import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
 import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
@@ -26,12 +26,16 @@ export interface JobModel {
 /** Takes the lines of one job into the store as they come, and finds what is wrong with them. */
 export class Intake {
   readonly problems: NumberedProblem[] = [];
+  /** Whether what is wrong ended the reading: the rest of the input was not looked at. */
+  cut = false;
   total = 0;
   /** The one model that its lines name; null where they name several, or none. */
   model: string | null = null;
   /** Whether one of its lines brings tools, or tells of calls of some. */
   tools = false;
   private severalModels = false;
+  /** What lines say of their endpoint, and which was the first to. */
+  private readonly urls = new Map<string, number>();
   private readonly store: BatchStore;
   private readonly job: { readonly id: string; readonly tenant_id: string };
   private readonly ids = new Map<string, number>();
@@ -49,25 +53,29 @@ export class Intake {
     try {
       for await (const piece of pieces) {
         bytes += piece.text.byteLength;
-        if (this.total >= MOST_LINES) return this.stop(null, `has more than ${MOST_LINES} lines`);
-        if (bytes > MOST_INPUT_BYTES) return this.stop(null, "is larger than 200 MiB");
+        if (this.total >= MOST_LINES) return this.cutOff(null, `has more than ${MOST_LINES} lines`);
+        if (bytes > MOST_INPUT_BYTES) return this.cutOff(null, "is larger than 200 MiB");
         this.total++;
         const read = readBatchLine(piece, endpoint);
-        if ("customId" in read) this.add(piece.number, read.customId, read.body, read.model);
+        if ("customId" in read) this.add(piece.number, read);
         else for (const problem of read) this.problem(piece.number, problem);
-        if (this.problems.length >= MOST_PROBLEMS) return;
+        this.cut = this.problems.length >= MOST_PROBLEMS;
+        if (this.cut) return;
         if (this.waiting.length >= LINES_AT_ONCE || this.waitingBytes >= BYTES_AT_ONCE) await this.flush();
       }
     } catch (error) {
       if (!(error instanceof PieceTooLong)) throw error;
-      return this.stop(error.number, `is larger than ${MOST_LINE_BYTES / 1024 / 1024} MiB`);
+      const most = `${MOST_LINE_BYTES / 1024 / 1024} MiB`;
+      return this.cutOff(error.number, error.number === null ? `has more than ${most} beside its lines` : `is larger than ${most}`);
     }
-    if (this.total === 0 && this.problems.length === 0) this.stop(null, "has no lines");
+    if (this.total === 0 && this.problems.length === 0) this.problem(null, { field: "", message: "has no lines" });
     await this.flush();
   }
 
   /** Holds every body to what a call with it would be held to. */
   async check(endpoint: BatchEndpoint, { model, modelId }: JobModel): Promise<void> {
+    for (const [url, number] of this.urls)
+      if (url !== endpoint) this.problem(number, { field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
     for (let after = 0; this.problems.length < MOST_PROBLEMS;) {
       const rows = await this.store.bodiesAfter(this.job, after, LINES_AT_ONCE);
       const last = rows.at(-1);
@@ -79,21 +87,21 @@ export class Intake {
 
   private wrongIn(body: string, endpoint: BatchEndpoint, model: string | null, modelId: string | null): readonly LineProblem[] {
     const document = JsonDocument.read(new TextEncoder().encode(body));
-    if (!(document instanceof JsonDocument)) return [prefixed(document)];
+    if (!(document instanceof JsonDocument)) return [prefixed(problemOfLine(document))];
     this.tools ||= hasTools(document.value);
-    const own = document.value.model;
-    if (own !== undefined && model !== null && own !== model)
-      return [{ field: "body.model", message: `names another model than the job, ${JSON.stringify(model)}` }];
+    const other = otherModel(document.value, { model, modelId });
+    if (other !== null) return [other];
     return problemsOfBody(endpoint, withModel(document, { model, modelId })).map(prefixed);
   }
 
-  private add(line: number, customId: string, body: string, model: string | null): void {
+  private add(line: number, { customId, body, model, url }: ReadLine): void {
     const before = this.ids.get(customId);
     if (before !== undefined) {
       this.problem(line, { field: "custom_id", message: `was used before, by number ${before}` });
       return;
     }
     this.ids.set(customId, line);
+    if (url !== null && this.urls.size < MOST_PROBLEMS && !this.urls.has(url)) this.urls.set(url, line);
     if (!this.severalModels && this.model !== model) {
       if (this.ids.size === 1) this.model = model;
       else {
@@ -105,7 +113,8 @@ export class Intake {
     this.waitingBytes += body.length;
   }
 
-  private stop(number: number | null, message: string): void {
+  private cutOff(number: number | null, message: string): void {
+    this.cut = true;
     this.problem(number, { field: "", message });
   }
 
@@ -120,6 +129,18 @@ export class Intake {
     this.waitingBytes = 0;
     if (this.problems.length === 0) await this.store.addLines(this.job, waiting);
   }
+}
+
+/** A job that names its model is of that model alone, whichever way a line names one. */
+function otherModel(body: JsonObject, { model, modelId }: JobModel): LineProblem | null {
+  if (model !== null && body.model !== undefined && body.model !== model)
+    return { field: "body.model", message: `names another model than the job, ${JSON.stringify(model)}` };
+  if (model !== null && body.model_id != null) return { field: "body.model_id", message: "must be left out: the job names its model" };
+  if (modelId === null) return null;
+  if (body.model !== undefined) return { field: "body.model", message: "must be left out: the job names its model by its id" };
+  return body.model_id != null && body.model_id !== modelId
+    ? { field: "body.model_id", message: `names another model than the job, ${JSON.stringify(modelId)}` }
+    : null;
 }
 
 const prefixed = ({ field, message }: LineProblem): LineProblem => ({ field: field === "" ? "body" : `body.${field}`, message });

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { refuse } from "../../kernel/errors.ts";
 import { jsonLog } from "../../kernel/log.ts";
+import type { BatchStanding } from "../../upstreams/providers/provider-batches.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./provider-runs.ts";
 
 /** A batch of a model that this process does not know, as it stands in the database; what was done with it is noted. */
@@ -55,4 +57,97 @@ test("what no provider has is given up at once", async () => {
   await look(0);
   await settled();
   expect(done).toEqual(["closed: model_not_found"]);
+});
+
+/** A batch that is to be handed over to a provider that answers so, and tells so of it; what was done with it is noted. */
+function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: readonly BatchStanding[] = []) {
+  const done: string[] = [];
+  const submission = { id: "s", job_id: "j", tenant_id: "t", model_id: "m", operation: "chat", state: "ready", job_status: "in_progress" };
+  const taken = { ...submission, job_error: null, attempts: 0, looks: 0 };
+  let given = false;
+  const store = {
+    active: async () => [{ id: "j", tenant_id: "t", mode: "provider", status: "in_progress" }],
+    ...{ callsAway: async () => [], keepAlive: async () => {}, withdraw: async () => {}, toBundle: async () => [] },
+    ...{ takeAnswered: async () => [], linesToSend: async () => [{ line: 1, sent: "{}" }], read: async () => undefined },
+    async forgetSent() {
+      done.push("forgot what was sent");
+    },
+    async takeSubmission() {
+      if (given) return undefined;
+      given = true;
+      taken.looks++;
+      return { ...taken };
+    },
+    async closeSubmission(_: unknown, why: string) {
+      done.push(`closed: ${why}`);
+    },
+    async explain(_: string, error: { code: string } | null) {
+      done.push(`explained: ${error?.code ?? "no more"}`);
+    },
+    async noteSubmission(...[, , change, afterMs]: [string, string, object, number | null]) {
+      Object.assign(taken, change);
+      if (afterMs !== null) done.push(`${taken.state}, again after ${Math.round(afterMs / 1000)} s`);
+      return true;
+    },
+  } as unknown as ProviderRunsParts["store"];
+  const left = [...answers];
+  const send = async () => {
+    const kind = left.shift() ?? "taken";
+    return kind === "taken" ? { kind, id: "b" } : { kind, refusal: refuse("upstream_overloaded") };
+  };
+  const told = [...standings];
+  const look = async () => told.shift() ?? { kind: "running" };
+  const model = { provider: { apiFormat: "openai" }, modelName: "m" };
+  const runs = new ProviderRuns({
+    ...{ store, batches: { openai: { send, look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
+    ...{ models: { find: async () => model as never }, give: async () => null, over: async () => null, release: () => {} },
+    ...{ now: () => 0, log: jsonLog("error") },
+  });
+  return {
+    ...{ done, attempts: () => taken.attempts },
+    async look() {
+      given = false;
+      await runs.look();
+      await new Promise((resolve) => setTimeout(resolve));
+    },
+    settled: () => runs.settled(),
+  };
+}
+
+test("a provider that takes no more batches for now is asked for as long as the job may take, and less and less often", async () => {
+  const { done, look, attempts, settled } = handedTo(Array.from({ length: 100 }, () => "busy" as const));
+  for (let i = 0; i < 100; i++) await look();
+  expect(done.filter((what) => what.startsWith("closed"))).toEqual([]);
+  expect(done.slice(0, 2)).toEqual(["explained: upstream_overloaded", "ready, again after 2 s"]);
+  expect(done.at(-1)).toBe("ready, again after 600 s");
+  expect(attempts()).toBe(0);
+  await look();
+  expect(done.at(-1)).toBe("running, again after 1 s");
+  await look();
+  expect(done.slice(-3, -1)).toEqual(["forgot what was sent", "explained: no more"]);
+  await settled();
+});
+
+test("a batch that was taken and then turned away for others of ours is handed over again", async () => {
+  const { done, look, attempts, settled } = handedTo(["taken", "taken"], [{ kind: "running", unchecked: true }, { kind: "full" }]);
+  for (let i = 0; i < 5; i++) await look();
+  await settled();
+  expect(done).toEqual([
+    "running, again after 1 s",
+    "running, again after 2 s",
+    "explained: upstream_overloaded",
+    "ready, again after 3 s",
+    "running, again after 1 s",
+    "forgot what was sent",
+    "explained: no more",
+    "running, again after 8 s",
+  ]);
+  expect(attempts()).toBe(1);
+});
+
+test("one that cannot be reached is given up after a while", async () => {
+  const { done, look, settled } = handedTo(Array.from({ length: 20 }, () => "later" as const));
+  for (let i = 0; i < 20; i++) await look();
+  await settled();
+  expect(done.at(-1)).toBe("closed: upstream_overloaded");
 });

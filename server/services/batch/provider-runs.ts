@@ -10,7 +10,7 @@ import type {
 } from "../../directory/batch/batch-store.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid, uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CarriedAnswer } from "../../road/carried-calls.ts";
@@ -38,7 +38,9 @@ const GROWTH = 1.5;
 const LISTED_AFTER_MS = 10_000;
 /** How often a provider that cannot be reached is asked for the batch of a job that is to end: for an hour. */
 const MOST_LOOKS_AFTER_END = 75;
-/** How often a batch is handed over before its lines are given up. */
+/** The longest between two tries at a provider that takes no more batches for now: each tells it all of the lines. */
+const LAST_BUSY_MS = 600_000;
+/** How often a batch is handed over before its lines are given up, where the provider is not just busy. */
 const MOST_ATTEMPTS = 20;
 /** How long a batch of a model that was deleted before this process met it is left to those that know it still. */
 const LEFT_TO_OTHERS_MS = 600_000;
@@ -203,7 +205,9 @@ export class ProviderRuns {
     switch (over.kind) {
       case "taken":
         await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_LOOK_MS);
-        return store.forgetSent(taken);
+        return;
+      case "busy":
+        return this.postpone(taken, taken.attempts);
       case "refused":
         return store.closeSubmission(taken, told(over.refusal));
       case "later":
@@ -215,6 +219,14 @@ export class ProviderRuns {
     }
   }
 
+  /** What the provider has of ours has to end first: as long as the job's own time is not over, that is no try. */
+  private async postpone(taken: TakenSubmission, attempts: number): Promise<void> {
+    const { code, message } = refuse("upstream_overloaded");
+    await this.parts.store.explain(taken.job_id, { code, message });
+    const again = { state: "ready", provider_batch: null, attempts } as const;
+    await this.parts.store.noteSubmission(this.id, taken.id, again, lookAfter(taken.looks, LAST_BUSY_MS));
+  }
+
   /** It was about to be handed over and nobody heard that it was: the provider is asked whether it has it. */
   private async lookForIt(taken: TakenSubmission, { batches, target }: Vendor): Promise<void> {
     const { store, now } = this.parts;
@@ -223,7 +235,7 @@ export class ProviderRuns {
     const found = await batches.find(target, { key: taken.id, lines: taken.lines, since, known }, this.stopping.signal);
     if (found.kind === "found") {
       await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: found.id }, 0);
-      return store.forgetSent(taken);
+      return;
     }
     const listed = now() - since > LISTED_AFTER_MS;
     if (found.kind === "none" && listed) {
@@ -240,6 +252,7 @@ export class ProviderRuns {
     const id = taken.provider_batch as string;
     const standing = await batches.look(target, id, signal);
     if (standing.kind === "running") {
+      if (standing.unchecked !== true) await this.accepted(taken);
       const cancel = taken.job_status !== "in_progress" && !taken.cancelled;
       if (cancel) await batches.cancel(target, id, signal);
       await store.noteSubmission(
@@ -250,13 +263,28 @@ export class ProviderRuns {
       );
       return;
     }
+    const tidied = () =>
+      batches.tidy?.(target, id, signal).catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
+    if (standing.kind === "full") {
+      if (taken.job_status !== "in_progress") await store.closeSubmission(taken, taken.job_error ?? "batch_cancelled");
+      // Of a batch that another release handed over nothing is left to be sent again.
+      else if ((await store.linesToSend(taken)).length === 0) await store.closeSubmission(taken, "upstream_overloaded");
+      else await this.postpone(taken, taken.attempts - 1);
+      await tidied();
+      return;
+    }
+    await this.accepted(taken);
     await this.collect(taken, batches.results(target, id, signal));
     const calledOff = standing.why === "cancelled" ? taken.job_error : null;
     const ending = calledOff ?? (standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`);
     await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${standing.message.slice(0, 500)}`);
-    await batches
-      .tidy?.(target, id, signal)
-      .catch((error: Error) => log.warn("provider_batch_not_tidied", { submission: taken.id, error }));
+    await tidied();
+  }
+
+  /** The provider runs it: nobody needs what was sent any more, nor waits. */
+  private async accepted(taken: TakenSubmission): Promise<void> {
+    await this.parts.store.forgetSent(taken);
+    await this.parts.store.explain(taken.job_id, null);
   }
 
   private async collect(taken: TakenSubmission, results: AsyncIterable<LineOutcomeOfVendor>): Promise<void> {
@@ -323,7 +351,7 @@ function track(all: Set<Promise<void>>, work: Promise<void>): void {
   all.add(one);
 }
 
-const lookAfter = (looks: number): number => Math.min(LAST_LOOK_MS, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
+const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
 
 /** A code, and behind a colon what was said of it. */
 function told(refusal: Refusal): string {

@@ -81,7 +81,8 @@ class FormParts<T extends object> {
     this.parser.on("filesLimit", () => this.stop(invalid(Object.keys(bounds.files)[0] ?? "", "was sent more often than it may be")));
     this.parser.on("fieldsLimit", () => this.stop(invalid("", `has more than ${bounds.fields} fields`)));
     this.parser.on("field", (name, value, nameCut, valueCut) => this.field(name, value, nameCut || valueCut));
-    this.parser.on("file", (field, stream, name) => this.file(field, stream, name, take));
+    // A part can be a file by its type alone: then it has no name.
+    this.parser.on("file", (field, stream, name: string | undefined) => this.file(field, stream, name ?? "", take));
   }
 
   stop(why: Refusal): void {
@@ -106,8 +107,7 @@ class FormParts<T extends object> {
   }
 
   async outcome(bytes: number, undo: (taken: T) => Promise<void>): Promise<ReadForm<T> | Refusal> {
-    const required = Object.keys(this.bounds.files)[0] as string;
-    if (this.problem === null && this.taking.length === 0 && this.bounds.noFile !== true) this.problem = invalid(required, "is required");
+    if (this.problem === null) this.problem = this.wrongInWhole();
     if (this.problem !== null) this.incoming?.destroy(new Error("the upload was ended"));
     const taken = await Promise.all(this.taking.map((one) => one.catch(() => null)));
     const files = taken.filter((one): one is Awaited<T> => one !== null && !isRefusal(one));
@@ -116,6 +116,15 @@ class FormParts<T extends object> {
     if (refused === null) return { fields: this.fields, lists: this.lists, files, bytes };
     for (const one of files) await undo(one);
     return refused as Refusal;
+  }
+
+  /** What only shows once all parts were read. */
+  private wrongInWhole(): Refusal | null {
+    const required = Object.keys(this.bounds.files)[0] as string;
+    if (this.taking.length === 0 && this.bounds.noFile !== true)
+      return invalid(required, this.fields.has(required) ? "must be sent as a file: its part names no filename" : "is required");
+    const both = [...this.counts.keys()].find((name) => this.fields.has(name));
+    return both === undefined ? null : invalid(both, "was sent as a file and as text");
   }
 
   private field(name: string, value: string, cut: boolean): void {

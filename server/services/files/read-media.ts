@@ -1,9 +1,10 @@
 import type { Spool } from "../../directory/files/spool.ts";
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { callerOf } from "./caller.ts";
+import { codedBody } from "./coded-body.ts";
 import { readForm } from "./read-form.ts";
 import type { FormBounds, ReadForm } from "./upload-form.ts";
 
@@ -23,9 +24,8 @@ export async function readMediaForm(
   kind: FileKind,
 ): Promise<ReadForm<MediaPart> | Refusal> {
   const { tenantId } = callerOf(call).owner;
-  const encoding = call.headers.get("content-encoding");
-  if (encoding !== null && encoding.toLowerCase() !== "identity")
-    return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
+  const coded = codedBody(call);
+  if (coded !== null) return coded;
   const remove = ({ file }: MediaPart) => spool.remove(tenantId, file);
   const read = await readForm(
     call.arriving,

@@ -17,5 +17,6 @@ export function unstorableFacts({ chatId, modelId, displayName }: SaidOfFile): R
 /** The last part of a path, as clients of old send one. */
 export function baseName(name: string): string | null {
   const last = name.split(/[\\/]/).at(-1)?.trim() ?? "";
-  return last === "" ? null : last.slice(0, LONGEST);
+  // Cut between the halves of a character, it would be no text any more.
+  return last === "" ? null : last.slice(0, LONGEST).replace(/[\uD800-\uDBFF]$/, "");
 }

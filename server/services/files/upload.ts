@@ -2,6 +2,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
+import { codedBody } from "./coded-body.ts";
 import { readForm } from "./read-form.ts";
 import { unstorableFacts } from "./said-of-file.ts";
 import { ONE_FILE } from "./upload-form.ts";
@@ -15,12 +16,14 @@ export interface UploadFields {
   factsOf(fields: Fields, fileName: string): SaidOfFile | Refusal;
 }
 
+const unknownLists = (names: readonly string[]): Refusal =>
+  refuse("invalid_body", undefined, { fields: names.map((field) => ({ field: field.slice(0, 100), message: "is not known here" })) });
+
 /** Reads a form with a file into the store, and gives the file its record. */
 export async function upload(call: Call, files: FileService, form: UploadFields): Promise<CallerFile | Refusal> {
   const { owner, tenant } = callerOf(call);
-  const encoding = call.headers.get("content-encoding");
-  if (encoding !== null && encoding.toLowerCase() !== "identity")
-    return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
+  const coded = codedBody(call);
+  if (coded !== null) return coded;
   const read = await readForm(
     call.arriving,
     call.headers.get("content-type"),
@@ -36,7 +39,7 @@ export async function upload(call: Call, files: FileService, form: UploadFields)
   const { name, received } = read.files[0] as (typeof read.files)[number];
   // The row proves what was stored, not how a client wrapped it.
   call.row.request_content_hash = received.hash;
-  const facts = form.factsOf(read.fields, name);
+  const facts = read.lists.size > 0 ? unknownLists([...read.lists.keys()]) : form.factsOf(read.fields, name);
   const unclear = isRefusal(facts) ? facts : unstorableFacts(facts);
   if (isRefusal(facts) || unclear !== null) {
     await files.discard(received);

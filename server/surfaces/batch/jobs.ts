@@ -11,6 +11,7 @@ import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
 import { pacedBody } from "../../services/batch/paced-body.ts";
 import { isOver, resultLines, resultLineOf } from "../../services/batch/results.ts";
 import { callerOf } from "../../services/files/caller.ts";
+import { codedBody } from "../../services/files/coded-body.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
@@ -54,6 +55,8 @@ function factsIn(reader: ArrayElements): JobFacts | Refusal {
   if (!(document instanceof JsonDocument)) return fieldsRefusal([document]);
   if (reader.found === 0) return fieldsRefusal([{ field: "requests", message: "must be an array" }]);
   if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
+  if (reader.torn)
+    return fieldsRefusal([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
   const parsed = batchJobRequest.safeParse(document.value);
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, 20);
@@ -70,7 +73,7 @@ function factsIn(reader: ArrayElements): JobFacts | Refusal {
     ...{ endpoint, completionWindow, model: data.model ?? null, modelId: data.model_id ?? null },
     description: data.description ?? null,
     metadata: data.metadata ?? null,
-    retryInterrupted: data.retry_interrupted ?? false,
+    ...{ retryInterrupted: data.retry_interrupted ?? false, resultsExpireSeconds: null },
   };
 }
 
@@ -79,6 +82,8 @@ export const batchSubmit = (batches: BatchService): Surface => ({
   ...llmRefusals,
   read(call) {
     const { arriving } = call;
+    const coded = codedBody(call);
+    if (coded !== null) return coded;
     if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
     const reader = new ArrayElements("requests", MOST_LINE_BYTES);
     return submitted(

@@ -67,6 +67,7 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
       return refuse("invalid_body", undefined, { fields });
     }
     const { input_file_id: fileId, endpoint, completion_window: completionWindow, metadata = null } = parsed.data;
+    const resultsExpireSeconds = parsed.data.output_expires_after?.seconds ?? null;
     if (!isBatchEndpoint(endpoint)) return invalid("endpoint", `must be one of ${Object.keys(BATCH_ENDPOINTS).join(", ")}`);
     if (windowMs(completionWindow, true) === null) return invalid("completion_window", "must be from 1h to 7d");
     const { owner } = callerOf(call);
@@ -81,14 +82,14 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
         ...{ owner, pieces: textLines(bytes, MOST_LINE_BYTES), lineEndpoint: endpoint, inputFileId: fileId },
         facts: () => ({
           ...{ endpoint, completionWindow, model: null, modelId: null, description: null, metadata },
-          retryInterrupted: metadata?.retry_interrupted === "true",
+          ...{ retryInterrupted: metadata?.retry_interrupted === "true", resultsExpireSeconds },
         }),
       },
       (job) => jsonAnswer(objectOf(job)),
       ({ problems }) =>
         problems.map(({ number, field, message }) => ({
           code: "invalid_request",
-          message: field === "" ? `The line ${message}.` : `\`${field}\` ${message}.`,
+          message: field === "" ? `The ${number === null ? "input" : "line"} ${message}.` : `\`${field}\` ${message}.`,
           line: number,
           field: field === "" ? null : field,
         })),

@@ -6,7 +6,7 @@ export function byteRangeOf(
   { headers }: Call,
   file: CallerFile,
 ): { readonly start: number; readonly end: number } | "unsatisfiable" | null {
-  const asked = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(headers.get("range") ?? "");
+  const asked = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/i.exec(headers.get("range") ?? "");
   const unless = headers.get("if-range");
   if (asked === null || (unless !== null && unless !== `"${file.content_hash}"`)) return null;
   const [, from = "", to = ""] = asked;

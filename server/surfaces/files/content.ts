@@ -2,6 +2,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import { type CallerFile, type FileService, noteFile } from "../../services/files/caller.ts";
+import { fileNameOf } from "../../services/files/file-name.ts";
 import { isShown } from "../../kernel/file-kinds.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { byteRangeOf } from "./byte-range.ts";
@@ -10,7 +11,7 @@ import { byteRangeOf } from "./byte-range.ts";
 function headersOf(file: CallerFile): Record<string, string> {
   return {
     "content-type": file.mime_type === "text/plain" ? "text/plain; charset=utf-8" : file.mime_type,
-    "content-disposition": `${isShown(file.mime_type) ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(file.display_name ?? file.id).replaceAll("'", "%27")}`,
+    "content-disposition": `${isShown(file.mime_type) ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(fileNameOf(file)).replaceAll("'", "%27")}`,
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
     "cross-origin-resource-policy": "cross-origin",

@@ -2,9 +2,10 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
-import type { FileKind } from "../../kernel/file-kinds.ts";
+import { FILE_KINDS, type FileKind } from "../../kernel/file-kinds.ts";
 import { contentAnswer } from "./content.ts";
 import { fileIdIn, fileSurface, queryOf, wholeNumber } from "./files.ts";
+import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
 
@@ -23,6 +24,7 @@ const MOST_LISTED = 10_000;
 const MOST_AT_ONCE = 1_000;
 
 const PURPOSES: Readonly<Partial<Record<string, string>>> = { batch_input: "batch", batch_output: "batch_output", image: "vision" };
+const purposeOf = (kind: string): string => PURPOSES[kind] ?? "user_data";
 
 function objectOf(file: CallerFile): object {
   return {
@@ -31,8 +33,8 @@ function objectOf(file: CallerFile): object {
     bytes: file.size_bytes,
     created_at: Math.floor(file.created_at.getTime() / 1000),
     expires_at: file.expires_at === null ? null : Math.floor(file.expires_at.getTime() / 1000),
-    filename: file.display_name ?? file.id,
-    purpose: file.purpose ?? PURPOSES[file.kind] ?? "user_data",
+    filename: fileNameOf(file),
+    purpose: file.purpose ?? purposeOf(file.kind),
     status: "processed",
     status_details: null,
   };
@@ -79,7 +81,9 @@ export const openaiFileList = (files: FileService): Surface =>
     if (order !== "asc" && order !== "desc")
       return refuse("invalid_query", undefined, { fields: [{ field: "order", message: "must be asc or desc" }] });
     const page = { limit: Math.min(limit, MOST_AT_ONCE) + 1, offset: 0, after: query.get("after"), oldestFirst: order === "asc" };
-    const { items } = await files.list(callerOf(call).owner, { purpose: query.get("purpose") }, page);
+    const said = query.get("purpose");
+    const purpose = said === undefined ? undefined : { said, kinds: FILE_KINDS.filter((kind) => purposeOf(kind) === said) };
+    const { items } = await files.list(callerOf(call).owner, { purpose }, page);
     const shown = items.slice(0, page.limit - 1);
     return jsonAnswer({
       object: "list",

@@ -43,7 +43,7 @@ export const transcriptions = (
         return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, file.open(), said)) } };
       },
       written(_call, answer) {
-        const written = writtenTranscript(answer.body, inbound.format, inbound.stream);
+        const written = writtenTranscript(answer.body, inbound.format, { stream: inbound.stream, heardSeconds: file.seconds });
         if (written === null) return answer;
         return {
           ...answer,

@@ -72,7 +72,7 @@ test.each([
 });
 
 test.each([
-  ["ServiceQuotaExceededException", "later"],
+  ["ServiceQuotaExceededException", "busy"],
   ["ValidationException", "refused"],
 ])("%s of Bedrock is %s, and leaves no input behind", async (kind, expected) => {
   const { out, asked } = answering((_url, method) =>

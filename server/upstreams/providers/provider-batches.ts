@@ -20,18 +20,25 @@ export interface BatchToSend {
   readonly lines: readonly BatchedLine[];
 }
 
-/** What became of handing a batch over. `unknown`: the vendor may have it all the same. `later`: it does not, and may be asked again. */
+/**
+ * What became of handing a batch over. `unknown`: the vendor may have it all the same. `later`: it does not, and may be asked again;
+ * `busy`: nor does it, and takes none until others of ours have ended.
+ */
 export type HandedOver =
   | { readonly kind: "taken"; readonly id: string }
   | { readonly kind: "refused"; readonly refusal: Refusal }
-  | { readonly kind: "later" | "unknown"; readonly refusal: Refusal };
+  | { readonly kind: "later" | "busy" | "unknown"; readonly refusal: Refusal };
 
 /** Whether the vendor has a batch that it was handed and did not confirm. `unsure`: only its end can tell. */
 export type Found = { readonly kind: "found"; readonly id: string } | { readonly kind: "none" | "unsure" };
 
-/** `ended`: nothing of it will be answered any more; `why` says what is the matter with lines that have no result. */
+/**
+ * `ended`: nothing of it will be answered any more; `why` says what is the matter with lines that have no result. `full`: it was
+ * taken and then turned away, as others of ours have to end first, and nothing of it was run. `unchecked`: it may still be.
+ */
 export type BatchStanding =
-  | { readonly kind: "running" }
+  | { readonly kind: "running"; readonly unchecked?: true }
+  | { readonly kind: "full" }
   | { readonly kind: "ended"; readonly why: "expired" | "cancelled" | "failed" | null; readonly message: string | null };
 
 export type LineOutcomeOfVendor =
@@ -139,7 +146,7 @@ export async function askForBatchJson(
 export function handedOver(error: unknown): HandedOver {
   if (!(error instanceof VendorFault)) throw error;
   const { status, refusal } = error;
-  if (status === 429) return { kind: "later", refusal };
+  if (status === 429) return { kind: "busy", refusal };
   // What answers 4xx has made nothing; what answered otherwise, or not at all, may have.
   if (status !== null && status >= 400 && status < 500) return { kind: "refused", refusal };
   return { kind: "unknown", refusal };

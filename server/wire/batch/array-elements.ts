@@ -20,11 +20,14 @@ export class ArrayElements {
   private textFrom = 0;
   private lastText = "";
   private inArray = false;
+  private awaited: "element or end" | "comma or end" | "element" = "element or end";
   private number = 0;
   /** How often the member stood there. */
   found = 0;
   /** Set where something other than an object stands in the array. */
   stray = false;
+  /** Set where a comma is missing between two elements, or one is too many. */
+  torn = false;
 
   constructor(name: string, mostBytes: number) {
     this.name = name;
@@ -43,7 +46,7 @@ export class ArrayElements {
     for (const byte of piece) {
       if (this.element === null && !(this.inArray && this.depth === 2 && byte !== CLOSE_BRACKET)) this.rest.push(byte);
       else if (this.element !== null) this.element.push(byte);
-      if ((this.element ?? this.rest).length > this.mostBytes) throw new PieceTooLong(this.number + 1);
+      if ((this.element ?? this.rest).length > this.mostBytes) throw new PieceTooLong(this.element === null ? null : this.number + 1);
       if (this.inText) {
         if (this.escaped) this.escaped = false;
         else if (byte === BACKSLASH) this.escaped = true;
@@ -76,6 +79,7 @@ export class ArrayElements {
         return this.close();
       case COMMA:
         if (this.depth === 1) this.lastText = "";
+        if (this.inArray && this.depth === 2) this.comma();
         return null;
       default:
         if (this.inArray && this.depth === 2 && byte > 32) this.stray = true;
@@ -86,20 +90,31 @@ export class ArrayElements {
   private open(byte: number): void {
     if (this.depth === 1 && byte === OPEN_BRACKET && this.lastText === this.name) {
       this.inArray = true;
+      this.awaited = "element or end";
       this.found++;
     } else if (this.inArray && this.depth === 2) {
+      if (this.awaited === "comma or end") this.torn = true;
       if (byte === OPEN_BRACE) this.element = [byte];
       else this.stray = true;
     }
     this.depth++;
   }
 
+  private comma(): void {
+    if (this.awaited !== "comma or end") this.torn = true;
+    this.awaited = "element";
+  }
+
   private close(): InputPiece | null {
     this.depth--;
-    if (this.inArray && this.depth === 1) this.inArray = false;
+    if (this.inArray && this.depth === 1) {
+      this.inArray = false;
+      if (this.awaited === "element") this.torn = true;
+    }
     if (!this.inArray || this.depth !== 2 || this.element === null) return null;
     const text = Uint8Array.from(this.element);
     this.element = null;
+    this.awaited = "comma or end";
     return { number: ++this.number, text };
   }
 }

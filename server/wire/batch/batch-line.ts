@@ -1,4 +1,5 @@
-import { isObject, JsonDocument } from "../document.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { jsonMembersOf } from "../json-members.ts";
 import type { InputPiece } from "./text-lines.ts";
 
@@ -6,7 +7,10 @@ export interface ReadLine {
   readonly customId: string;
   /** As it came. */
   readonly body: string;
+  /** What its body names alone; null where it names another by its id. */
   readonly model: string | null;
+  /** What it says of its endpoint, where it says so. */
+  readonly url: string | null;
 }
 
 export interface LineProblem {
@@ -17,18 +21,24 @@ export interface LineProblem {
 const LONGEST_ID = 512;
 const KNOWN = new Set(["custom_id", "method", "url", "body"]);
 
+/** What is wrong with the JSON of a line, in words that follow the field's name. */
+export function problemOfLine({ field, message, ambiguous }: FieldProblem): LineProblem {
+  return { field, message: ambiguous === true ? "is the same as another name to parsers that do not care about case" : message };
+}
+
 /** Reads one line of a batch. `endpoint`: what its `url` has to say where it must say it; null where it is said elsewhere. */
 export function readBatchLine({ text }: InputPiece, endpoint: string | null): ReadLine | readonly LineProblem[] {
   const document = JsonDocument.read(text);
-  if (!(document instanceof JsonDocument)) return [document];
+  if (!(document instanceof JsonDocument)) return [problemOfLine(document)];
   const { value } = document;
   const problems: LineProblem[] = [];
   const { custom_id: customId, method, url, body } = value;
   for (const name of Object.keys(value)) if (!KNOWN.has(name)) problems.push({ field: name.slice(0, 100), message: "is not known here" });
-  if (typeof customId !== "string" || customId.length === 0 || customId.length > LONGEST_ID || customId.includes("\0"))
+  if (typeof customId !== "string" || customId.length === 0 || customId.length > LONGEST_ID || !isStorableText(customId))
     problems.push({ field: "custom_id", message: `must be 1 to ${LONGEST_ID} characters of text` });
   if (method === undefined ? endpoint !== null : method !== "POST") problems.push({ field: "method", message: "must be POST" });
   if (endpoint !== null && url !== endpoint) problems.push({ field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
+  else if (url !== undefined && typeof url !== "string") problems.push({ field: "url", message: "must be text" });
   if (!isObject(body)) problems.push({ field: "body", message: "must be an object" });
   else {
     if (body.stream !== undefined && body.stream !== null && body.stream !== false)
@@ -38,10 +48,11 @@ export function readBatchLine({ text }: InputPiece, endpoint: string | null): Re
   if (problems.length > 0) return problems;
   const source = new TextDecoder().decode(text);
   const member = jsonMembersOf(source).find(({ name }) => name === "body");
-  const model = (body as { model?: unknown }).model;
+  const { model, model_id: modelId } = body as JsonObject;
   return {
     customId: customId as string,
     body: member === undefined ? JSON.stringify(body) : source.slice(member.valueStart, member.valueEnd),
-    model: typeof model === "string" ? model : null,
+    model: typeof model === "string" && modelId == null ? model : null,
+    url: typeof url === "string" ? url : null,
   };
 }

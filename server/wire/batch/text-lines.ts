@@ -9,9 +9,10 @@ const NEWLINE = 10;
 
 /** Raised where one piece is longer than it may be. */
 export class PieceTooLong extends Error {
-  readonly number: number;
-  constructor(number: number) {
-    super(`piece ${number} is too long`);
+  /** Null of what stands beside the pieces. */
+  readonly number: number | null;
+  constructor(number: number | null) {
+    super(`piece ${number ?? "of the rest"} is too long`);
     this.name = "PieceTooLong";
     this.number = number;
   }

@@ -1,10 +1,17 @@
 import type { JsonObject } from "../document.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
-/** What was said, piece by piece, each behind its `head`. */
-export function subtitleCues(body: JsonObject, head: (at: number, from: number, to: number) => string): string {
+/**
+ * What was said, piece by piece, each behind its `head`. Some models tell no pieces and no length: what was said is shown as long
+ * as the sound was heard to last, since a cue that ends as it begins is never seen.
+ */
+export function subtitleCues(
+  body: JsonObject,
+  heardSeconds: number | null,
+  head: (at: number, from: number, to: number) => string,
+): string {
   const given = [...objectsOf(body.segments)].map(([segment]) => segment);
-  const all = given.length > 0 ? given : [{ start: 0, end: body.duration, text: body.text } as JsonObject];
+  const all = given.length > 0 ? given : [{ start: 0, end: body.duration ?? heardSeconds, text: body.text } as JsonObject];
   return all
     .map(({ start, end, text }, at) => {
       const from = seconds(start);

@@ -9,8 +9,12 @@ interface Written {
   readonly body: string;
 }
 
-/** A whole transcript in the form its caller asked for; null where it stays as it is. */
-export function writtenTranscript(bytes: Uint8Array, format: TranscriptFormat, stream: boolean): Written | null {
+/** A whole transcript in the form its caller asked for; null where it stays as it is. `heardSeconds`: how long the sound was found to be. */
+export function writtenTranscript(
+  bytes: Uint8Array,
+  format: TranscriptFormat,
+  { stream, heardSeconds }: { readonly stream: boolean; readonly heardSeconds: number | null },
+): Written | null {
   const body = replyObject(bytes);
   if (body === null) return null;
   // Some models know no streams and answer whole: who asked for one reads events only.
@@ -22,12 +26,12 @@ export function writtenTranscript(bytes: Uint8Array, format: TranscriptFormat, s
     case "srt":
       return {
         contentType: plain,
-        body: subtitleCues(body, (at, from, to) => `${at}\n${subtitleTime(from, ",")} --> ${subtitleTime(to, ",")}`),
+        body: subtitleCues(body, heardSeconds, (at, from, to) => `${at}\n${subtitleTime(from, ",")} --> ${subtitleTime(to, ",")}`),
       };
     case "vtt":
       return {
         contentType: plain,
-        body: `WEBVTT\n\n${subtitleCues(body, (_at, from, to) => `${subtitleTime(from, ".")} --> ${subtitleTime(to, ".")}`)}`,
+        body: `WEBVTT\n\n${subtitleCues(body, heardSeconds, (_at, from, to) => `${subtitleTime(from, ".")} --> ${subtitleTime(to, ".")}`)}`,
       };
     default:
       return null;

@@ -127,7 +127,7 @@ function controlBase({ baseUrl }: ProviderTarget): string {
 
 function refusedOrFull(error: unknown): HandedOver {
   const over = handedOver(error);
-  return over.kind === "refused" && error instanceof VendorFault && FULL.test(error.kind ?? "") ? { ...over, kind: "later" } : over;
+  return over.kind === "refused" && error instanceof VendorFault && FULL.test(error.kind ?? "") ? { ...over, kind: "busy" } : over;
 }
 
 function addressIn(config: unknown, name: string): string | null {

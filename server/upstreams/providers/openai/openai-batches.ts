@@ -28,6 +28,8 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
 const LISTED = 100;
 const MOST_LISTS = 20;
 const KEY = "gatehouse_batch";
+/** What a batch fails with, after it was taken, whose tokens find no room beside those of the batches that wait there. */
+const QUEUE_FULL = "token_limit_exceeded";
 const MOST_LINE = 64 * 1024 * 1024;
 
 /** Batches of OpenAI's API: lines in a file, results in two. */
@@ -50,6 +52,11 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     return wordIn(made.id) ?? "";
   }
 
+  async function remove(target: ProviderTarget, fileId: string, signal: AbortSignal): Promise<void> {
+    const url = at(target, `/files/${encodeURIComponent(fileId)}`);
+    await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal });
+  }
+
   async function* linesOf(target: ProviderTarget, fileId: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const url = at(target, `/files/${encodeURIComponent(fileId)}/content`);
     const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
@@ -65,9 +72,9 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     mostLines: 5_000,
     mostBytes: 16 * 1024 * 1024,
     async send(target, batch, signal) {
+      const fileId = await upload(target, batch, signal).catch(notBegun);
+      if (typeof fileId !== "string") return fileId;
       try {
-        const fileId = await upload(target, batch, signal).catch(notBegun);
-        if (typeof fileId !== "string") return fileId;
         const body = JSON.stringify({
           ...{ input_file_id: fileId, endpoint: ENDPOINTS[batch.operation], completion_window: "24h" },
           metadata: { [KEY]: batch.key },
@@ -75,7 +82,9 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
         const request = { method: "POST", url: at(target, "/batches"), headers: own(target), body, signal } as const;
         return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {
-        return handedOver(error);
+        const over = handedOver(error);
+        if (over.kind !== "unknown") await remove(target, fileId, signal).catch(() => undefined);
+        return over;
       }
     },
     async find(target, { key }, signal): Promise<Found> {
@@ -100,8 +109,12 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
         case "expired":
         case "cancelled":
           return { kind: "ended", why: batch.status, message: null };
+        case "validating":
+          return { kind: "running", unchecked: true };
         case "failed":
-          return { kind: "ended", why: "failed", message: faultOf(batch) };
+          return faultsOf(batch).some(({ code }) => code === QUEUE_FULL)
+            ? { kind: "full" }
+            : { kind: "ended", why: "failed", message: wordIn(faultsOf(batch)[0]?.message) };
         default:
           return { kind: "running" };
       }
@@ -121,9 +134,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
       const batch = await batchOf(target, id, signal);
       for (const name of ["input_file_id", "output_file_id", "error_file_id"] as const) {
         const fileId = wordIn(batch[name]);
-        if (fileId === null) continue;
-        const url = at(target, `/files/${encodeURIComponent(fileId)}`);
-        await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal });
+        if (fileId !== null) await remove(target, fileId, signal);
       }
     },
   };
@@ -138,7 +149,6 @@ function outcomeOf({ custom_id, response, error }: JsonObject): LineOutcomeOfVen
   return { id, unanswered: code === "batch_expired" ? "expired" : code === "batch_cancelled" ? "cancelled" : "failed", message };
 }
 
-function faultOf({ errors }: JsonObject): string | null {
-  const [first] = isObject(errors) && Array.isArray(errors.data) ? errors.data.filter(isObject) : [];
-  return wordIn(first?.message);
+function faultsOf({ errors }: JsonObject): readonly JsonObject[] {
+  return isObject(errors) && Array.isArray(errors.data) ? errors.data.filter(isObject) : [];
 }

@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { writtenTranscript } from "./transcript-written.ts";
+
+const written = (body: object, heardSeconds: number | null) =>
+  writtenTranscript(new TextEncoder().encode(JSON.stringify(body)), "srt", { stream: false, heardSeconds })?.body;
+
+test("subtitles of a model that tells no times last as long as the sound", () => {
+  expect(written({ text: "hello" }, 7.5)).toBe("1\n00:00:00,000 --> 00:00:07,500\nhello\n\n");
+  expect(written({ text: "hello", duration: 3 }, 7.5)).toBe("1\n00:00:00,000 --> 00:00:03,000\nhello\n\n");
+  expect(written({ text: "hello", segments: [{ start: 1, end: 2, text: "hello" }] }, 7.5)).toBe(
+    "1\n00:00:01,000 --> 00:00:02,000\nhello\n\n",
+  );
+});
