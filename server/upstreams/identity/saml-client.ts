@@ -49,13 +49,15 @@ const MAX_WAITING = 100;
 
 /**
  * On a thread of its own, one answer after the other: what is sent by somebody unknown costs the library time in the square
- * of its size, and nobody else is to wait for it. A thread that takes too long is ended.
+ * of its size, and nobody else is to wait for it. A thread that takes too long is ended. What the gateway itself makes costs
+ * little and goes before answers that wait.
  */
 export function samlClient(): SamlClient & { close(): Promise<void> } {
   let thread: Worker | undefined;
   let ready = false;
-  let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
+  let busy = false;
+  const made: (() => Promise<unknown>)[] = [];
+  const answers: (() => Promise<unknown>)[] = [];
 
   const run = (job: SamlJob): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -98,12 +100,22 @@ export function samlClient(): SamlClient & { close(): Promise<void> } {
       worker.postMessage(job, []);
     });
 
+  const next = () => {
+    const turn = busy ? undefined : (made.shift() ?? answers.shift());
+    if (turn === undefined) return;
+    busy = true;
+    void turn().finally(() => {
+      busy = false;
+      next();
+    });
+  };
   const inTurn = <T>(job: SamlJob): Promise<T> => {
-    if (waiting >= MAX_WAITING) return Promise.reject(new Error("too many sign-ins at once"));
-    waiting++;
-    const mine = last.then(() => run(job));
-    last = mine.catch(() => undefined).finally(() => waiting--);
-    return mine as Promise<T>;
+    const queue = job.kind === "finish" ? answers : made;
+    if (queue.length >= MAX_WAITING) return Promise.reject(new Error("too many sign-ins at once"));
+    return new Promise<T>((resolve, reject) => {
+      queue.push(() => run(job).then((result) => resolve(result as T), reject));
+      next();
+    });
   };
 
   return {

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { type SamlProvider, samlClient } from "./saml-client.ts";
+
+const PROVIDER: SamlProvider = {
+  entityId: "https://gateway.example",
+  acs: "https://gateway.example/acs",
+  providerEntityId: "https://idp.example",
+  ssoUrl: "https://idp.example/sso",
+  certificates: ["MIIB"],
+  responseSigned: false,
+  subjectIsNameId: false,
+};
+const MANY_ELEMENTS = Buffer.from(`<a>${"<b/>".repeat(900)}</a>`).toString("base64");
+
+test("whoever begins to sign in waits for no answers of others but the one that is being read", async () => {
+  const client = samlClient();
+  const ended: string[] = [];
+  const answers = Array.from({ length: 8 }, () =>
+    client.finish(PROVIDER, MANY_ELEMENTS, "_asked", Date.now()).catch(() => ended.push("answer")),
+  );
+  const { address } = await client.begin(PROVIDER, "state");
+  ended.push("begin");
+  expect(address).toStartWith("https://idp.example/sso?");
+  await Promise.all(answers);
+  expect(ended.indexOf("begin")).toBeLessThan(2);
+  expect(ended).toHaveLength(9);
+  await client.close();
+});
