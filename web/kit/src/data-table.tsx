@@ -116,7 +116,7 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
         onKeyDown={onKeyDown}
         className="min-h-0 grow overflow-auto"
       >
-        <div className="min-w-max">
+        <div className="min-w-min">
           <div role="rowgroup" className="sticky top-0 z-10 border-b border-line bg-sunken text-xs font-semibold text-muted">
             <div role="row" aria-rowindex={1} className="grid" style={{ gridTemplateColumns: template }}>
               {columns.map((column) => (

@@ -30,7 +30,7 @@ export function RowFilters({
       }}
     >
       <TextField
-        label="Text in ids, models, tools, names and errors"
+        label="Text in ids, names and errors"
         type="search"
         value={text}
         maxLength={200}

@@ -18,7 +18,7 @@ import { PRODUCT } from "../product.ts";
 const PAGE_SIZE = 200;
 
 const COLUMNS: readonly Column<ListedRow>[] = [
-  { id: "time", header: "When", width: "13rem", cell: (row) => formatDate(row.timestamp ?? "") },
+  { id: "time", header: "When", width: "12rem", cell: (row) => formatDate(row.timestamp ?? "") },
   {
     id: "outcome",
     header: "Outcome",
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "kind", header: "Kind", width: "minmax(8rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "kind", header: "Kind", width: "minmax(9.5rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
     header: "What was called",
