@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Snapshots } from "../../server/directory/snapshots.ts";
 import { compileStoredPolicy } from "../../server/controls/argument-policies/stored-policy.ts";
+import { toolSpelling } from "../../server/kernel/folded-name.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 import { judged as verdictOf } from "../support/judged.ts";
@@ -39,7 +40,7 @@ async function judged(groupId: string, sql: string): Promise<string | null> {
     "acme",
     groupId,
   );
-  const [policy] = scope?.toolCallPolicies.get("run_query") ?? [];
+  const [policy] = scope?.toolCallPolicies.get(toolSpelling("run_query")) ?? [];
   return policy === undefined ? null : (verdictOf(policy, JSON.stringify({ sql }))?.message ?? "passes");
 }
 
