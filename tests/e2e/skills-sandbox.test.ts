@@ -14,9 +14,11 @@ let admin: AdminClient;
 let team: Team;
 let url: string;
 const folder = mkdtempSync(join(tmpdir(), "escape-"));
+/** Where this gateway alone lays out its runs: others of the machine run scripts too, and probe their sandbox as they start. */
+const runs = mkdtempSync(join(tmpdir(), "runs-"));
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ TMPDIR: runs });
   const account = { tenant_id: "default", username: "keeper-of-skills", password: ADMIN_PASSWORD };
   await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
   admin = await signIn(world.gateway.adminUrl, account, "tenant");
@@ -26,6 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await world.end();
+  rmSync(runs, { recursive: true, force: true });
 });
 
 async function skillOf(name: string, scripts: readonly (readonly [string, string])[], seconds: number): Promise<void> {
@@ -49,11 +52,11 @@ const run = (skill: string, script: string, args: string[] = []) =>
     stateless(++asked, "tools/call", { name: "skills__run_script", arguments: { skill_name: skill, script: `scripts/${script}`, args } }),
   );
 
-/** Processes of the sandbox that are there. */
+/** Processes of this gateway's sandbox that are there. */
 const confined = () =>
   readdirSync("/proc").filter((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("gatehouse-skills-");
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${runs}/gatehouse-skills-`);
     } catch {
       return false;
     }
