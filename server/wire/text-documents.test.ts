@@ -19,7 +19,7 @@ function guarded(request: InboundRequest): { texts: string[]; out: any } {
   const texts = request.texts().map((slot) => {
     const { text } = slot;
     if (text.includes("secret")) slot.replace(text.replaceAll("secret", "***"));
-    return text;
+    return slot.kind === "name" ? `name ${text}` : text;
   });
   return { texts, out: JSON.parse(request.outbound(UNCHANGED)) };
 }
@@ -45,7 +45,13 @@ test("a text file of a chat request is a text, whatever tells that it is one", (
       { filename: "d.log", file_data: `data:application/octet-stream;base64,${base64("secret")}` },
     ),
   );
-  expect(urls.texts).toEqual(["größte secret", '{"a":"secret"}', "a;secret", "secret", "Read it."]);
+  expect(urls.texts.filter((text) => !text.startsWith("name "))).toEqual([
+    "größte secret",
+    '{"a":"secret"}',
+    "a;secret",
+    "secret",
+    "Read it.",
+  ]);
   expect([0, 1, 2, 3].map((at) => fileIn(urls, at).file_data)).toEqual([
     head + base64("größte ***"),
     `data:application/ld+json;base64,${base64('{"a":"***"}')}`,
@@ -62,8 +68,26 @@ test("other files are no texts and pass as they came", () => {
     { filename: "a.txt", file_data: `data:image/png;base64,${base64("secret")}` },
   ];
   const { texts, out } = guarded(chatWith(...files));
-  expect(texts).toEqual(["Read it."]);
+  expect(texts).toEqual(["name a.pdf", "name b.txt", "name b", "name a.txt", "Read it."]);
   expect(files.map((_file, at) => fileIn({ out }, at))).toEqual(files);
+});
+
+test("what a file is called is looked at, whatever the file is", () => {
+  const pdf = `data:application/pdf;base64,${base64("x")}`;
+  expect(fileIn(guarded(chatWith({ filename: "secret.pdf", file_data: pdf }))).filename).toBe("***.pdf");
+  const gemini = (blob: object) =>
+    guarded(
+      read(
+        readGeminiRequest(bytes({ contents: [{ parts: [blob, { text: "Read it." }] }] }), {
+          model: "m",
+          method: "generateContent",
+        } as never),
+      ),
+    );
+  for (const name of ["displayName", "display_name"]) {
+    const { out } = gemini({ inlineData: { mimeType: "application/pdf", data: base64("x"), [name]: "secret.pdf" } });
+    expect(out.contents[0].parts[0].inlineData[name]).toBe("***.pdf");
+  }
 });
 
 test("the text files of a Responses request are texts, in tool results too, and whoever spoke last stays last", () => {
@@ -81,7 +105,7 @@ test("the text files of a Responses request are texts, in tool results too, and 
   );
   expect(request.texts().at(-1)).toMatchObject({ role: "tool", text: "done" });
   const { texts, out } = guarded(request);
-  expect(texts).toEqual(["secret", "secret", "done"]);
+  expect(texts).toEqual(["name notes.txt", "secret", "name notes.txt", "secret", "done"]);
   for (const held of [out.input[0].content[0], out.input[1].output[0]])
     expect(held).toEqual({ ...file, file_data: `data:text/plain;base64,${base64("***")}` });
 });
@@ -133,9 +157,11 @@ test("a text file is a text wherever another format would find one: in an addres
     { type: "image_url", image_url: url.toUpperCase().slice(0, 24) + base64("secret") },
     { type: "file", file: { filename: "a.txt", file_data: `data:application/x-unheard;base64,${base64("secret")}` } },
     { type: "image_url", image_url: { url: "https://example.com/secret.txt" } },
+    { type: "image_url", image_url: { url: `data:;base64,${base64("secret")}` } },
+    { type: "image_url", image_url: { url: "data:image/svg+xml;utf8,<text>secret</text>" } },
   ];
   const chat = guarded(read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content: parts }] }))));
-  expect(chat.texts).toEqual(["secret", "secret", "secret"]);
+  expect(chat.texts).toEqual(["secret", "secret", "name a.txt", "secret", "secret", "<text>secret</text>"]);
   expect(chat.out.messages[0].content[0].image_url.url).toBe(without);
 
   const responses = guarded(
@@ -191,6 +217,6 @@ test("a text file is a text wherever another format would find one: in an addres
     { inlineData: { displayName: "n.txt", mimeType: "image/png", data } },
   ];
   const gemini = guarded(read(readGeminiRequest(bytes({ contents: [{ parts: files }] }), { model: "m", stream: false })));
-  expect(gemini.texts).toEqual(["secret", "secret", "secret", "secret"]);
+  expect(gemini.texts.filter((text) => text !== "name n.txt")).toEqual(["secret", "secret", "secret", "secret"]);
   expect(gemini.out.contents[0].parts[3]).toEqual({ fileData: { fileUri: without } });
 });

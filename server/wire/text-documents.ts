@@ -17,20 +17,40 @@ export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role
 export function addressSlots(holder: JsonObject, key: string, name: string | null, role: TextSlot["role"], touch: () => void): TextSlot[] {
   const address = holder[key];
   const head = typeof address === "string" ? DATA_URL.exec(address) : null;
-  if (head === null || !isTextFile(head[1] ?? "", name)) return [];
+  if (head === null || !isTextFile(typeWithin(head[1] ?? "", name), name)) return [];
   const rest = (address as string).slice(head[0].length);
   const text = head[3] === undefined ? unescaped(rest) : Buffer.from(rest, "base64").toString("utf8");
   return [slot(holder, key, role, touch, `data:${head[1]}${head[2] ?? ""};base64,`, text)];
 }
 
-/** The text documents that OpenAI's formats carry anywhere below `value`; other files hold no text to look at. */
+/** What an address says that it holds: of one that says nothing a plain text, unless its file's name says otherwise. */
+function typeWithin(said: string, name: string | null): string {
+  return said.trim() === "" && name === null ? "text/plain" : said;
+}
+
+/** The text documents that OpenAI's formats carry anywhere below `value`, and what files are called; others hold no text to look at. */
 export function fileSlots(value: JsonValue | undefined, touch: () => void, depth = 0): TextSlot[] {
   if (depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.flatMap((item) => fileSlots(item, touch, depth + 1));
   if (!isObject(value)) return [];
   return Object.keys(value).flatMap((key) =>
-    typeof value[key] === "string" && CARRIERS.has(key) ? fileSlot(value, key, touch) : fileSlots(value[key], touch, depth + 1),
+    typeof value[key] !== "string"
+      ? fileSlots(value[key], touch, depth + 1)
+      : CARRIERS.has(key)
+        ? fileSlot(value, key, touch)
+        : key === "filename"
+          ? [fileNameSlot(value, key, "user", touch)]
+          : [],
   );
+}
+
+/** What a file is called at `holder[key]`: models are told of it. */
+export function fileNameSlot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {
+  const replace = (next: string) => {
+    holder[key] = next;
+    touch();
+  };
+  return { role, kind: "name", text: holder[key] as string, replace };
 }
 
 function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[] {

@@ -1,5 +1,5 @@
 const TEXT_TYPE = new RegExp(
-  String.raw`^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +
+  String.raw`^(?:text\/|image\/svg\+xml\b|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +
     String.raw`typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)`,
   "i",
 );

@@ -13,15 +13,11 @@ export interface FoldedText {
 }
 
 /**
- * Of any `SHRINK_SPAN` characters of the original, at most `SHRINK_MOST` vanish; further ones stay as they are. It
- * bounds how much original text a folded window needs, and so how much a stream must hold back.
+ * Control characters that are no space, and what Unicode calls ignorable by default and is one character;
+ * `isInvisiblePair` tells of what takes two.
  */
-export const SHRINK_SPAN = 128;
-export const SHRINK_MOST = 32;
-
-/** What Unicode calls ignorable by default and is one character; `isInvisiblePair` tells of what takes two. */
 const INVISIBLE =
-  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164" +
+  "\\u0000-\\u0008\\u000E-\\u001B\\u007F-\\u0084\\u0086-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164" +
   "\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
 const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
 const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
@@ -42,7 +38,7 @@ const TAGS = 0xdb40;
 const LAST_TAGS = 0xdb43;
 const beginsPair = (code: number) => code === MATHEMATICAL || code === SHORTHAND || code === MUSICAL || (code >= TAGS && code <= LAST_TAGS);
 const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) =>
-  beginsPair(code) || (code >= 0xa0 && FOLDABLE.test(String.fromCharCode(code))) ? 1 : 0,
+  beginsPair(code) || FOLDABLE.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
 function isMathematical(low: number): boolean {
@@ -108,34 +104,37 @@ function unchanged(text: string): FoldedText {
   return { text, toOriginal: same, endToOriginal: same, toFolded: same };
 }
 
-/** Folding at a place depends on the `SHRINK_SPAN` characters before it and on nothing behind it but the pair's other half. */
+/** Folding at a place depends on nothing but the pair's other half. */
 export function foldText(original: string): FoldedText {
   let at = nextFoldable(original, 0);
   if (at < 0) return unchanged(original);
   const pieces: string[] = [];
   let from = 0;
-  /** Places in the original where a character could vanish, and of those that did, the folded place behind each. */
-  const shrinkable: number[] = [];
-  const vanished: number[] = [];
+  /** The folded places behind which characters vanished, and how many had by then. */
+  const places: number[] = [];
+  const counts: number[] = [];
+  let vanished = 0;
   for (let character = ""; at >= 0; at = nextFoldable(original, at + character.length)) {
     const code = original.charCodeAt(at);
     character = original.slice(at, at + (beginsPair(code) ? 2 : 1));
     const invisible = character.length === 1 ? IS_INVISIBLE.test(character) : code !== MATHEMATICAL;
     if (invisible || character.length === 2) {
       // Of a mathematical pair the second half vanishes, so that the folded character stands where the pair began.
-      const gone = invisible ? at : at + 1;
-      const goneLength = invisible ? character.length : 1;
-      const earlier = shrinkable[shrinkable.length - SHRINK_MOST + goneLength - 1];
-      for (let i = 0; i < goneLength; i++) shrinkable.push(at);
-      if (earlier !== undefined && earlier > at - SHRINK_SPAN) continue;
-      for (let i = 0; i < goneLength; i++) vanished.push(gone + i - vanished.length);
+      const place = (invisible ? at : at + 1) - vanished;
+      vanished += invisible ? character.length : 1;
+      if (places.at(-1) === place) counts[counts.length - 1] = vanished;
+      else {
+        places.push(place);
+        counts.push(vanished);
+      }
     }
-    pieces.push(original.slice(from, at), invisible ? "" : fold(character));
+    if (at > from) pieces.push(original.slice(from, at));
+    if (!invisible) pieces.push(fold(character));
     from = at + character.length;
   }
   pieces.push(original.slice(from));
   const text = pieces.join("");
-  const toOriginal = (folded: number) => folded + lastAtOrBefore(vanished, folded) + 1;
+  const toOriginal = (folded: number) => folded + (counts[lastAtOrBefore(places, folded)] ?? 0);
   return {
     text,
     toOriginal,

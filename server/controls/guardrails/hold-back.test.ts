@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
+import { foldText } from "./folded-text.ts";
 import { HoldBack, MAX_HELD, placeholder } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
@@ -158,7 +159,7 @@ const RUNS = Number(process.env["CHUNKINGS"] ?? 2_000);
 
 describe("a stream", () => {
   test(
-    "gives what the whole text gives, however it is cut, and holds back at most 128 characters",
+    "gives what the whole text gives, however it is cut, and holds back at most 128 characters that can be seen",
     () => {
       const guard = guardOf(EVERYTHING);
       let most = 0;
@@ -171,7 +172,8 @@ describe("a stream", () => {
           redactions += expected.findings.length;
           expect(actual.out).toBe(expected.text);
           expect(actual.findings).toEqual(expected.findings);
-          expect(actual.held).toBeLessThanOrEqual(MAX_HELD);
+          const unseen = whole.length - foldText(whole).text.length;
+          expect(actual.held - unseen).toBeLessThanOrEqual(MAX_HELD);
         }),
         { numRuns: RUNS },
       );
@@ -179,6 +181,21 @@ describe("a stream", () => {
     },
     6 * LONG_TEST_MS,
   );
+
+  test("finds what hides among many characters that nobody sees, and blocks where there are more than any writing needs", () => {
+    const redacting = guardOf(EVERYTHING);
+    for (const hidden of ["joe@example.com", "titan", "4539148803436467"]) {
+      const whole = `so ${[...hidden].join("\u200B".repeat(60))} and so on`;
+      const { out, findings } = streamed(redacting, whole, 7, 9);
+      expect(out).toBe(redactText(redacting, whole).text);
+      expect(out).toMatch(/^so \[REDACTED:\w+\] and so on$/);
+      expect(findings).toHaveLength(1);
+    }
+    const endless = streamed(redacting, `tit${"\u200B".repeat(100_000)}an`, 7, 9);
+    expect(endless.blocked).toMatchObject({ failed: true });
+    const warning = guardOf({ bannedWords: { action: "warn", words: ["titan"] } });
+    expect(streamed(warning, `tit${"\u200B".repeat(100_000)}an`, 7, 9).out).toHaveLength(100_005);
+  });
 
   test("lets nothing out of a value that a rule blocks, and nothing after it", () => {
     for (const value of VALUES) {

@@ -1,14 +1,16 @@
 import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
 import type { DetectedSpan } from "./detector.ts";
-import { type FoldedText, foldText, SHRINK_SPAN } from "./folded-text.ts";
+import { type FoldedText, foldText } from "./folded-text.ts";
 import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
 import { strideOf } from "./stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
 
-/** Most characters a stream holds back. */
-export const MAX_HELD = SHRINK_SPAN;
-/** Text that has left and that detectors may still look at: their reach to the left, and folding's. */
-const KEPT = 2 * SHRINK_SPAN;
+/** Most characters a stream holds back, those that nobody sees not counted. */
+export const MAX_HELD = 128;
+/** Most it holds back with them. No writing needs so many: what hides a text behind more counts as one that cannot be looked at. */
+const MAX_HELD_IN_ALL = 16 * MAX_HELD;
+/** Text that has left and that detectors may still look at, counted as they see it: their reach to the left. */
+const KEPT = 2 * MAX_HELD;
 
 /** What stands in a redacted value's place. */
 export function placeholder(category: string): string {
@@ -52,7 +54,7 @@ function isHighSurrogate(code: number): boolean {
 /**
  * Guards one text that arrives in pieces. What `push` and `end` return, joined, is the same however the text was cut:
  * each redacted value is replaced by its placeholder, and findings that overlap become one, named by the one that starts
- * first (of the same start, by the guard's order). At most 128 characters wait at any time; a longer value is swallowed
+ * first (of the same start, by the guard's order). At most 128 characters that can be seen wait at any time; a longer value is swallowed
  * as it comes. After `blocked` is set nothing more leaves, and nothing of the value that blocked has left. A detector that
  * throws blocks where its rule blocks or redacts, because what it would have found cannot be known; where it only warns,
  * the text passes and `failed` is true.
@@ -164,7 +166,8 @@ export class HoldBack {
     }
     if (this.#blocked !== null) bound = Math.min(bound, this.#blocked.start);
     const out = this.#release(text, bound);
-    this.#forget();
+    const waiting = this.#forget(folded);
+    if (!final && !this.#unfinished && waiting > MAX_HELD_IN_ALL) this.expire();
     return out;
   }
 
@@ -181,7 +184,7 @@ export class HoldBack {
       if (open) return;
       progress.tail = null;
     }
-    const undecided = final ? length : Math.max(folded.toOriginal(detector.openFrom(folded.text)), length - MAX_HELD + 1);
+    const undecided = final ? length : folded.toOriginal(Math.max(detector.openFrom(folded.text), folded.text.length - MAX_HELD + 1));
     const to = Math.min(undecided, length);
     if (base + to <= progress.cursor) return;
     const from = folded.toFolded(progress.cursor - base);
@@ -275,14 +278,19 @@ export class HoldBack {
     return this.#reach;
   }
 
-  /** Drops text that no detector looks at again. */
-  #forget(): void {
+  /** Drops text that no detector looks at again; returns how much is not decided yet. */
+  #forget(folded: FoldedText): number {
     let oldest = this.#position;
     for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);
-    const drop = oldest - KEPT - this.#base;
-    if (drop < KEPT) return;
-    this.#text = this.#text.slice(drop);
-    this.#base += drop;
+    const decided = oldest - this.#base;
+    const waiting = this.#text.length - decided;
+    const kept = folded.toOriginal(Math.max(0, folded.toFolded(decided) - KEPT));
+    const drop = Math.max(kept, decided - MAX_HELD_IN_ALL);
+    if (drop >= KEPT) {
+      this.#text = this.#text.slice(drop);
+      this.#base += drop;
+    }
+    return waiting;
   }
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { addressSlots, base64Slot } from "../text-documents.ts";
+import { addressSlots, base64Slot, fileNameSlot } from "../text-documents.ts";
 import { isTextFile } from "../text-file.ts";
 import { spellingIn } from "./member-names.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
@@ -82,13 +82,19 @@ function resultSlots(result: JsonObject, touch: () => void): TextSlot[] {
   return Object.keys(response).flatMap((name) => textSlot(response, name, "tool", touch));
 }
 
+function calledSlot(file: JsonObject, role: Role, touch: () => void): TextSlot[] {
+  return textIn(file, "displayName") === null ? [] : [fileNameSlot(file, spellingIn(file, "displayName"), role, touch)];
+}
+
 /** A text document sent as base64, or as an address that holds it, is a text the model reads like any other. */
 function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot[] {
   const file = objectIn(part, "fileData");
-  if (file !== null) return addressSlots(file, spellingIn(file, "fileUri"), textIn(file, "displayName"), role, touch);
+  if (file !== null)
+    return [...calledSlot(file, role, touch), ...addressSlots(file, spellingIn(file, "fileUri"), textIn(file, "displayName"), role, touch)];
   const data = objectIn(part, "inlineData");
   if (data === null) return [];
+  const called = calledSlot(data, role, touch);
   const key = spellingIn(data, "data");
-  if (typeof data[key] !== "string" || !isTextFile(textIn(data, "mimeType") ?? "", textIn(data, "displayName"))) return [];
-  return [base64Slot(data, key, role, touch)];
+  if (typeof data[key] !== "string" || !isTextFile(textIn(data, "mimeType") ?? "", textIn(data, "displayName"))) return called;
+  return [...called, base64Slot(data, key, role, touch)];
 }

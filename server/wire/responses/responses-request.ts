@@ -117,6 +117,9 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   checks.boolean("stream");
   checks.boolean("store");
   checks.boolean("background");
+  // Nothing could look at what is written later, nor meter it, and nobody could fetch it here.
+  if (document.value.background === true && document.value.stream !== true)
+    checks.add("background", "needs `stream`: an answer that is written later cannot be fetched here");
   checks.number("temperature");
   checks.whole("max_output_tokens");
   checks.tools("tools");
