@@ -36,6 +36,11 @@ test("people make keys only where their tenant lets them, and see and end their 
   expect((await ada.request("GET", "/api-keys")).body.may_create).toBe(false);
   expect((await ada.request("DELETE", `/api-keys/${made.body.id}`)).body.status).toBe("revoked");
   await allow("on");
+
+  // The log cannot be changed: a name of theirs in it would outlive the erasure of whoever gave it.
+  const log = await world.admin.request("GET", `/v1/admin/admin-log?resource=api-keys&resource_id=${made.body.id}`);
+  expect(log.body.entries.map(({ action }: { action: string }) => action)).toEqual(["revoke", "create"]);
+  expect(JSON.stringify(log.body)).not.toContain('"mine"');
 });
 
 test("a key of one's own opens what its owner may use now, and leaves their name on the row", async () => {

@@ -39,6 +39,12 @@ export function readApiKey(row: ApiKeyRow, now: Date): ApiKey {
   };
 }
 
+/** The admin log is sealed. The name that people gave a key of their own is theirs, and must be erasable with them. */
+function loggedKey(row: ApiKeyRow, now: Date): object {
+  const { name, ...rest } = readApiKey(row, now);
+  return row.resource_group_id === null ? rest : { ...rest, name };
+}
+
 const minted = (key: ApiKey, plaintext: string): MintedApiKey => ({ ...key, key_value: plaintext, full_key: plaintext, key: plaintext });
 
 /** All values a key answers to, so that no runtime process goes on accepting any of them. */
@@ -128,7 +134,7 @@ async function made(write: Write, tenantId: string, given: Given): Promise<Minte
     updated_at: write.now,
   });
   const row = await found(write, tenantId, id);
-  write.log({ tenant_id: tenantId, action: "create", resource: RESOURCE, resource_id: id, after: readApiKey(row, write.now) });
+  write.log({ tenant_id: tenantId, action: "create", resource: RESOURCE, resource_id: id, after: loggedKey(row, write.now) });
   await notifyKey(write, row);
   return minted(readApiKey(row, write.now), plaintext);
 }
@@ -163,8 +169,8 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     action: "update",
     resource: RESOURCE,
     resource_id: id,
-    before: readApiKey(before, write.now),
-    after: readApiKey(row, write.now),
+    before: loggedKey(before, write.now),
+    after: loggedKey(row, write.now),
   });
   await notifyKey(write, row);
   return readApiKey(row, write.now);
@@ -181,8 +187,8 @@ export async function revokeApiKey(write: Write, tenantId: string, id: string): 
     action: "revoke",
     resource: RESOURCE,
     resource_id: id,
-    before: readApiKey(before, write.now),
-    after: readApiKey(row, write.now),
+    before: loggedKey(before, write.now),
+    after: loggedKey(row, write.now),
   });
   await notifyKey(write, row);
   return readApiKey(row, write.now);
@@ -209,8 +215,8 @@ export async function rotateApiKey(write: Write, tenantId: string, id: string, g
     action: "rotate",
     resource: RESOURCE,
     resource_id: id,
-    before: readApiKey(before, write.now),
-    after: { ...readApiKey(row, write.now), grace_seconds: graceSeconds },
+    before: loggedKey(before, write.now),
+    after: { ...loggedKey(row, write.now), grace_seconds: graceSeconds },
   });
   await notifyKey(write, before);
   await notifyKey(write, row);
