@@ -97,6 +97,8 @@ const NAMES: Readonly<Record<string, string>> = {
   uri: "URI",
   url: "URL",
   pii: "personal data",
+  idp: "IdP",
+  totp: "TOTP",
   llm: "model",
   mcp: "tool",
   usd: "USD",

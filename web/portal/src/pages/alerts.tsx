@@ -1,5 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
-import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
@@ -13,7 +13,6 @@ import { GroupUsage } from "../usage/group-usage.tsx";
 
 function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; readonly onAcknowledge: () => void }): ReactNode {
   const t = usePortalTexts();
-  const { current_value: current, threshold_value: threshold } = alert;
   return (
     <li>
       <Panel
@@ -28,12 +27,6 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
       >
         <div className="grid gap-3">
           <p>{alert.message}</p>
-          {current !== null && threshold !== null && threshold > 0 && (
-            <div className="grid gap-1">
-              <meter aria-label={alert.title} min={0} max={threshold} value={Math.min(current, threshold)} className="h-3 w-full" />
-              <p className="text-sm text-muted">{t("level", { current: formatNumber(current), threshold: formatNumber(threshold) })}</p>
-            </div>
-          )}
           <div className="flex flex-wrap items-center justify-between gap-2">
             <time dateTime={alert.created_at} className="text-sm text-muted">
               {formatDate(alert.created_at)}
