@@ -138,7 +138,8 @@ withBrowser("the admin log says who changed which record from what to what, is s
   await page.getByRole("button", { name: "Export for an auditor" }).click();
   expect(readFileSync(await (await exported).path(), "utf8")).toContain(group.id);
   await page.setViewportSize({ width: 320, height: 700 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  // Rules for narrow windows hold from the next frame on.
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= 320);
   expect(problems).toEqual([]);
   await context.close();
 });

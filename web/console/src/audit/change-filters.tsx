@@ -27,7 +27,7 @@ export function ChangeFilters({
     onKeyDown: (event: KeyboardEvent<HTMLInputElement>) => event.key === "Enter" && onChange({ [name]: event.currentTarget.value.trim() }),
   });
   return (
-    <form role="search" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
+    <form role="search" className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
       {TEXTS.map(([name, label, placeholder]) => (
         <TextField
           key={name}

@@ -23,7 +23,7 @@ export function RowFilters({
   return (
     <form
       role="search"
-      className="grid gap-3 sm:grid-cols-2 sm:items-end lg:grid-cols-3"
+      className="grid grid-cols-1 gap-3 sm:grid-cols-2 sm:items-end lg:grid-cols-3"
       onSubmit={(event) => {
         event.preventDefault();
         onChange({ ...choices, ...withText });
