@@ -4,7 +4,7 @@ import { type AgentFixture, startAgent } from "../support/agents.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -57,7 +57,7 @@ withBrowser("a person watches tasks of theirs, reads what was said and stops one
   await done.first().getByRole("button", { name: "What was said" }).click();
   await page.getByText("<b>bold</b> words", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await withinWidth(page, 320);
   await page.getByRole("button", { name: "What was said" }).first().click();
   await page.getByText("Working", { exact: true }).first().waitFor();
   await stop.click();

@@ -92,3 +92,8 @@ function stillFor(ms: number): Promise<void> {
     }).observe(document.body, { subtree: true, childList: true, attributes: true });
   });
 }
+
+/** Until nothing stands beyond so many pixels: rules for narrow windows hold from the frame after a window was made narrow. */
+export async function withinWidth(page: Page, width: number): Promise<void> {
+  await page.waitForFunction((most) => document.documentElement.scrollWidth <= most, width);
+}

@@ -4,7 +4,7 @@ import { rowOf } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 const HOSTILE = '<img src=x onerror="document.title=1"> sk-test';
@@ -54,7 +54,7 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   await page.getByRole("heading", { name: "What was decided" }).waitFor();
   expect(await page.title()).toContain("Audit explorer");
   await page.setViewportSize({ width: 320, height: 700 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await withinWidth(page, 320);
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();
@@ -101,7 +101,7 @@ withBrowser("one value leads to all rows that have it, a row to its neighbours a
   await page.getByText("2, 1 refused or failed").waitFor();
   for (const width of [320, 1440]) {
     await page.setViewportSize({ width, height: 800 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await withinWidth(page, width);
     expect(await accessibilityFindings(page)).toEqual([]);
   }
   expect(problems).toEqual([]);
@@ -138,8 +138,7 @@ withBrowser("the admin log says who changed which record from what to what, is s
   await page.getByRole("button", { name: "Export for an auditor" }).click();
   expect(readFileSync(await (await exported).path(), "utf8")).toContain(group.id);
   await page.setViewportSize({ width: 320, height: 700 });
-  // Rules for narrow windows hold from the next frame on.
-  await page.waitForFunction(() => document.documentElement.scrollWidth <= 320);
+  await withinWidth(page, 320);
   expect(problems).toEqual([]);
   await context.close();
 });

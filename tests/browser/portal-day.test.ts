@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage } from "./chromium.ts";
+import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -127,7 +127,7 @@ withBrowser("files of mine are stored, downloaded as they were and deleted, what
   await page.getByRole("button", { name: "Store it" }).click();
   await page.getByText(name, { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await withinWidth(page, 320);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: `Download ${name}` }).click();
   expect(await new Response((await (await download).createReadStream()) as unknown as ReadableStream).text()).toBe("plain words");
@@ -158,7 +158,7 @@ withBrowser("a job of mine is made of a file, watched and read", async () => {
   const results = await new Response((await (await download).createReadStream()) as unknown as ReadableStream).text();
   expect(results.split("\n").filter(Boolean)).toHaveLength(2);
   expect(await accessibilityFindings(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await withinWidth(page, 320);
   expect(problems).toEqual([]);
   await context.close();
 });
