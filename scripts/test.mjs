@@ -12,9 +12,9 @@ import { TIMEOUT_MS } from "./test-timeout.mjs";
 /**
  * Each suite is a process of its own. Of a round several run side by side, one begins when another has ended: unit tests need
  * one processor and wait for nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only
- * the files that match.
+ * the files that match. What a container may use can be less than the processors that are told.
  */
-const PROCESSORS = availableParallelism();
+const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
