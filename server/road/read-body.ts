@@ -26,11 +26,16 @@ export async function readBody(
     const packed = await readPlain(request, maxBytes, place);
     return isRefusal(packed) ? packed : unpacked(packed, maxBytes);
   }
-  if (encoding !== null && encoding !== "identity")
-    return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`, {
-      headers: { "accept-encoding": mayBeGzip ? "gzip, identity" : "identity" },
-    });
-  return readPlain(request, maxBytes, place);
+  return refusedCoding(request, mayBeGzip ? "gzip, identity" : "identity") ?? readPlain(request, maxBytes, place);
+}
+
+/** Why a body in the coding that it says it is in is not taken; null where it comes as it is. */
+export function refusedCoding({ headers }: { readonly headers: Pick<Headers, "get"> }, accepted = "identity"): Refusal | null {
+  const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (encoding === "identity") return null;
+  return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`, {
+    headers: { "accept-encoding": accepted },
+  });
 }
 
 const UNITS = [

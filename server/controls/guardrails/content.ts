@@ -38,13 +38,12 @@ function* guardContent(run: GuardRun, slots: readonly TextSlot[]): InTurns<reado
     if (out !== undefined && out !== slot.text) slot.replace(out);
   }
   // What lies across the parts of one message is in none of them.
-  const places = new Map(slots.map((slot, at) => [slot, at]));
+  const across = new Set<TextSlot>();
   for (const parts of partsOfMessages(slots)) {
-    yield* guardedAcross(parts, run, run.surface.guard);
+    if (yield* guardedAcross(parts, run, run.surface.guard)) for (const slot of parts) across.add(slot);
     if (run.blocked !== null) return said;
-    for (const slot of parts) said[places.get(slot) ?? 0] = slot.text;
   }
-  return said;
+  return across.size === 0 ? said : slots.map((slot, at) => (across.has(slot) ? slot.text : (said[at] ?? slot.text)));
 }
 
 function holdsJson(text: string): boolean {

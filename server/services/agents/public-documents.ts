@@ -1,4 +1,5 @@
 import type { Snapshots } from "../../directory/snapshots.ts";
+import { namesTag } from "../../kernel/entity-tags.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
@@ -18,11 +19,6 @@ const PUBLIC = { "cache-control": `public, max-age=${MAX_AGE_SECONDS}`, "access-
 export interface PublicDocuments {
   card(call: Call, tenantId: string, cardName: string, version: AgentVersion): Promise<Answer | Refusal>;
   keys(call: Call, tenantId: string): Promise<Answer | Refusal>;
-}
-
-/** Whether one of the tags that a reader has is this one. Proxies that compress what they pass make tags weak ones. */
-function isHeld(tags: string | null, etag: string): boolean {
-  return tags !== null && tags.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
 }
 
 export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): PublicDocuments {
@@ -45,7 +41,8 @@ export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): 
         { ...agent, reached: agent.reached },
         { base: baseOf(parts, call), version, skills: null, tenantId },
       );
-      if (isHeld(call.headers.get("if-none-match"), etag)) return ownAnswer(304, { etag, ...PUBLIC });
+      const held = call.headers.get("if-none-match");
+      if (held !== null && namesTag(held, etag)) return ownAnswer(304, { etag, ...PUBLIC });
       const modified = new Date(agent.reached.foundAt).toUTCString();
       return ownAnswer(200, { "content-type": "application/json", etag, "last-modified": modified, vary: "a2a-version", ...PUBLIC }, text);
     },

@@ -3,8 +3,8 @@ import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
+import { refusedCoding } from "../../road/read-body.ts";
 import { callerOf } from "./caller.ts";
-import { codedBody } from "./coded-body.ts";
 import { readForm } from "./read-form.ts";
 import type { FormBounds, ReadForm } from "./upload-form.ts";
 
@@ -24,7 +24,7 @@ export async function readMediaForm(
   kind: FileKind,
 ): Promise<ReadForm<MediaPart> | Refusal> {
   const { tenantId } = callerOf(call).owner;
-  const coded = codedBody(call);
+  const coded = refusedCoding(call);
   if (coded !== null) return coded;
   const remove = ({ file }: MediaPart) => spool.remove(tenantId, file);
   const read = await readForm(

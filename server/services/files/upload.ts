@@ -1,8 +1,8 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
+import { refusedCoding } from "../../road/read-body.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
-import { codedBody } from "./coded-body.ts";
 import { readForm } from "./read-form.ts";
 import { unstorableFacts } from "./said-of-file.ts";
 import { ONE_FILE } from "./upload-form.ts";
@@ -22,7 +22,7 @@ const unknownLists = (names: readonly string[]): Refusal =>
 /** Reads a form with a file into the store, and gives the file its record. */
 export async function upload(call: Call, files: FileService, form: UploadFields): Promise<CallerFile | Refusal> {
   const { owner, tenant } = callerOf(call);
-  const coded = codedBody(call);
+  const coded = refusedCoding(call);
   if (coded !== null) return coded;
   const read = await readForm(
     call.arriving,

@@ -1,6 +1,7 @@
+import { namesTag } from "../../kernel/entity-tags.ts";
 import { Refused, httpStatusOf, type Refusal, internalErrorOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { entityTag, isNoneOther } from "./entity-tag.ts";
+import { entityTag } from "./entity-tag.ts";
 
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
@@ -13,7 +14,7 @@ export function adminJsonAnswer(status: number, value: unknown, etag?: string, m
 export function readAnswer(request: Request, status: number, value: unknown): Response {
   const etag = entityTag(value);
   const held = request.headers.get("if-none-match");
-  return held !== null && isNoneOther(held, etag)
+  return held !== null && namesTag(held, etag)
     ? new Response(null, { status: 304, headers: { ...HEADERS, etag } })
     : adminJsonAnswer(status, value, etag);
 }

@@ -1,7 +1,8 @@
+import { namesTag } from "../../kernel/entity-tags.ts";
 import { holdRecord, write, type Actor, type Directory, type Write } from "../../directory/writes/write.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { paramsOf } from "../openapi/schema-of.ts";
-import { entityTag, isMatched, isNoneOther } from "./entity-tag.ts";
+import { entityTag, isMatched } from "./entity-tag.ts";
 import type { RecordRoute } from "./record-route.ts";
 
 interface OfRecord {
@@ -44,7 +45,7 @@ export function conditionedWrites(
       return;
     }
     const tag = entityTag(current);
-    if ((ifMatch !== null && !isMatched(ifMatch, tag)) || (ifNoneMatch !== null && isNoneOther(ifNoneMatch, tag)))
+    if ((ifMatch !== null && !isMatched(ifMatch, tag)) || (ifNoneMatch !== null && namesTag(ifNoneMatch, tag)))
       throw new Refused(refuse("precondition_failed", undefined, { headers: { etag: tag } }));
   }
 }

@@ -20,14 +20,5 @@ const configuredPart = (tag: string) => tag.split(".")[0];
 
 /** Whether one of the tags of an If-Match header is that of the record; `*` is any record's. */
 export function isMatched(header: string, tag: string): boolean {
-  return header.trim() === "*" || tagsOf(header).some((one) => configuredPart(one) === configuredPart(tag));
-}
-
-/** The same of an If-None-Match header, for which a weak tag is as good. */
-export function isNoneOther(header: string, tag: string): boolean {
-  return header.trim() === "*" || tagsOf(header.replaceAll("W/", "")).includes(tag);
-}
-
-function tagsOf(header: string): string[] {
-  return header.split(",").map((one) => one.trim());
+  return header.trim() === "*" || header.split(",").some((one) => configuredPart(one.trim()) === configuredPart(tag));
 }

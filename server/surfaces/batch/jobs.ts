@@ -4,6 +4,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
+import { refusedCoding } from "../../road/read-body.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, type JobFacts, windowMs } from "../../services/batch/batch-service.ts";
 import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
@@ -11,7 +12,6 @@ import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
 import { pacedBody } from "../../services/batch/paced-body.ts";
 import { isOver, resultLines, resultLineOf } from "../../services/batch/results.ts";
 import { callerOf } from "../../services/files/caller.ts";
-import { codedBody } from "../../services/files/coded-body.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
@@ -82,7 +82,7 @@ export const batchSubmit = (batches: BatchService): Surface => ({
   ...llmRefusals,
   read(call) {
     const { arriving } = call;
-    const coded = codedBody(call);
+    const coded = refusedCoding(call);
     if (coded !== null) return coded;
     if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
     const reader = new ArrayElements("requests", MOST_LINE_BYTES);

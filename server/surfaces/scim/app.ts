@@ -1,6 +1,7 @@
 import { noteRefusedDeed } from "../../directory/provisioning/provisioning-log.ts";
 import { scimCallerOf, type ScimCaller } from "../../directory/provisioning/scim-tokens.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
+import { namesTag } from "../../kernel/entity-tags.ts";
 import { httpStatusOf, internalErrorOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
@@ -163,14 +164,11 @@ async function readJson(request: Request, ip: string): Promise<Record<string, un
   return jsonObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
 }
 
-/** The versions that a condition names. */
-const versionsOf = (given: string): string[] => given.split(",").map((one) => one.trim().replace(/^W\//, "").replaceAll('"', ""));
-
 /** If-Match, which names one version or several. */
 function expectation(request: Request): (version: number) => boolean {
   const given = request.headers.get("if-match");
   if (given === null || given.trim() === "*") return () => true;
-  const versions = versionsOf(given);
+  const versions = given.split(",").map((one) => one.trim().replace(/^W\//, "").replaceAll('"', ""));
   return (version) => versions.includes(String(version));
 }
 
@@ -179,8 +177,7 @@ function unlessKnown(request: Request, answer: ScimAnswer): ScimAnswer {
   const given = request.headers.get("if-none-match");
   const tag = answer.headers?.etag;
   if (given === null || tag === undefined || answer.status !== 200) return answer;
-  const known = given.trim() === "*" || versionsOf(given).includes(versionsOf(tag)[0] ?? "");
-  return known ? { status: 304, headers: answer.headers ?? {} } : answer;
+  return namesTag(given, tag) ? { status: 304, headers: answer.headers ?? {} } : answer;
 }
 
 const TYPES: Readonly<Record<string, ScimType>> = {
