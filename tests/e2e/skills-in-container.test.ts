@@ -1,27 +1,37 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { chmod } from "node:fs/promises";
 import { type AdminClient, signIn } from "../support/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
-import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 
 /** A gateway that is process 1, as in a container that starts it: its numbers are those of the sandbox, and every orphan is its own. */
 let database: TestDatabase;
 let gateway: GatewayProcess;
 let admin: AdminClient;
+/** Gateways outside the container that share its temporary folder: one that was there first, and one that came after. */
+let outside: GatewayProcess[];
 const asWhoever = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 
 beforeAll(async () => {
   database = await testDatabase();
+  const env = { TMPDIR: await temporaryDirectory() };
+  await chmod(env.TMPDIR, 0o755);
+  const first = await startGateway({ databaseUrl: database.url, env });
   gateway = await startGateway({
     databaseUrl: database.url,
+    env,
     command: ["unshare", ...asWhoever, "--pid", "--fork", "--kill-child", "--mount-proc", "node", "bin/gatehouse.mjs", "start"],
   });
+  outside = [first, await startGateway({ databaseUrl: database.url, env })];
   admin = await signIn(gateway.adminUrl);
 });
 afterAll(async () => {
-  await gateway.kill();
+  for (const one of [gateway, ...outside]) {
+    await one.kill();
+    await removeDirectory(one.dataDir);
+  }
   await database.close();
-  await removeDirectory(gateway.dataDir);
 });
 
 /** What has ended and was left to process 1, which collects no children of others. */
@@ -47,4 +57,17 @@ test("scripts run where the gateway is process 1, and no process is left of them
     expect([ran.end, ran.stdout, ran.sandbox]).toEqual(["exited", `said ${word}\n`, "bubblewrap"]);
   }
   expect(uncollected()).toEqual([]);
+});
+
+test("gateways whose processes are numbered apart leave each other's files alone", async () => {
+  const files = [
+    { path: "SKILL.md", content: "---\nname: shared\ndescription: Runs wherever it is asked to.\n---\n" },
+    { path: "scripts/say.sh", content: "echo said" },
+  ];
+  const { skill } = await admin.post("/v1/admin/agent-skills/import", { files });
+  for (const { adminUrl } of [gateway, ...outside]) {
+    const there = await signIn(adminUrl);
+    const ran = await there.post(`/v1/admin/agent-skills/${skill.id}/versions/1/try`, { script: "scripts/say.sh" });
+    expect([ran.end, ran.stdout]).toEqual(["exited", "said\n"]);
+  }
 });

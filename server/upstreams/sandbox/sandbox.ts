@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../../kernel/log.ts";
@@ -96,16 +96,25 @@ function confinementsOf(env: Readonly<Record<string, string | undefined>>, folde
   return [...(setpriv === null ? [] : [{ ...plain, setpriv }]), ...(bounded ? [plain] : [])];
 }
 
-/** A folder of this process, and none any more of those that were killed. */
+/**
+ * A folder of this process, and none any more of those that were killed. Only those of the same process namespace can be told
+ * from the living: a gateway in a container that shares the place has numbers that mean nothing here.
+ */
 function workFolder(): string {
   const place = tmpdir();
-  for (const name of readdirSync(place).filter((one) => one.startsWith(PREFIX))) {
-    const pid = Number(name.slice(PREFIX.length).split("-")[0]);
+  const prefix = `${PREFIX}${processNamespace()}-`;
+  for (const name of readdirSync(place).filter((one) => one.startsWith(prefix))) {
+    const pid = Number(name.slice(prefix.length).split("-")[0]);
     if (!isAlive(pid)) rmSync(join(place, name), { recursive: true, force: true });
   }
-  const folder = mkdtempSync(join(place, `${PREFIX}${process.pid}-`));
+  const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
   chmodSync(folder, 0o755);
   return folder;
+}
+
+/** The number Linux gives to the namespace in which processes are numbered; 0 where there are none. */
+function processNamespace(): string {
+  return process.platform === "linux" ? (/\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0") : "0";
 }
 
 function isAlive(pid: number): boolean {
