@@ -5,6 +5,7 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { restartOnChange } from "./development.mjs";
+import { SERVER_MAIN, serverProgram } from "./server-bundle.mjs";
 
 const HELP = `Usage: gatehouse [command]
 
@@ -23,7 +24,6 @@ const HELP = `Usage: gatehouse [command]
   --help       print this text
 `;
 
-const MAIN = fileURLToPath(new URL("../server/main.ts", import.meta.url));
 const SCOUT = fileURLToPath(new URL("../packages/scout/src/main.ts", import.meta.url));
 /** Bun keeps what it made of our source under the user's home: whoever only looks something up leaves nothing behind. */
 const LEAVES_NOTHING = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
@@ -86,7 +86,7 @@ function main([command = "start", ...rest]) {
   switch (command) {
     case "start":
       withoutArguments(command, rest);
-      return runToEnd([MAIN, command]);
+      return runToEnd([serverProgram(), command]);
     case "audit":
     case "backup":
     case "config":
@@ -94,7 +94,7 @@ function main([command = "start", ...rest]) {
     case "import":
     case "restore":
     case "verify":
-      return runToEnd([MAIN, command, ...rest], LEAVES_NOTHING);
+      return runToEnd([serverProgram(), command, ...rest], LEAVES_NOTHING);
     case "scout":
       return runToEnd([SCOUT, ...rest], LEAVES_NOTHING);
     case "run":
@@ -104,7 +104,8 @@ function main([command = "start", ...rest]) {
       withoutArguments(command, rest);
       buildPagesOnChange();
       return restartOnChange({
-        start: () => startBun([MAIN, "start"], { GW_DRAIN_NOTICE_SECONDS: "0", GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
+        start: () =>
+          startBun([SERVER_MAIN, "start"], { GW_DRAIN_NOTICE_SECONDS: "0", GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
         forwardSignals,
         end: endLike,
       });

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { InProcessCounters } from "../controls/limits/in-process.ts";
 import { counterAnswerers } from "../controls/limits/remote-counters.ts";
 import { ServedCounters } from "../controls/limits/served-counters.ts";
@@ -12,7 +11,8 @@ import type { MemberSettings } from "./member-process.ts";
 import type { SelfInGroup, GroupSettings, ProcessGroup } from "./process-group.ts";
 import { type ChildOfOurs, startProcess } from "../runtime/process-channel.ts";
 
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+/** What this process runs itself: the source, or the bundle of it. */
+const MAIN = process.argv[1] ?? "";
 const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 5_000;
 /** One that answers nothing must not keep an administrator, or whoever reads metrics, waiting. */

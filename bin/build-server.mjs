@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
+import { bundleFolder, SERVER_DIST, SERVER_MAIN } from "./server-bundle.mjs";
+
+const BUNDLER = fileURLToPath(new URL("./bundle-server.ts", import.meta.url));
+/** A gateway that runs starts further processes from the bundle that it was started from. */
+const KEPT = 3;
+
+/** Bundles the server, unless there is a bundle of the source as it is. Where nothing can be written, the source serves as well. */
+function buildIfChanged() {
+  const folder = bundleFolder();
+  if (existsSync(folder)) return;
+  const began = performance.now();
+  process.stderr.write("Bundling the server (once, until its source changes) ...\n");
+  try {
+    bundleInto(folder);
+    removeOld();
+    process.stderr.write(`Bundled the server in ${((performance.now() - began) / 1000).toFixed(1)} s.\n`);
+  } catch (error) {
+    process.stderr.write(`The server is started from its source, which takes longer: no bundle could be made of it (${error.message}).\n`);
+  }
+}
+
+/** Made beside it and moved into place, so that whoever starts meanwhile never has half of it. */
+function bundleInto(folder) {
+  const fresh = join(SERVER_DIST, `.building-${process.pid}`);
+  mkdirSync(fresh, { recursive: true });
+  try {
+    const command = [...BUN_FLAGS, BUNDLER, SERVER_MAIN, fresh];
+    const { status, stderr } = spawnSync(findBun(), command, { env: bunEnvironment(), encoding: "utf8" });
+    if (status !== 0) throw new Error(stderr.trim());
+    if (!existsSync(folder)) renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function removeOld() {
+  const bundles = readdirSync(SERVER_DIST)
+    .filter((name) => !name.startsWith("."))
+    .map((name) => ({ path: join(SERVER_DIST, name), made: statSync(join(SERVER_DIST, name)).mtimeMs }))
+    .sort((a, b) => b.made - a.made);
+  for (const { path } of bundles.slice(KEPT)) rmSync(path, { recursive: true, force: true });
+}
+
+buildIfChanged();

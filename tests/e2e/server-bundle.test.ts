@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { appendFile, cp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+/** A copy of the project, as somebody has it who works on it. */
+let copy: string;
+
+beforeAll(async () => {
+  copy = await temporaryDirectory();
+  for (const name of ["bin", "server", "packages", "package.json", "package-lock.json"])
+    await cp(join(PROJECT, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => !/\/(node_modules|dist)$|\.test\.ts$/.test(path),
+    });
+  await symlink(join(PROJECT, "node_modules"), join(copy, "node_modules"));
+});
+afterAll(() => removeDirectory(copy));
+
+function node(...args: string[]): { readonly status: number | null; readonly text: string } {
+  const { status, stdout, stderr } = spawnSync("node", args, { cwd: copy, encoding: "utf8" });
+  return { status, text: stdout + stderr };
+}
+const build = () => node("bin/build-server.mjs");
+const verify = () => node("bin/gatehouse.mjs", "verify", "--help").text;
+const program = () => {
+  const { text } = node("--input-type=module", "-e", 'console.log((await import("./bin/server-bundle.mjs")).serverProgram())');
+  return relative(copy, text.trim());
+};
+const bundles = async () => (await readdir(join(copy, "server", "dist"))).filter((name) => !name.startsWith("."));
+const EDITED = "this is the edited source";
+
+test("the server runs from one file that is made of its source, until the source changes", async () => {
+  expect(program()).toBe("server/main.ts");
+  const help = verify();
+  expect(help).toContain("gatehouse verify certificate");
+
+  expect(build()).toMatchObject({ status: 0, text: expect.stringContaining("Bundled the server in") });
+  const [first] = await bundles();
+  expect(program()).toBe(`server/dist/${first}/main.js`);
+  expect(verify()).toBe(help);
+  expect(build()).toEqual({ status: 0, text: "" });
+
+  await appendFile(join(copy, "server", "cli", "verify.ts"), `\nprocess.stdout.write("${EDITED}\\n");\n`);
+  expect(program()).toBe("server/main.ts");
+  expect(verify()).toContain(EDITED);
+  expect(build().status).toBe(0);
+  expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
+  expect(program()).not.toBe(`server/dist/${first}/main.js`);
+  expect(verify()).toContain(EDITED);
+});
+
+test("where no bundle can be made the source serves as well", async () => {
+  await rm(join(copy, "server", "dist"), { recursive: true });
+  await writeFile(join(copy, "server", "dist"), "in the way");
+  expect(build()).toMatchObject({ status: 0, text: expect.stringContaining("The server is started from its source, which takes longer") });
+  expect(program()).toBe("server/main.ts");
+  expect(verify()).toContain(EDITED);
+});
