@@ -1,5 +1,14 @@
 import { clsx } from "clsx";
-import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useEffect,
+  useId,
+  useState,
+} from "react";
 
 export const inputClass = clsx(
   "block w-full min-h-10 rounded-lg border border-edge bg-surface px-3 py-2 text-ink placeholder:text-muted",
@@ -59,6 +68,33 @@ export function TextField({ label, hint, error, className, ...rest }: TextFieldP
     <LabelledField label={label} hint={hint} error={error}>
       {(bound) => <input {...rest} {...bound} className={clsx(inputClass, className)} />}
     </LabelledField>
+  );
+}
+
+interface EnteredTextFieldProps extends FieldProps {
+  readonly value: string;
+  /** Told what was entered, without spaces around it. */
+  readonly onEnter: (value: string) => void;
+  readonly placeholder?: string;
+  readonly maxLength?: number;
+}
+
+/** Text that holds once it is entered: with the Enter key, or by leaving the field. */
+export function EnteredTextField({ value, onEnter, ...rest }: EnteredTextFieldProps): ReactNode {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const enter = () => {
+    if (text.trim() !== value) onEnter(text.trim());
+  };
+  return (
+    <TextField
+      {...rest}
+      type="search"
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+      onBlur={enter}
+      onKeyDown={({ key }) => key === "Enter" && enter()}
+    />
   );
 }
 

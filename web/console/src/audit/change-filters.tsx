@@ -1,7 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
-import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { EnteredTextField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { X } from "lucide-react";
-import type { KeyboardEvent, FocusEvent, ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { ChangeSearch } from "./change-search.ts";
 import { localMoment } from "./moments.ts";
 
@@ -22,21 +22,16 @@ export function ChangeFilters({
   readonly search: ChangeSearch;
   readonly onChange: (next: Readonly<Record<string, unknown>>) => void;
 }): ReactNode {
-  const entered = (name: string) => ({
-    onBlur: (event: FocusEvent<HTMLInputElement>) => onChange({ [name]: event.currentTarget.value.trim() }),
-    onKeyDown: (event: KeyboardEvent<HTMLInputElement>) => event.key === "Enter" && onChange({ [name]: event.currentTarget.value.trim() }),
-  });
   return (
     <form role="search" className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
       {TEXTS.map(([name, label, placeholder]) => (
-        <TextField
+        <EnteredTextField
           key={name}
           label={label}
-          type="search"
           placeholder={placeholder}
           maxLength={100}
-          defaultValue={search[name] ?? ""}
-          {...entered(name)}
+          value={search[name] ?? ""}
+          onEnter={(value) => onChange({ [name]: value })}
         />
       ))}
       <TextField

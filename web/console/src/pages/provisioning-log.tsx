@@ -1,5 +1,5 @@
 import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
-import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { EnteredTextField, SelectField } from "@gatehouse/web-kit/field.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
@@ -66,13 +66,7 @@ export function ProvisioningLogPage(): ReactNode {
     >
       <div className="grid grid-cols-1 gap-4">
         <form role="search" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
-          <TextField
-            label="Directory"
-            type="search"
-            defaultValue={search.directory ?? ""}
-            onBlur={(event) => change({ directory: event.currentTarget.value.trim() })}
-            onKeyDown={(event) => event.key === "Enter" && change({ directory: event.currentTarget.value.trim() })}
-          />
+          <EnteredTextField label="Directory" value={search.directory ?? ""} onEnter={(value) => change({ directory: value })} />
           <SelectField
             label="What"
             value={search.resource ?? ""}
@@ -89,13 +83,7 @@ export function ProvisioningLogPage(): ReactNode {
             choices={[{ value: "", label: "All outcomes" }, ...OUTCOMES.map((value) => ({ value, label: memberLabel(value) }))]}
             onChange={({ target }) => change({ outcome: target.value })}
           />
-          <TextField
-            label="Id of one"
-            type="search"
-            defaultValue={search.id ?? ""}
-            onBlur={(event) => change({ id: event.currentTarget.value.trim() })}
-            onKeyDown={(event) => event.key === "Enter" && change({ id: event.currentTarget.value.trim() })}
-          />
+          <EnteredTextField label="Id of one" value={search.id ?? ""} onEnter={(value) => change({ id: value })} />
         </form>
         {found.isPending && <Skeleton label="Loading" lines={8} />}
         {found.isError && <ErrorState error={found.error} title="The provisioning log could not be read" requestLabel="Request" />}
