@@ -313,6 +313,8 @@ test("what comes due runs by itself, and what may not be is refused by its field
   expect(await refused({ import_backfill_through: day(-2) })).toEqual([400, "import_backfill_through"]);
   expect(await refused({ import_endpoint_override: "https://elsewhere.example" })).toEqual([400, "api_key"]);
   expect(await refused({ import_mapping_policy: { mode: "guess" } })).toEqual([400, "import_mapping_policy.mode"]);
+  const early = await world.admin.request("GET", `${PATH}/${id}/reconciliation?to=0001-01-01`);
+  expect([early.status, early.body.fields[0].field]).toEqual([400, "from"]);
   const echo = (await world.admin.post("/v1/admin/providers", { provider_key: "echoing", api_format: "echo" })).id;
   const { body } = await world.admin.request("PATCH", `${PATH}/${echo}`, { import_enabled: true });
   expect(body.fields[0].field).toBe("import_enabled");
