@@ -155,6 +155,11 @@ describe("a new user", () => {
       status: 409,
       body: { error: "This username is taken.", code: "conflict" },
     });
+    // Each would be drawn as the name of another.
+    for (const unseen of ["\u200b", "\ufe0f", "\u034f", "\u{e0100}", "\u3164", "\u00a0x"]) {
+      const twin = await stranger().request("POST", "/auth/register", { username: `taken${unseen}`, password: PASSWORD });
+      expect([unseen, twin.status, twin.body.fields?.[0].field]).toEqual([unseen, 400, "username"]);
+    }
     const bad = await stranger().request("POST", "/auth/register", {
       username: "",
       password: "short",

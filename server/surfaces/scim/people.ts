@@ -37,7 +37,8 @@ function personWith(attributes: ScimObject, isActive: boolean): ScimPerson {
   if (userName === "") throw invalidValue("userName", "is required");
   if (userName.length > MAX_NAME) throw invalidValue("userName", `is longer than ${MAX_NAME} characters`);
   // Marks that nobody sees, or that turn the text around, make one name look like another's.
-  if (/[\p{Cc}\p{Cf}]/u.test(userName)) throw invalidValue("userName", "has control characters, or marks that cannot be seen");
+  if (/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(userName))
+    throw invalidValue("userName", "has control characters, or marks that cannot be seen");
   const active = typeof attributes.active === "boolean" ? attributes.active : isActive;
   return {
     userName,
