@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Database } from "../store/database.ts";
-import { type CredentialRow, readCredential, writeLastUsed } from "../store/credential-reads.ts";
+import { type CredentialRow, readCredential, readKeyName, writeLastUsed } from "../store/credential-reads.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 const MAX_KNOWN = 50_000;
@@ -38,6 +38,11 @@ export class CredentialCache {
     const load = this.load(keyHash).finally(() => this.loading.delete(keyHash));
     this.loading.set(keyHash, load);
     return load;
+  }
+
+  /** Null for a key that is gone. Rejects when the database is away. */
+  nameOf(tenantId: string, id: string): Promise<string | null> {
+    return readKeyName(this.db, tenantId, id);
   }
 
   used(id: string): void {

@@ -238,10 +238,13 @@ export class CarriedCalls {
     const { calls, snapshots } = this.parts;
     const call = calls.start({ method: "POST", url: `http://gateway${path}`, headers }, ip, audit, row);
     const { tenantId, groupId, keyId, userId } = who;
-    call.identity = { tenantId, credentialId: keyId ?? userId ?? "", credentialName: "", userId, username: null };
+    const names = await this.namesOf(who);
+    const { api_key_name: keyName, gateway_user_username: username } = names;
+    call.identity = { tenantId, credentialId: keyId ?? userId ?? "", credentialName: keyName ?? username ?? "", userId, username };
     call.scope = await Promise.resolve(snapshots.scope(tenantId, groupId)).catch(() => null);
     Object.assign(call.row, { tenant_id: tenantId, resource_group_id: groupId, api_key_id: keyId, gateway_user_id: userId });
     Object.assign(call.row, {
+      ...names,
       subject_kind: userId === null ? "service" : "user",
       subject_id: userId ?? keyId,
       trace_continuity: "minted",
@@ -257,6 +260,22 @@ export class CarriedCalls {
     if (kept) Object.assign(call.row, told);
     closeRecord(call, kept ? outcome : NOT_KEPT, { bytes: 0, hash: sha256Hex(""), preview: null, headers: {} });
     return (await calls.seal(call)) && kept;
+  }
+
+  /** What they are called now. Nothing of those that are gone; and no row waits for a directory that cannot be asked. */
+  private async namesOf({ tenantId, keyId, userId }: ToldOf) {
+    const { credentials, users } = this.parts;
+    const [keyName, user] = await Promise.all([
+      keyId === null ? null : credentials.nameOf(tenantId, keyId).catch(() => null),
+      userId === null ? null : Promise.resolve(users.find(tenantId, userId)).catch(() => null),
+    ]);
+    return {
+      api_key_name: keyName,
+      gateway_user_username: user?.username ?? null,
+      idp_user_id: user?.idp_user_id ?? null,
+      idp_user_username: user?.idp_user_username ?? null,
+      idp_user_email: user?.idp_user_email ?? null,
+    };
   }
 
   private async governed(call: Call, { surface, body }: CarriedRequest): Promise<Answer | Refusal | LeftLine> {

@@ -36,6 +36,12 @@ export async function readCredential(db: Database, keyHash: string): Promise<Cre
   return (row as CredentialRow | undefined) ?? null;
 }
 
+/** What a key is called; null where there is none. */
+export async function readKeyName(db: Database, tenantId: string, id: string): Promise<string | null> {
+  const row = await db.selectFrom("api_keys").select("name").where("id", "=", id).where("tenant_id", "=", tenantId).executeTakeFirst();
+  return row?.name ?? null;
+}
+
 /** Marks keys as used; `usedAt` is the newest use this process saw of each. */
 export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;

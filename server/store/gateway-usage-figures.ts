@@ -34,7 +34,7 @@ export async function gatewayFigures(db: Database | Trx, { tenantId, providerId,
       coalesce(sum(coalesce(r.llm_prompt_tokens, 0) + coalesce(r.llm_completion_tokens, 0)) FILTER (WHERE r.tags ? 'usage_estimated'), 0) AS estimated_tokens
       FROM audit_rows r JOIN providers p ON p.id = ${providerId} AND p.tenant_id = r.tenant_id AND p.provider_key = r.llm_provider
       LEFT JOIN models m ON m.tenant_id = r.tenant_id AND m.name = r.llm_model_used AND m.api_key_sealed IS NOT NULL
-     WHERE r.tenant_id = ${tenantId} AND r.proxy_type = 'llm' AND r.source IS DISTINCT FROM 'otel' AND r.llm_model_used IS NOT NULL AND r.llm_cache_hit IS NOT TRUE
+     WHERE r.tenant_id = ${tenantId} AND r.proxy_type IN ('llm', 'batch') AND r.source IS DISTINCT FROM 'otel' AND r.llm_model_used IS NOT NULL AND r.llm_cache_hit IS NOT TRUE
        AND r.id >= audit_id_floor(${since}::timestamptz) AND r.id < audit_id_floor(${until}::timestamptz + interval '1 day')
        AND r.timestamp >= ${since}::timestamptz AND r.timestamp < ${until}::timestamptz
      GROUP BY 1, 2, 3 ORDER BY 1, 2`.execute(db);

@@ -31,6 +31,8 @@ function findUnholdable(value: unknown, path: readonly string[], depth: number):
   if (depth >= MAX_DEPTH) return { field, message: "is nested too deep" };
   for (const [key, member] of Object.entries(value)) {
     if (!isStorableText(key)) return { field, message: "has a name that holds a NUL or half a surrogate pair" };
+    // Schemas drop a member of this name from objects of any names, unsaid: a filter would be gone, and what it left out be shown.
+    if (key === "__proto__") return { field: [...path, key].join("."), message: "is not known here" };
     const found = findUnholdable(member, [...path, key], depth + 1);
     if (found !== undefined) return found;
   }

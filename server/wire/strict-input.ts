@@ -16,6 +16,8 @@ export function readQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) {
     if (Object.hasOwn(query, name)) throw invalidFields("invalid_query", [{ field: name, message: "is given twice" }]);
+    // Set on an object it would be no member of it, so that no schema would see it.
+    if (name === "__proto__") throw invalidFields("invalid_query", [{ field: name, message: "is not known here" }]);
     if (!isStorableText(name) || !isStorableText(value)) throw invalidFields("invalid_query", [{ field: name, message: "holds a NUL" }]);
     query[name] = value;
   }

@@ -151,3 +151,28 @@ test("a group with an active key stays; one whose keys are dead goes, and the ke
   expect((await acme.send("DELETE", `/v1/admin/resource-groups/${group}`)).status).toBe(204);
   expect((await acme.send("GET", `/v1/admin/api-keys/${key}`)).body).toMatchObject({ status: "revoked", resource_group_id: null });
 });
+
+test("a key names skills of its tenant alone, and keeps the name of one that was deleted since", async () => {
+  const others = await newTenant(plane, "others");
+  const skillOf = async ({ send }: TenantWithAdmin) => {
+    const content = "---\nname: one\ndescription: d\n---\n";
+    return (await send("POST", "/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] })).body.skill.id as string;
+  };
+  const [mine, theirs] = [await skillOf(acme), await skillOf(others)];
+  const path = `/v1/admin/resource-groups/${groupId}/api-keys`;
+  const made = await acme.send("POST", path, { name: "skilled", allowed_skill_ids: [mine] });
+  expect([made.status, made.body.allowed_skill_ids]).toEqual([201, [mine]]);
+  const one = `/v1/admin/api-keys/${made.body.id}`;
+  for (const strange of [theirs, "skill-01ARZ3NDEKTSV4RRFFQ69G5FAV"])
+    for (const [method, at] of [
+      ["POST", path],
+      ["PATCH", one],
+    ] as const) {
+      const refused = await acme.send(method, at, { name: "strange", allowed_skill_ids: [mine, strange] });
+      const message = `names no skill of this tenant: ${strange}`;
+      expect([refused.status, refused.body.fields]).toEqual([400, [{ field: "allowed_skill_ids", message }]]);
+    }
+  expect((await acme.send("DELETE", `/v1/admin/agent-skills/${mine}`)).status).toBe(204);
+  expect((await acme.send("PATCH", one, (await acme.send("GET", one)).body)).status).toBe(200);
+  expect((await acme.send("PATCH", one, { allowed_skill_ids: [mine], name: "renamed" })).status).toBe(200);
+});

@@ -25,6 +25,10 @@ beforeAll(async () => {
   await id("system", "/v1/admin/resource-groups", { name: "system" });
   await owner("POST", "/v1/admin/ai-systems", { group_id: made.system });
   await id("knowledge", "/v1/admin/knowledgebases", { name: "k" });
+  for (const name of ["skillA", "skillB"]) {
+    const content = `---\nname: ${name.toLowerCase()}\ndescription: d\n---\n`;
+    made[name] = (await owner("POST", "/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] })).body.skill.id;
+  }
   await id("user", "/v1/admin/end-users", { username: "u", password: "long enough" });
 });
 afterAll(() => plane.close());
@@ -387,7 +391,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     scope: "user",
     end_user_id: made.user,
     expires_at: moment,
-    allowed_skill_ids: ["b", "a"],
+    allowed_skill_ids: [made.skillB, made.skillA],
   }),
 };
 

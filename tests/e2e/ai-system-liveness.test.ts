@@ -96,6 +96,10 @@ test("statements are n of m over the ledger, with the rows behind each", async (
   const seen = await owner.get(at("/statements/guardrails.looked/rows?met=true"));
   expect(seen.rows.length).toBe(25);
   expect((await owner.request("GET", at("/statements/everything.fine/rows"))).status).toBe(404);
+  for (const way of ["/statements", "/statements/guardrails.looked/rows"]) {
+    const early = await owner.request("GET", at(`${way}?to=1970-01-01T00:00:00Z`));
+    expect([early.status, early.body.fields[0].field]).toEqual([400, "from"]);
+  }
   const long = await owner.request("GET", at("/statements?from=2020-01-01T00:00:00Z"));
   expect([long.status, long.body.fields[0].field]).toEqual([400, "from"]);
   const { report } = await owner.post(at("/assurance"), {});

@@ -81,8 +81,11 @@ test("requests are run as calls of their own, and their results come in the orde
       correlation_id: submit.correlation_id,
       llm_model_used: "fake-1",
     });
+  expect(submit.api_key_name).toEqual(expect.any(String));
   expect(await rowOf(world.admin, { parent_request_id: submit.id, proxy_subtype: "batch_end" })).toMatchObject({
     proxy_type: "batch",
+    api_key_id: submit.api_key_id,
+    api_key_name: submit.api_key_name,
     success: true,
   });
   expect(

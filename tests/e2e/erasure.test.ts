@@ -113,6 +113,14 @@ async function liveALittle(): Promise<void> {
   expect(stored.status).toBe(201);
   expect(await storedBytes(world.gateway.dataDir)).toHaveLength(1);
   expect((await mary.request("POST", "/runs/marys%20divorce/feedback", { score: 1, comment: "marys comment" })).status).toBe(200);
+  expect((await mary.request("POST", "/runs/johns%20divorce/feedback", { score: 1 })).status).toBe(404);
+  for (const [way, init] of [
+    ["", {}],
+    ["/end", { method: "POST" }],
+  ] as const)
+    expect(
+      (await fetch(`${url}/v1/runs/marys%20divorce${way}`, { ...init, headers: { authorization: `Bearer ${mary.token}` } })).status,
+    ).toBe(200);
 
   const asked = (await callTool(mary, "marys argument")).headers.get("x-gw-approval-id");
   await callTool(mary, "marys other argument");
@@ -175,7 +183,7 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
   await liveALittle();
   const { admin, gateway } = world;
   const path = "/v1/admin/data-erasure?tenant_id=default";
-  const traces = ["mary-smith", "mary@home", "Mary Smith", "marys "];
+  const traces = ["mary-smith", "mary@home", "Mary Smith", "marys ", "divorce"];
   const before = await placesOf([...traces, mary.id]);
   // All that is promised to go was there to go.
   expect(WHOLE_ROWS_GO.filter((table) => !before.some((place) => place.startsWith(`${table}.`)))).toEqual([]);

@@ -43,6 +43,14 @@ async function chat(headers: Record<string, string> = {}, key = served.apiKey): 
   return response.status;
 }
 
+/** A raw body, since `JSON.stringify` says no `__proto__`. */
+const asAdmin = (method: string, path: string, body?: string) =>
+  fetch(world.gateway.adminUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${world.admin.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body }),
+  });
+
 const sql = async (text: string) => {
   const client = new pg.Client({ connectionString: world.databaseUrl });
   await client.connect();
@@ -96,6 +104,28 @@ test("rows are exported as CSV and as JSON lines, and a wrong query names its fi
   expect(one.body).toMatchObject({ correlation_id: "call 1", llm_model_used: "fake-1" });
   const wrong = await world.admin.request("POST", "/v1/admin/proxy-logs/export", { format: "csv", filters: { nonsense: 1 } });
   expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "filters.nonsense"]);
+  for (const way of ["query", "export"]) {
+    const sent = await asAdmin("POST", `/v1/admin/proxy-logs/${way}`, '{"filters":{"__proto__":"x"}}');
+    expect([sent.status, ((await sent.json()) as any).fields]).toEqual([
+      400,
+      [{ field: "filters.__proto__", message: "is not known here" }],
+    ]);
+  }
+  expect((await asAdmin("GET", "/v1/admin/alerts?__proto__=x")).status).toBe(400);
+});
+
+test("what is exported is a file with a name", async () => {
+  const { chains } = await world.admin.get("/v1/admin/audit/chains");
+  for (const [method, path, body, name] of [
+    ["POST", "/v1/admin/proxy-logs/export", { format: "csv" }, "proxy-logs.csv"],
+    ["POST", "/v1/admin/proxy-logs/export", {}, "proxy-logs.jsonl"],
+    ["GET", "/v1/admin/admin-log/export", undefined, "admin-log.jsonl"],
+    ["GET", `/v1/admin/audit/chains/${chains[0].chain_id}/export`, undefined, `${chains[0].chain_id}.jsonl`],
+  ] as const) {
+    const exported = await asAdmin(method, path, body === undefined ? undefined : JSON.stringify(body));
+    await exported.body?.cancel();
+    expect(exported.headers.get("content-disposition")).toBe(`attachment; filename="${name}"`);
+  }
 });
 
 test("a data subject is erased through the API, and the chain and the admin log still verify", async () => {

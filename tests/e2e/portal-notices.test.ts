@@ -109,6 +109,8 @@ describe("the configuration", () => {
     [{ exemption: { asserted: true, basis: "because", rationale: "x" } }, "exemption.basis"],
     [{ exemption: { asserted: true, basis: "other", rationale: "x".repeat(4001) } }, "exemption.rationale"],
     [{ ai_system_id: crypto.randomUUID() }, "ai_system_id"],
+    [{ ai_system_id: "mine" }, "ai_system_id"],
+    [{ ai_system_id: ["mine"] }, "ai_system_id"],
   ])("%j is refused", async (body, field) => {
     const reply = await world.admin.request("PUT", CONFIG, body);
     expect([reply.status, reply.body.fields[0].field]).toEqual([400, field]);

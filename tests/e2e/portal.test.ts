@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, rowsOf } from "../support/admin.ts";
 import { png, pngChunk } from "../support/pictures.ts";
 import { logIn, newPerson, PASSWORD, portalClient } from "../support/portal.ts";
 import { type PortalWorld, startPortalWorld } from "../support/portal-world.ts";
@@ -89,7 +89,8 @@ describe("a new user", () => {
       { "x-gw-run-id": "essay 1", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" },
     );
     expect([answer.status, answer.headers.get("x-gw-ai-generated"), answer.headers.get("x-gw-run-id")]).toEqual([200, "true", "essay 1"]);
-    expect(await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") })).toMatchObject({
+    const row = await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") });
+    expect(row).toMatchObject({
       proxy_type: "llm",
       tenant_id: "default",
       api_key_id: null,
@@ -108,6 +109,8 @@ describe("a new user", () => {
       score: 1,
     });
     expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 0 })).body).toEqual({ run_id: "essay 1", score: null });
+    const [rated] = await rowsOf(world.admin, { gateway_user_id: made.body.id, proxy_subtype: "run_feedback" }, 2);
+    expect(rated.endpoint).toBe(`/v1/portal/runs/${row.root_task_id}/feedback`);
     const run = (token: string | null) => fetch(`${url}/v1/runs/essay%201`, { headers: { authorization: `Bearer ${token}` } });
     expect(await (await run(ada.token)).json()).toMatchObject({ run_id: "essay 1", calls: 1 });
     const bob = await newPerson(url, "bob");
@@ -152,6 +155,11 @@ describe("a new user", () => {
       status: 409,
       body: { error: "This username is taken.", code: "conflict" },
     });
+    // Each would be drawn as the name of another.
+    for (const unseen of ["\u200b", "\ufe0f", "\u034f", "\u{e0100}", "\u3164", "\u00a0x"]) {
+      const twin = await stranger().request("POST", "/auth/register", { username: `taken${unseen}`, password: PASSWORD });
+      expect([unseen, twin.status, twin.body.fields?.[0].field]).toEqual([unseen, 400, "username"]);
+    }
     const bad = await stranger().request("POST", "/auth/register", {
       username: "",
       password: "short",

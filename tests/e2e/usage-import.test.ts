@@ -3,6 +3,7 @@ import pg from "pg";
 import { type AdminClient, serveModels, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD, startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { type BillingVendors, keyFileFor, startBillingVendors } from "../support/usage-vendors.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -90,11 +91,11 @@ async function provider(vendor: string, more: object = {}, admin: AdminClient = 
 }
 
 /** The newest run once it is what is waited for. */
-async function run(id: string, until: (run: any) => boolean = (one) => one.finished_at !== null): Promise<any> {
+async function run(id: string, reached: (run: any) => boolean = (one) => one.finished_at !== null): Promise<any> {
   const before = Date.now();
   for (;;) {
     const [newest] = (await world.admin.get(`${PATH}/${id}/runs`)).runs;
-    if (newest !== undefined && until(newest)) return newest;
+    if (newest !== undefined && reached(newest)) return newest;
     if (Date.now() - before > PATIENCE_MS) throw new Error(`the run does not come to what it should: ${JSON.stringify(newest)}`);
     await Bun.sleep(50);
   }
@@ -266,6 +267,20 @@ test("differences are explained: calls past the gateway, prices, and names that 
   expect((await world.admin.get(`${PATH}/${id}/reconciliation?from=${today}&to=${to}`)).rows.map((one: any) => one.model)).toEqual([
     "fake-1",
   ]);
+
+  // The vendor bills lines of batch jobs like any other call.
+  const job = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/batch/jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+    body: JSON.stringify({ model: "fake-1", requests: [{ custom_id: "one", body: { messages: [{ role: "user", content: "hello" }] } }] }),
+  });
+  expect(job.status).toBe(201);
+  await until(
+    () => sql("SELECT id FROM audit_rows WHERE llm_provider = 'reconciled' AND proxy_type = 'batch'"),
+    (lines) => lines.length === 1,
+  );
+  const [withLine] = (await world.admin.get(`${PATH}/${id}/reconciliation?from=${today}&to=${to}`)).rows;
+  expect(withLine.gateway).toMatchObject({ requests: 2, input_tokens: 2 * tokens.input, output_tokens: 2 * tokens.output });
 });
 
 test("a key that the vendor refuses ends the run with the vendor's words and never the key", async () => {
@@ -298,6 +313,8 @@ test("what comes due runs by itself, and what may not be is refused by its field
   expect(await refused({ import_backfill_through: day(-2) })).toEqual([400, "import_backfill_through"]);
   expect(await refused({ import_endpoint_override: "https://elsewhere.example" })).toEqual([400, "api_key"]);
   expect(await refused({ import_mapping_policy: { mode: "guess" } })).toEqual([400, "import_mapping_policy.mode"]);
+  const early = await world.admin.request("GET", `${PATH}/${id}/reconciliation?to=0001-01-01`);
+  expect([early.status, early.body.fields[0].field]).toEqual([400, "from"]);
   const echo = (await world.admin.post("/v1/admin/providers", { provider_key: "echoing", api_format: "echo" })).id;
   const { body } = await world.admin.request("PATCH", `${PATH}/${echo}`, { import_enabled: true });
   expect(body.fields[0].field).toBe("import_enabled");

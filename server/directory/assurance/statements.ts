@@ -29,6 +29,8 @@ async function scopeOf({ db, clock }: Directory, tenantId: string, systemId: str
   const to = given.to === undefined ? new Date(clock.now()) : new Date(given.to);
   const from = given.from === undefined ? new Date(to.getTime() - WINDOW_DAYS * DAY_MS) : new Date(given.from);
   if (from >= to) throw invalidField("from", "must be before to");
+  // Ids of rows hold no earlier time.
+  if (from.getTime() < 0) throw invalidField("from", "must not be before 1970");
   if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS) throw invalidField("from", `must be at most ${MOST_DAYS} days before to`);
   return { tenantId, systemId, from, to };
 }

@@ -7,6 +7,7 @@ import { activeKeyByName, apiKeyStore, type ApiKeyInsert, type ApiKeyRow } from 
 import { endUserExists } from "../../store/end-users.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
+import { knownSkills } from "../../store/group-skills.ts";
 import { hintOf, invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
@@ -83,6 +84,7 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
   if ((await resourceGroupStore.find(write.trx, tenantId, groupId)) === undefined) throw notFound("resource group");
   if (body.end_user_id !== undefined && !(await endUserExists(write.trx, tenantId, body.end_user_id)))
     throw invalidField("end_user_id", "names no end user of this tenant");
+  await knowSkills(write, tenantId, body.allowed_skill_ids ?? []);
   const twin = await activeKeyByName(write.trx, groupId, body.name, write.now);
   if (twin !== undefined)
     throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
@@ -113,6 +115,13 @@ export function createOwnedKey(
     allowed_skill_ids: null,
     expires_at: future(write, expires_at),
   });
+}
+
+async function knowSkills(write: Write, tenantId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const known = await knownSkills(write.trx, tenantId, ids);
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length > 0) throw invalidField("allowed_skill_ids", `names no skill of this tenant: ${unknown.slice(0, 5).join(", ")}`);
 }
 
 type Given = Pick<
@@ -155,6 +164,13 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
       throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
   }
   const { allowed_skill_ids: skills, access_mode: mode } = body;
+  // One that was deleted since stays named: a key is sent back as it was read.
+  const named = new Set(before.allowed_skill_ids);
+  await knowSkills(
+    write,
+    tenantId,
+    (skills ?? []).filter((skill) => !named.has(skill)),
+  );
   await apiKeyStore.update(write.trx, id, {
     name,
     expires_at,

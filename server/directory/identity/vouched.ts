@@ -1,5 +1,6 @@
 import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
+import { hidesMarks } from "../../kernel/visible-text.ts";
 
 const MAX_USERNAME = 200;
 
@@ -18,8 +19,6 @@ export function vouched(who: MappingPreviewResult): Vouched {
   if (!who.allowed || who.subject === null || who.username === null)
     throw refusedSignOn(who.reason ?? "The provider does not say who it is.");
   const username = who.username.normalize("NFC").trim();
-  // Marks that nobody sees, or that turn the text around, make one name look like another's.
-  if (username === "" || username.length > MAX_USERNAME || /[\p{Cc}\p{Cf}]/u.test(username))
-    throw refusedSignOn("The username cannot be used here.");
+  if (username === "" || username.length > MAX_USERNAME || hidesMarks(username)) throw refusedSignOn("The username cannot be used here.");
   return { subject: who.subject, username, who };
 }

@@ -67,6 +67,7 @@ export async function reconcileUsage(
   const to = asked.to ?? now.toISOString().slice(0, 10);
   const from = asked.from ?? new Date(Date.parse(to) - 30 * DAY_MS).toISOString().slice(0, 10);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
+  if (!(Date.parse(from) >= 0)) throw invalidFields("invalid_query", [{ field: "from", message: "must not be before 1970" }]);
   if (days <= 0 || days > MOST_DAYS)
     throw invalidFields("invalid_query", [{ field: "from", message: `must be 1 to ${MOST_DAYS} days before to` }]);
   const span = { tenantId, providerId, from, to };

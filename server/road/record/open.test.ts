@@ -36,3 +36,14 @@ test.each([
 ])("traceparent %s is not", (traceparent) => {
   expect(idsOf(traceparent)).toBeNull();
 });
+
+test.each([
+  ["/v1/portal/runs/marys%20divorce/feedback", "/v1/portal/runs/:run_id/feedback"],
+  ["/v1/runs/mary", "/v1/runs/:run_id"],
+  [`/v1/runs/${"0a".repeat(20)}/end`, `/v1/runs/${"0a".repeat(20)}/end`],
+  ["/v1/runs/01JABCDEFGHJKMNPQRSTVWXYZ0", "/v1/runs/01JABCDEFGHJKMNPQRSTVWXYZ0"],
+  ["/v1/proxy/llm/models/runs", "/v1/proxy/llm/models/runs"],
+])("what a caller calls a run stands in no row for good: %s", (path, kept) => {
+  const { row } = openCall(new Request(`http://gateway${path}`), "127.0.0.1", { proxyType: "portal", proxySubtype: "x" }, clock);
+  expect(row.endpoint).toBe(kept);
+});

@@ -5,6 +5,7 @@ import { type NamedHeaders, RequestHeaders } from "../../kernel/request-headers.
 import { pathOf } from "../../kernel/request-path.ts";
 import type { AuditClass, Call } from "../call.ts";
 import { NO_TARGET } from "../target.ts";
+import { recordablePath } from "./run-in-path.ts";
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 /** No version is called ff. The first is 55 characters long; those to come may say more behind what it says. */
@@ -42,7 +43,7 @@ export function openCall({ method, url, headers: given }: Arrival, ip: string, a
     proxy_type: audit.proxyType,
     proxy_subtype: audit.proxySubtype,
     http_method: method,
-    endpoint: path,
+    endpoint: recordablePath(path),
     client_ip: ip,
     user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
     correlation_id: correlationId,

@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Call } from "../../road/call.ts";
 import { rootTaskId } from "../../road/record/run.ts";
+import { noteRunInPath } from "../../road/record/run-in-path.ts";
 
 export interface RunFeedbackParts extends RateRunParts {
   readonly secrets: SecretBox;
@@ -27,8 +28,9 @@ export function openRunFeedback(parts: RunFeedbackParts): RunFeedback {
       if (identity === null || user === null) return refuse("unauthenticated");
       if (!(await parts.shipped())) return refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
       const run = { name: runId, under: (credentialId: string) => rootTaskId(parts.secrets, { ...identity, credentialId }, runId) };
-      const there = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, run, rating);
-      if (!there) return refuse("not_found", "There is no such run among those you took part in.");
+      const rated = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, run, rating);
+      if (rated === null) return refuse("not_found", "There is no such run among those you took part in.");
+      noteRunInPath(call, rated);
       return { run_id: runId, score: rating.score === 0 ? null : rating.score };
     },
   };

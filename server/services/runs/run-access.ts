@@ -8,6 +8,7 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
 import type { Call, Identity } from "../../road/call.ts";
 import { rootTaskId } from "../../road/record/run.ts";
+import { noteRunInPath } from "../../road/record/run-in-path.ts";
 
 export interface RunAccessParts {
   readonly db: Parameters<typeof viewRun>[0];
@@ -49,6 +50,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
       const run = await work(identity.tenantId, formsOf(id, identity), participantOf(identity));
       if (run === null) return refuse("not_found", NO_SUCH_RUN);
       call.row.root_task_id = run.root_task_id;
+      noteRunInPath(call, run.root_task_id);
       call.answerHeaders["x-gw-run-id"] = run.run_id;
       return run;
     } catch (error) {

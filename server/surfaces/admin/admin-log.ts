@@ -50,6 +50,7 @@ export const adminLogOperations: readonly AdminOperation[] = [
       streamedAnswer(
         exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
         "application/jsonl",
+        "admin-log.jsonl",
       ),
   }),
 ];

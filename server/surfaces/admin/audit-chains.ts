@@ -71,6 +71,8 @@ export const auditChainOperations: readonly AdminOperation[] = [
       streamedAnswer(
         exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }),
         "application/jsonl",
+        // Rows may name a chain that no gateway of ours named.
+        `${(call.params.chain_id ?? "").replaceAll(/[^\w.-]/g, "_")}.jsonl`,
       ),
   }),
   operation({

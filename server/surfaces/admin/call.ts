@@ -1,6 +1,7 @@
 import type { Admin } from "../../directory/people/logins.ts";
 import type { CarriedOutOnce, KeptAnswer } from "../../directory/writes/carried-out-once.ts";
 import type { Actor, Directory, Write } from "../../directory/writes/write.ts";
+import { check } from "../../wire/strict-input.ts";
 import { conditionedWrites } from "./conditioned-writes.ts";
 import type { AdminCall, AdminOperation } from "./operation.ts";
 import type { RecordRoute } from "./record-route.ts";
@@ -26,14 +27,16 @@ interface Found {
 }
 
 /** The record as its own operation reads it. `input` is what may say which, beside the path. */
-export function currentRecord(
+export async function currentRecord(
   services: AdminServices,
   read: AdminOperation,
   arrival: AdminArrival,
   { admin, tenant, input }: Pick<Found, "admin" | "tenant"> & { readonly input: Readonly<Record<string, unknown>> },
 ): Promise<Record<string, unknown>> {
   const names = Object.keys(read.query?.shape ?? {}).filter((name) => input[name] != null);
-  const query = Object.fromEntries(names.map((name) => [name, input[name]]));
+  const told = Object.fromEntries(names.map((name) => [name, input[name]]));
+  // Said in a body, it was not looked at before.
+  const query = read.query === undefined ? told : check(read.query, told, "invalid_body");
   return read.run(callOf(services, read, arrival, { admin, tenant, query, body: {} })) as Promise<Record<string, unknown>>;
 }
 

@@ -39,6 +39,7 @@ export const proxyLogOperations: readonly AdminOperation[] = [
       return streamedAnswer(
         exportRows(call.services.directory.db, { ...query, tenant_id: call.tenantOrAll ?? undefined }, { bodies }, format),
         format === "csv" ? "text/csv" : "application/jsonl",
+        `proxy-logs.${format}`,
       );
     },
   }),

@@ -1,4 +1,5 @@
 import type { ScimPerson, StoredPerson } from "../../directory/provisioning/scim-users.ts";
+import { hidesMarks } from "../../kernel/visible-text.ts";
 import { isComplex, readMembers, scimObject, type Ignored, type ScimObject } from "../../wire/scim/attributes.ts";
 import type { PatchOperation } from "../../wire/scim/patch-operations.ts";
 import { patched } from "../../wire/scim/patch.ts";
@@ -36,8 +37,7 @@ function personWith(attributes: ScimObject, isActive: boolean): ScimPerson {
   const userName = typeof attributes.userName === "string" ? attributes.userName.normalize("NFC").trim() : "";
   if (userName === "") throw invalidValue("userName", "is required");
   if (userName.length > MAX_NAME) throw invalidValue("userName", `is longer than ${MAX_NAME} characters`);
-  // Marks that nobody sees, or that turn the text around, make one name look like another's.
-  if (/[\p{Cc}\p{Cf}]/u.test(userName)) throw invalidValue("userName", "has control characters, or marks that cannot be seen");
+  if (hidesMarks(userName)) throw invalidValue("userName", "has control characters, or marks that cannot be seen");
   const active = typeof attributes.active === "boolean" ? attributes.active : isActive;
   return {
     userName,
