@@ -56,6 +56,9 @@ describe("a Messages request on its way out", () => {
   test("a default temperature is not put in where the vendor refuses it", () => {
     expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2026-10-21" }).outbound(DEFAULTS)).temperature).toBeUndefined();
     expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2023-06-01" }).outbound(DEFAULTS)).temperature).toBe(0.2);
+    const nucleus = read(body({ top_p: 0.5 }));
+    expect(JSON.parse(nucleus.outbound(DEFAULTS)).temperature).toBeUndefined();
+    expect(nucleus.sentSettings(DEFAULTS).temperature).toBeNull();
     const counted = read('{"model":"m","messages":[{"role":"user","content":"hi"}]}', { maxTokensRequired: false });
     expect(JSON.parse(counted.outbound(DEFAULTS))).toEqual({ system: "House.", model: "m", messages: [{ role: "user", content: "hi" }] });
   });

@@ -153,8 +153,8 @@ export class MessagesRequest implements ConversationInbound {
     if (changes.systemPrompt !== null) edits.set("system", JSON.stringify(withInstructions(this.body.system, [changes.systemPrompt], [])));
     const { maxTokensRequired: answering } = this.reading;
     const sampling = this.samples(changes);
-    if (sampling && this.temperature === null && changes.defaultTemperature !== null)
-      edits.set("temperature", JSON.stringify(changes.defaultTemperature));
+    const temperature = this.defaultFor(changes);
+    if (temperature !== null) edits.set("temperature", JSON.stringify(temperature));
     // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
     if (!sampling && this.temperature !== null && !this.sent.temperature) edits.set("temperature", null);
     if (!answering && this.maxTokens !== null && !this.sent.maxTokens) edits.set("max_tokens", null);
@@ -167,10 +167,16 @@ export class MessagesRequest implements ConversationInbound {
     const { maxTokensRequired: answering } = this.reading;
     const sampling = this.samples(changes);
     return {
-      temperature: sampling ? (this.temperature ?? changes.defaultTemperature) : this.sent.temperature ? this.temperature : null,
+      temperature: sampling ? (this.temperature ?? this.defaultFor(changes)) : this.sent.temperature ? this.temperature : null,
       maxTokens: answering ? (this.maxTokens ?? changes.defaultMaxTokens) : this.sent.maxTokens ? this.maxTokens : null,
       instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
     };
+  }
+
+  /** The model's temperature where the caller left sampling to it: newer Claudes refuse one beside `top_p`. */
+  private defaultFor(changes: OutboundChanges): number | null {
+    const leftToModel = this.temperature === null && (this.body.top_p === undefined || this.body.top_p === null);
+    return leftToModel && this.samples(changes) ? changes.defaultTemperature : null;
   }
 
   private samples({ sampling }: OutboundChanges): boolean {
