@@ -20,6 +20,9 @@ const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|cust
 /** Pieces that are no text. */
 const BYTES = /^response\.(?:audio\.(?:delta|done)$|image_generation_call\.)/;
 
+/** The parts of what the model says: clients put their texts together. */
+const PROSE = "output_text";
+
 /** A response, or an event of its stream. */
 export const responsesAnswerTexts: AnswerTexts = {
   counter: "sequence_number",
@@ -71,7 +74,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   } else if (BYTES.test(type)) {
     return;
   } else if (type.endsWith(".delta")) {
-    contents.piece(channel, event, "delta");
+    contents.piece(channel, event, "delta", type === "response.output_text.delta" ? PROSE : undefined);
     // What a shell prints comes as two texts side by side.
     const printed = objectOf(event.delta);
     for (const name of Object.keys(printed ?? {})) contents.piece(`${channel}.${name}`, printed as JsonObject, name);
@@ -107,7 +110,10 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
     return;
   }
   visitToolTexts(item.tools, (holder) => contents.whole(holder, "description"));
-  visitMembers("assistant", item, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+  const flowOf = (holder: object) => ("type" in holder && holder.type === "output_text" ? PROSE : undefined);
+  visitMembers("assistant", item, "output", (_role, kind, holder, key) =>
+    contents.whole(holder, key, kind, key === "text" ? flowOf(holder) : undefined),
+  );
   for (const [part] of objectsOf(item.content)) {
     annotationsTexts(part, contents);
     contents.token(part, "logprobs", []);
