@@ -24,7 +24,7 @@ export function claudeSampling(request: ConversationRequest, name: string, fixed
 }
 
 /** Since 4.1 a Claude refuses a request with both; whose models other servers of this format have is not known. */
-function takesTemperatureWithTopP(name: string): boolean {
+export function takesTemperatureWithTopP(name: string): boolean {
   if (!name.includes("claude")) return true;
   const version = claudeVersion(name);
   return version !== null && (version.major < 4 || (version.major === 4 && version.minor < 1));

@@ -244,8 +244,8 @@ describe("a response", () => {
     const wire = responsesCodec
       .streamWriter(CONTEXT)
       .write({ kind: "fault", fault: { status: 503, message: "busy", code: "overloaded", param: null } });
-    const said = { code: "overloaded", message: "busy", param: null };
-    expect(eventsIn(wire)).toEqual([{ type: "error", sequence_number: 0, ...said, error: { ...said, type: "server_error" } }]);
+    const told = { code: "overloaded", message: "busy", param: null };
+    expect(eventsIn(wire)).toEqual([{ type: "error", sequence_number: 0, ...told, error: { ...told, type: "server_error" } }]);
   });
 
   test("what another vendor sealed never reaches the caller", () => {
