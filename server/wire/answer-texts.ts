@@ -38,6 +38,8 @@ export interface CallPiece {
   readonly form: "piece" | "whole" | "object";
   /** A text of the tool's own instead of JSON. */
   readonly freeform?: boolean;
+  /** It is not made yet: the caller is asked whether it may be, and it is told again when it was. */
+  readonly proposed?: boolean;
   /** Arguments come in parts that are no JSON text together: nobody can judge them. */
   readonly scattered?: boolean;
 }

@@ -10,6 +10,8 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "arguments"],
   ["custom_tool_call", "input"],
   ["mcp_call", "arguments"],
+  // Approved, the vendor makes the call: afterwards nothing could be held back.
+  ["mcp_approval_request", "arguments"],
   ["tool_search_call", "arguments"],
   ["local_shell_call", "action"],
   ["shell_call", "action"],
@@ -103,6 +105,7 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
       place: given ? { holder: item, key: args } : null,
       form: asObject ? "object" : "whole",
       freeform,
+      ...(item.type === "mcp_approval_request" && { proposed: true }),
     });
     // What a hosted tool answered stands in the call itself.
     for (const name of ["output", "error"])
