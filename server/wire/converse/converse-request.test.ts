@@ -187,6 +187,16 @@ test("a Claude that refuses top p beside a temperature is told one of them, othe
   expect(write(both, "meta.llama3-3-70b-instruct-v1:0").body.inferenceConfig).toEqual(both);
 });
 
+test("an answer that a Claude is to go on with ends in no blanks", () => {
+  const turns: ConversationRequest["turns"] = [
+    { role: "user", parts: [{ kind: "text", text: "a" }] },
+    { role: "assistant", parts: [{ kind: "text", text: "Say: " }] },
+  ];
+  const lastOf = (model: string) => (write({ turns }, model).body.messages as JsonObject[]).at(-1);
+  expect(lastOf("anthropic.claude-sonnet-4-5-20250929-v1:0")).toEqual({ role: "assistant", content: [{ text: "Say:" }] });
+  expect(lastOf("meta.llama3-3-70b-instruct-v1:0")).toEqual({ role: "assistant", content: [{ text: "Say: " }] });
+});
+
 describe("the choice of tools", () => {
   const tools = [tool("f"), tool("g")];
   const config = (given: Partial<ConversationRequest>, model = CLAUDE) => {

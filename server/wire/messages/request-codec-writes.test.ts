@@ -307,6 +307,16 @@ describe("writing a request of another format", () => {
     expect(refused({ turns: [{ role: "user", parts: [{ kind: "audio", base64: "AA", mediaType: "audio/wav" }] }] })).toEqual(["audio"]);
   });
 
+  test("an answer that the model is to go on with ends in no blanks, and others stay as they were", () => {
+    const prefilled = (text: string): Turn => ({ role: "assistant", parts: [{ kind: "text", text }] });
+    expect(write({ turns: [user("a "), prefilled("Say: \n"), user("b "), prefilled("Say: \n")] }).body.messages).toEqual([
+      { role: "user", content: "a " },
+      { role: "assistant", content: "Say: \n" },
+      { role: "user", content: "b " },
+      { role: "assistant", content: "Say:" },
+    ]);
+  });
+
   test("says what it leaves out and refuses what would change the answer", () => {
     expect(write({ seed: 1, presencePenalty: 0.1, frequencyPenalty: 0, endUser: "a@b.example" })).toMatchObject({
       dropped: ["seed", "presence_penalty", "end_user"],
