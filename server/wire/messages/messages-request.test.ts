@@ -102,8 +102,10 @@ describe("a Messages request on its way out", () => {
     const thinking = read(body({ thinking: { type: "adaptive" } }));
     expect(JSON.parse(thinking.outbound(DEFAULTS)).temperature).toBeUndefined();
     const nucleus = read(body({ top_p: 0.5 }));
-    expect(JSON.parse(nucleus.outbound(DEFAULTS)).temperature).toBeUndefined();
-    expect(nucleus.sentSettings(DEFAULTS).temperature).toBeNull();
+    const claude = { ...DEFAULTS, model: "claude-sonnet-4-5" };
+    expect(JSON.parse(nucleus.outbound(claude)).temperature).toBeUndefined();
+    expect(nucleus.sentSettings(claude).temperature).toBeNull();
+    expect(JSON.parse(nucleus.outbound({ ...DEFAULTS, model: "claude-3-haiku-20240307" })).temperature).toBe(0.2);
     const counted = read('{"model":"m","messages":[{"role":"user","content":"hi"}]}', { maxTokensRequired: false });
     expect(JSON.parse(counted.outbound(DEFAULTS))).toEqual({ system: "House.", model: "m", messages: [{ role: "user", content: "hi" }] });
   });

@@ -4,6 +4,7 @@ import { withExactTools } from "../exact-tools.ts";
 import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
+import { takesTemperatureWithTopP } from "./claude-sampling.ts";
 import { agreedSettings, type SentByCaller, thinks } from "./agreed-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
@@ -183,7 +184,8 @@ export class MessagesRequest implements ConversationInbound {
 
   /** The model's temperature where the caller left sampling to it: newer Claudes refuse one beside `top_p`, and all beside thinking. */
   private defaultFor(changes: OutboundChanges): number | null {
-    const leftToModel = this.temperature === null && (this.body.top_p ?? null) === null && !thinks(this.body);
+    const besideTopP = (this.body.top_p ?? null) === null || takesTemperatureWithTopP(changes.model);
+    const leftToModel = this.temperature === null && besideTopP && !thinks(this.body);
     return leftToModel && this.samples(changes) ? changes.defaultTemperature : null;
   }
 
