@@ -191,6 +191,8 @@ export const MODEL_PROBES: Readonly<Record<"chat" | "messages" | "gemini" | "con
     ["reasoning whose budget leaves no room below `max_tokens`", { ...budget(8192), maxOutputTokens: 1000 }, { name: "claude-sonnet-4-5" }],
     ["the place of a system turn, of a model that takes none", SYSTEM_TURN, { name: "claude-sonnet-4-5", systemTurns: false }],
     ["reasoning in a tool loop that lost its thoughts", { ...effort, ...tool("f"), turns: LOOP }, { name: "claude-sonnet-4-5" }],
+    ["top p beside a temperature", { temperature: 0.5, topP: 0.5 }, { name: "claude-sonnet-4-5" }],
+    ["top p beside a temperature, of a Claude before 4.1", { temperature: 0.5, topP: 0.5 }, { name: "claude-sonnet-4-0" }],
     ["temperature beside reasoning", { ...effort, temperature: 0.5 }, { name: "claude-sonnet-5" }],
     ["top k beside reasoning", { ...effort, topK: 5 }, { name: "claude-sonnet-5" }],
     ["reasoning beside a forced tool", { ...effort, ...tool("f"), toolChoice: { kind: "tool", name: "f" } }, { name: "claude-sonnet-5" }],
@@ -211,6 +213,7 @@ export const MODEL_PROBES: Readonly<Record<"chat" | "messages" | "gemini" | "con
       { name: "meta.llama3-3-70b-instruct-v1:0" },
     ],
     ["a cache mark, of a model without them", { instructions: [text("Be brief.", true)] }, { name: "meta.llama3-3-70b-instruct-v1:0" }],
+    ["top p beside a temperature", { temperature: 0.5, topP: 0.5 }, { name: "anthropic.claude-sonnet-4-5-20250929-v1:0" }],
     ["temperature beside reasoning", { ...effort, temperature: 0.5 }, { name: "anthropic.claude-sonnet-4-5-20250929-v1:0" }],
   ],
 };

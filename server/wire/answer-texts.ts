@@ -9,11 +9,15 @@ export interface Place {
 /** A piece of one text of the answer: the pieces of a channel, in the order they come, are one text. */
 export interface TextPiece extends Place {
   readonly channel: string;
+  /** Texts of one flow are blocks of what is read as one text, in the order they come; nothing when left out. */
+  readonly flow?: string;
 }
 
 /** A text that is complete where it stands: said again after its pieces, or never in pieces. */
 export interface WholeText extends Place {
   readonly kind: "text" | "arguments";
+  /** As of a piece; of a text that is said again it means nothing. */
+  readonly flow?: string;
 }
 
 /**
@@ -34,6 +38,8 @@ export interface CallPiece {
   readonly form: "piece" | "whole" | "object";
   /** A text of the tool's own instead of JSON. */
   readonly freeform?: boolean;
+  /** It is not made yet: the caller is asked whether it may be, and it is told again when it was. */
+  readonly proposed?: boolean;
   /** Arguments come in parts that are no JSON text together: nobody can judge them. */
   readonly scattered?: boolean;
 }
@@ -71,14 +77,15 @@ export class ContentsList implements AnswerContents {
   readonly tokens: (Place & { readonly without: unknown })[] = [];
 
   /** Adds `holder[key]` as a piece of `channel` when it is a text; an empty one is a place where more can be said. */
-  piece(channel: string, holder: object, key: string | number): void {
+  piece(channel: string, holder: object, key: string | number, flow?: string): void {
     const places = holder as Record<string | number, unknown>;
-    if (typeof places[key] === "string") this.pieces.push({ channel, holder: places, key });
+    if (typeof places[key] === "string") this.pieces.push({ channel, holder: places, key, ...(flow !== undefined && { flow }) });
   }
 
-  whole(holder: object, key: string | number, kind: WholeText["kind"] = "text"): void {
+  whole(holder: object, key: string | number, kind: WholeText["kind"] = "text", flow?: string): void {
     const places = holder as Record<string | number, unknown>;
-    if (typeof places[key] === "string" && places[key] !== "") this.wholes.push({ holder: places, key, kind });
+    if (typeof places[key] === "string" && places[key] !== "")
+      this.wholes.push({ holder: places, key, kind, ...(flow !== undefined && { flow }) });
   }
 
   /** The provider told a reason for which what is called so ends. */

@@ -49,6 +49,7 @@ const STREAMED = ["one text, streamed", "one text, streamed with usage", "tools,
 /** In the order of the road: what is sent to the vendor, then what is answered. */
 export const EXPLAINED: readonly Explanation[] = [
   // Sent to every vendor.
+  { at: "request.0.body.**", to: ["anthropic", "bedrock"], theirs: is(0.9), reason: "Claude refuses top p beside a temperature." },
   {
     at: "request.0.body.stream_options",
     to: ["openai"],

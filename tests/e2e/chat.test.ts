@@ -358,6 +358,10 @@ describe("a caller who hangs up", () => {
       success: false,
       error_type: "client_disconnected",
       http_status_code: 499,
+      // What was sent is billed, whoever waits for the answer.
+      llm_prompt_tokens: expect.any(Number),
+      llm_completion_tokens: 0,
+      tags: ["usage_estimated"],
     });
   });
 });

@@ -114,7 +114,9 @@ describe("the ceiling on output", () => {
 describe("sampling", () => {
   test("is kept from models that take none, and the caller is told", async () => {
     const asked = { messages, temperature: 0.2, top_p: 0.9 };
-    expect(await sent(CHAT, { model: "sampled", ...asked })).toMatchObject({ body: { temperature: 0.2, top_p: 0.9 }, dropped: null });
+    // This one takes either, and refuses both.
+    expect(await sent(CHAT, { model: "sampled", ...asked })).toMatchObject({ body: { temperature: 0.2 }, dropped: "top_p" });
+    expect(await sent(CHAT, { model: "sampled", messages, top_p: 0.9 })).toMatchObject({ body: { top_p: 0.9 }, dropped: null });
     for (const model of ["unsampled", "by-record"]) {
       const { body, dropped } = await sent(CHAT, { model, ...asked });
       expect([body.temperature, body.top_p, dropped]).toEqual([undefined, undefined, "temperature, top_p"]);

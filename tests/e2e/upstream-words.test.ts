@@ -127,7 +127,7 @@ describe("a stream that its provider lets fail", () => {
   ])("%s: another vendor's words come once", async (path, body) => {
     const answer = await call(path, body);
     const text = await answer.text();
-    expect(text.split("The vendor gave up.")).toHaveLength(2);
+    expect(text.split("\n\n").filter((frame) => frame.includes("The vendor gave up."))).toHaveLength(1);
     expect(text).not.toContain("upstream_interrupted");
   });
 

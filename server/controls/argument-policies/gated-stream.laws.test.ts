@@ -143,3 +143,16 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
     );
   });
 });
+
+test("a call that the vendor would make, and asks the caller to approve, is held to its policy", () => {
+  const { codec } = gated("responses");
+  const item = { type: "mcp_approval_request", id: "a", server_label: "s", name: GOVERNED, arguments: JSON.stringify({ q: SECRET }) };
+  const frames = [
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { status: "completed", output: [item] } },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  const given = frames.map((frame) => codec.push(new TextEncoder().encode(frame)));
+  const { last } = codec.end();
+  expect(new TextDecoder().decode(Buffer.concat([...given, last].filter((piece) => piece !== null)))).not.toContain(SECRET);
+  expect(codec.refusal(true)).toMatchObject({ code: "argument_policy_denied" });
+});

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
-import type { AnswerContents, AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
+import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
@@ -9,14 +9,19 @@ import { CallGroup } from "../../road/output/buffered-tool-calls.ts";
 
 interface Channel {
   readonly hold: HoldBack;
-  /** The frame its newest piece came in. */
+  /** The frame its newest piece came in, and where that stands. */
   latest: Frame;
+  piece: TextPiece;
+  /** What it goes on was another block's: all that came of it and what became of that, because it may be said again as a whole. */
+  readonly continued: { came: string; left: string } | null;
 }
 
 /** Wholes remembered, in characters: answers repeat their texts, and looking once is enough. */
 const MAX_REMEMBERED = 1_000_000;
 /** Bound on texts and calls of a stream that are open at once, each of which is ended separately. No caller asks for as many. */
 const MAX_OPEN = 1_000;
+/** How much of what has left the next block of its flow is looked at together with, in characters. */
+const BEFORE = 256;
 
 /**
  * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
@@ -29,11 +34,15 @@ export class AnswerGuard {
   private readonly channels = new Map<string, Channel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
+  /** How the text of each flow ends that has left. */
+  private readonly flows = new Map<string, string>();
   private remembered = 0;
   private counted = -1;
   /** A frame that tells a reason to finish: whether its texts end with it, the next frame says. */
   private finishing: { readonly frame: Frame; readonly contents: AnswerContents } | null = null;
   private readonly finished = new Set<string>();
+  /** Of a whole answer nothing is said again. */
+  private isWhole = false;
   private refused: Refusal | null = null;
   private heard = "";
 
@@ -55,6 +64,7 @@ export class AnswerGuard {
   *whole(body: JsonObject): InTurns<boolean> {
     this.run.looked();
     const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
+    this.isWhole = true;
     yield* this.guarded(frame, this.texts.contents(body, true));
     return frame.changed;
   }
@@ -110,7 +120,7 @@ export class AnswerGuard {
   }
 
   private *guarded(frame: Frame, contents: AnswerContents): InTurns<Frame[]> {
-    yield* this.guardTexts(frame, contents, this.run);
+    yield* this.guardPieces(frame, contents, this.run);
     // What a block left behind in the frame was not looked at.
     if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
     // Parts that are put together only by the caller cannot be looked at as the text they become.
@@ -121,11 +131,13 @@ export class AnswerGuard {
       );
     if (contents.calls.length > 0) this.hold(frame, contents.calls);
     const before = yield* this.ended(contents.ends, frame, contents.pieces);
+    // What says a text again that ends here is looked at when it is known what became of that.
+    if (this.refusal === null) yield* this.guardWholes(frame, contents, this.run);
     if (this.refusal !== null) return [];
     return contents.calls.length > 0 || before.includes(frame) ? before : [...before, frame];
   }
 
-  private *guardTexts(frame: Frame, contents: AnswerContents, run: GuardRun): InTurns<void> {
+  private *guardPieces(frame: Frame, contents: AnswerContents, run: GuardRun): InTurns<void> {
     if (run.surface.enforces) {
       for (const { holder, key, without } of contents.tokens) {
         if (without === undefined) delete holder[key];
@@ -133,28 +145,28 @@ export class AnswerGuard {
         frame.changed = true;
       }
     }
-    for (const { channel: name, holder, key } of contents.pieces) {
+    for (const piece of contents.pieces) {
+      const { holder, key } = piece;
       const text = holder[key] as string;
       if (text === "") continue;
       let out = "";
       if (run.blocked === null) {
-        let channel = this.channels.get(name);
-        if (channel === undefined) {
-          channel = { hold: new HoldBack(run.surface.guard), latest: frame };
-          this.channels.set(name, channel);
-        }
-        channel.latest = frame;
+        const channel = this.channels.get(piece.channel) ?? (yield* this.opened(piece, frame));
+        Object.assign(channel, { latest: frame, piece });
         out = yield* run.push(channel.hold, text, false);
-        this.hear(out);
+        this.left(channel, text, out);
       }
       if (out === text) continue;
       holder[key] = out;
       frame.changed = true;
     }
-    for (const { holder, key, kind } of contents.wholes) {
+  }
+
+  private *guardWholes(frame: Frame, contents: AnswerContents, run: GuardRun): InTurns<void> {
+    for (const { holder, key, kind, flow } of contents.wholes) {
       if (run.blocked !== null) return;
       const text = holder[key] as string;
-      const out = yield* this.guardWhole(text, kind, run);
+      const out = yield* flow !== undefined && this.isWhole ? this.guardNext(flow, text) : this.guardWhole(text, kind, run);
       if (out === text) continue;
       holder[key] = out;
       frame.changed = true;
@@ -170,6 +182,67 @@ export class AnswerGuard {
     this.remembered += text.length;
     if (this.remembered <= MAX_REMEMBERED) this.wholes.set(text, out);
     return out;
+  }
+
+  /** A whole text that goes on where the one before it of its flow ended. */
+  private *guardNext(flow: string, text: string): InTurns<string> {
+    const before = this.flows.get(flow) ?? "";
+    let out: string;
+    if (before === "") out = yield* this.guardWhole(text, "text", this.run);
+    else {
+      const hold = new HoldBack(this.run.surface.guard, before);
+      out = yield* this.run.push(hold, text, true);
+      this.run.close(hold);
+      this.hear(out);
+    }
+    this.flows.set(flow, (before + out).slice(-BEFORE));
+    return out;
+  }
+
+  /** A text that begins; where it goes on another of its flow, it is looked at together with how that one ended. */
+  private *opened(piece: TextPiece, frame: Frame): InTurns<Channel> {
+    const { channel: name, flow } = piece;
+    let before = "";
+    if (flow !== undefined) {
+      // In one frame the blocks come one behind the other without saying where each ends.
+      for (const [other, { latest, piece: last }] of this.channels)
+        if (last.flow === flow && latest === frame) yield* this.endedInPlace(other);
+      before = this.flows.get(flow) ?? "";
+    }
+    const hold = new HoldBack(this.run.surface.guard, before);
+    const channel: Channel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
+    this.channels.set(name, channel);
+    return channel;
+  }
+
+  private *endedInPlace(name: string): InTurns<void> {
+    const channel = this.channels.get(name);
+    if (channel === undefined) return;
+    const text = yield* this.closed(name, channel);
+    const { holder, key } = channel.piece;
+    holder[key] = (holder[key] as string) + text;
+  }
+
+  /** What was held of a text that has ended. */
+  private *closed(name: string, channel: Channel): InTurns<string> {
+    const { run } = this;
+    this.channels.delete(name);
+    const text = yield* run.push(channel.hold, "", true);
+    run.close(channel.hold);
+    this.left(channel, "", text);
+    const { continued } = channel;
+    if (continued !== null && continued.came !== continued.left && continued.came.length <= MAX_REMEMBERED)
+      this.wholes.set(continued.came, continued.left);
+    return text;
+  }
+
+  /** Remembers what came of a text and what has left of it. */
+  private left({ piece: { flow }, continued }: Channel, came: string, left: string): void {
+    this.hear(left);
+    if (flow !== undefined) this.flows.set(flow, ((this.flows.get(flow) ?? "") + left).slice(-BEFORE));
+    if (continued === null || continued.came.length > MAX_REMEMBERED) return;
+    continued.came += came;
+    continued.left += left;
   }
 
   private hear(text: string): void {
@@ -196,18 +269,15 @@ export class AnswerGuard {
   private *ended(prefixes: readonly string[], frame: Frame | null, pieces: AnswerContents["pieces"]): InTurns<Frame[]> {
     const out: Frame[] = [];
     if (prefixes.length === 0) return out;
-    const { run } = this;
     const ends = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
     const last = new Map(pieces.map((piece) => [piece.channel, piece]));
-    for (const [name, { hold, latest }] of this.channels) {
+    for (const [name, channel] of this.channels) {
       if (!ends(name)) continue;
-      this.channels.delete(name);
-      const text = yield* run.push(hold, "", true);
-      run.close(hold);
-      this.hear(`${text}\n\n`);
+      const text = yield* this.closed(name, channel);
+      this.hear("\n\n");
       if (text === "") continue;
       const own = last.get(name);
-      if (own === undefined || frame === null) out.push(this.continuation(latest, name, text));
+      if (own === undefined || frame === null) out.push(this.continuation(channel.latest, name, text));
       else {
         own.holder[own.key] = (own.holder[own.key] as string) + text;
         frame.changed = true;

@@ -68,6 +68,8 @@ export class HoldBack {
   #base = 0;
   /** Up to here everything has left or was swallowed. */
   #position = 0;
+  /** Up to here another has looked. */
+  readonly #looked: number;
   #pending: Pending[] = [];
   /** How far the redaction that was written last reaches, and those of its values that may still go on. */
   #reach = 0;
@@ -78,8 +80,12 @@ export class HoldBack {
   /** Whether a detector stopped before it had looked at all it could. */
   #unfinished = false;
 
-  constructor(guard: TextGuard) {
+  /** `before`: text that was looked at and has left, which this one goes on: only what reaches out of it is found anew. */
+  constructor(guard: TextGuard, before = "") {
     this.stride = strideOf(guard);
+    this.#text = before;
+    this.#position = before.length;
+    this.#looked = before.length;
     this.#progress = guard.rules.map((rule, order) => ({ rule, order, cursor: 0, tail: null, dead: false }));
   }
 
@@ -196,6 +202,7 @@ export class HoldBack {
       const start = base + folded.toOriginal(found.start);
       const foundEnd = base + folded.endToOriginal(found.end);
       progress.cursor = Math.max(progress.cursor, foundEnd);
+      if (foundEnd <= this.#looked && found.tail === undefined) continue;
       const pending: Pending = {
         found,
         check: detector.check,

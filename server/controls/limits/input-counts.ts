@@ -2,6 +2,7 @@ import { PROVIDER_FORMATS } from "@gatehouse/contracts/provider-formats";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Call } from "../../road/call.ts";
+import { hasTag } from "../../road/record/add-tag.ts";
 import type { LimitedCall } from "./limited-call.ts";
 
 /** Tokens of a text by a tokenizer that need not be the model's own; null where nobody has the time to count. */
@@ -60,6 +61,8 @@ export class InputCounts {
   learn(call: Call, { model, worst, counted }: LimitedCall, tokens: number): void {
     const tenantId = call.scope?.tenant.id;
     if (tenantId === undefined || model === null || worst === null || tokens <= 0 || worst.inputBytes <= 0) return;
+    // Only what a provider told says what the model makes of a text.
+    if (hasTag(call, "usage_estimated")) return;
     const bytes = worst.inputBytes;
     const key = keyOf(tenantId, model);
     const known = this.samples.get(key);

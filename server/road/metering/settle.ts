@@ -37,7 +37,7 @@ export function settle(call: Call, usage: Usage | null): void {
   if (usage?.spokenCharacters !== undefined) row.media_audio_chars = usage.spokenCharacters;
   if (usage?.audioSeconds !== undefined) row.media_audio_seconds_input = usage.audioSeconds;
   if (usage?.videoSeconds !== undefined) row.media_video_seconds_output = usage.videoSeconds;
-  if (usage?.estimated) addTag(call, "usage_estimated");
+  if (usage?.estimated === true || failed.some((attempt) => attempt.usage.estimated)) addTag(call, "usage_estimated");
   let micros: MicroUsd | null = 0;
   for (const { costMicros } of failed) micros = micros === null || costMicros === null ? null : micros + costMicros;
   if (usage !== null) {

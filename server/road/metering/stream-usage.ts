@@ -1,4 +1,4 @@
-import { plausibleUsage, estimateTokens, type Usage } from "../../wire/usage.ts";
+import { plausibleUsage, estimateTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import type { StreamAnswer } from "../answer.ts";
 
 export function estimated(inputCharacters: number, outputCharacters: number): Usage {
@@ -13,7 +13,33 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
   };
 }
 
+/**
+ * What an answer used: what its provider told as far as that can be believed, an estimate for the rest. Servers that count nothing
+ * tell of zero tokens, and such a zero beside a text would make the call free.
+ */
+export function meteredUsage(told: Usage | null, inputCharacters: number, outputCharacters: number): Usage {
+  const counted = estimated(inputCharacters, outputCharacters);
+  const usage = plausibleUsage(told);
+  if (usage === null) return counted;
+  if (isMeteredByMedia(usage)) return usage;
+  const unreadInput = inputTokens(usage) === 0 && counted.inputUncached > 0;
+  const unreadOutput = usage.output === 0 && counted.output > 0;
+  if (!unreadInput && !unreadOutput) return usage;
+  return {
+    ...usage,
+    ...(unreadInput && { inputUncached: counted.inputUncached }),
+    ...(unreadOutput && { output: counted.output }),
+    estimated: true,
+  };
+}
+
+/** Pictures, sounds and videos are billed by themselves where no tokens are told. */
+function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds }: Usage): boolean {
+  return images !== undefined || spokenCharacters !== undefined || audioSeconds !== undefined || videoSeconds !== undefined;
+}
+
 /** What a stream consumed, as far as it got; null for one that no model gives. */
 export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
-  return plausibleUsage(codec.usage) ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
+  if (inputCharacters === null) return plausibleUsage(codec.usage);
+  return meteredUsage(codec.usage, inputCharacters, codec.outputLength);
 }

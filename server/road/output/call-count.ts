@@ -18,7 +18,7 @@ export class CallCount {
   made = 0;
 
   add({ calls, ends }: AnswerContents): void {
-    for (const piece of calls) this.piece(piece);
+    for (const piece of calls) if (piece.proposed !== true) this.piece(piece);
     // Of a list whose calls come whole the next frame's first is another one.
     for (const prefix of ends)
       if (prefix.endsWith(".calls")) for (const channel of this.known.keys()) if (channel.startsWith(prefix)) this.known.delete(channel);

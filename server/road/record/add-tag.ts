@@ -1,5 +1,9 @@
 import type { Call } from "../call.ts";
 
+export function hasTag({ row }: Pick<Call, "row">, name: string): boolean {
+  return (row.tags as string[] | undefined)?.includes(name) === true;
+}
+
 /** Puts a word into the `tags` of the call's row, once. */
 export function addTag({ row }: Pick<Call, "row">, name: string): void {
   const tags = (row.tags as string[] | undefined) ?? [];

@@ -14,6 +14,7 @@ import { attempt, type AttemptParts } from "./attempt.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
 
 const INPUT_CHARACTERS = 40;
+const NO_TOKENS = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
 /** Asks a provider that answers so. */
 function ask(response: Response, stream: boolean, readReply: typeof readChatReply = readChatReply) {
@@ -67,6 +68,10 @@ describe("a count of tokens no model could come to is not metered", () => {
     [usage(1_000_000_000, 1), counted],
     [usage(1, 5e18), counted],
     [usage(1e300, 1), counted],
+    // Servers that count nothing say so: with an answer beside it that is no count.
+    [usage(0, 0), counted],
+    [usage(0, 7), { inputUncached: 10, output: 7, estimated: true }],
+    [usage(7, 0), { inputUncached: 7, output: 1, estimated: true }],
   ])("of a whole answer: %p", async (said, expected) => {
     const result = await ask(
       Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "four" } }], usage: said }),
@@ -78,6 +83,7 @@ describe("a count of tokens no model could come to is not metered", () => {
   test.each([
     [usage(999_999_999, 1), told],
     [usage(5e18, 1), counted],
+    [usage(0, 0), counted],
   ])("of a stream: %p", async (said, expected) => {
     const frames = [{ choices: [{ index: 0, delta: { content: "four" }, finish_reason: "stop" }] }, { choices: [], usage: said }].map(
       (frame) => `data: ${JSON.stringify(frame)}\n\n`,
@@ -88,6 +94,36 @@ describe("a count of tokens no model could come to is not metered", () => {
     for (let next = await upstream.read(); !next.done; next = await upstream.read()) codec.push(next.value);
     codec.end();
     expect(streamUsage(result.answer)).toMatchObject(expected);
+  });
+});
+
+describe("a count of no tokens is believed", () => {
+  const used = async (said: unknown, readReply: typeof readChatReply = readChatReply) => {
+    const result = await ask(Response.json(said), false, readReply);
+    return "answer" in result && result.answer.kind === "whole" ? result.answer.usage : null;
+  };
+  const nothing = { prompt_tokens: 7, completion_tokens: 0 };
+
+  test("of an answer that says nothing", async () => {
+    const silent = { choices: [{ index: 0, message: { role: "assistant", content: "" } }], usage: nothing };
+    expect(await used(silent)).toMatchObject({ inputUncached: 7, output: 0, estimated: false });
+  });
+
+  test("of input that all came from the prompt cache", async () => {
+    const cached = { content: [{ type: "text", text: "four" }], usage: { input_tokens: 0, cache_read_input_tokens: 9, output_tokens: 1 } };
+    expect(await used(cached, readMessagesReply)).toMatchObject({ inputUncached: 0, cacheRead: 9, output: 1, estimated: false });
+  });
+
+  test("of a prompt that comes back as it was, to be scored", async () => {
+    const scored = { choices: [{ index: 0, text: "the prompt itself" }], usage: nothing };
+    const read = (echoed: number) => used(scored, (bytes) => readCompletionsReply(bytes, echoed));
+    expect(await read(Number.POSITIVE_INFINITY)).toMatchObject({ output: 0, estimated: false });
+    expect(await read("the prompt".length)).toMatchObject({ output: 2, estimated: true });
+  });
+
+  test("of what is billed by itself", async () => {
+    const heard = (bytes: Uint8Array) => ({ usage: { ...NO_TOKENS, audioSeconds: 3 }, outputCharacters: bytes.length });
+    expect(await used({}, heard)).toMatchObject({ inputUncached: 0, output: 0, audioSeconds: 3, estimated: false });
   });
 });
 

@@ -6,7 +6,7 @@ import type { Provider } from "../../upstreams/providers/provider.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { plausibleUsage } from "../../wire/usage.ts";
-import { estimated } from "../../road/metering/stream-usage.ts";
+import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { PreparedRequest } from "./model-request.ts";
@@ -114,7 +114,7 @@ async function readWhole(
       status: response.status,
       headers: contentType === undefined ? headers : { ...headers, "content-type": contentType },
       body: read.body,
-      usage: plausibleUsage(read.usage) ?? estimated(inputCharacters, read.outputCharacters),
+      usage: meteredUsage(read.usage, inputCharacters, read.outputCharacters),
       failure: null,
     },
   };

@@ -32,6 +32,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
   const { inbound, caller } = conversation;
   return {
     inputCharacters: inbound.inputCharacters,
+    billedBySending: true,
     prepare(call, model) {
       const provider = providerOf(parts.providers, model);
       if (isRefusal(provider)) return provider;

@@ -7,6 +7,7 @@ import { replyStream } from "../../road/answers/reply-stream.ts";
 import { isAnswered, LeftInBatch } from "../../road/batched.ts";
 import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../road/call.ts";
 import { costOfAttempt } from "../../road/metering/cost.ts";
+import { estimated } from "../../road/metering/stream-usage.ts";
 import type { ModelTarget, Route } from "../../road/target.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
@@ -314,10 +315,13 @@ class Failover {
 
   private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt): void {
     const { call, parts, route } = this;
-    told.outcome = this.abandoned(failure.outcome) ?? failure.outcome;
+    const abandoned = this.abandoned(failure.outcome);
+    told.outcome = abandoned ?? failure.outcome;
     told.status = status;
-    told.usage = usage;
-    told.costMicros = usage === null ? null : costOfAttempt(call, usage);
+    // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
+    const sent = abandoned !== null && this.request.billedBySending === true ? estimated(this.request.inputCharacters, 0) : null;
+    told.usage = usage ?? sent;
+    told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;
     if (route.group === null) return;
     if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);

@@ -16,6 +16,7 @@ import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 export function embeddingsModelRequest(request: EmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
+    billedBySending: true,
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;

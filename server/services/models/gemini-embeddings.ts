@@ -17,6 +17,7 @@ const encoder = new TextEncoder();
 export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
+    billedBySending: true,
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;

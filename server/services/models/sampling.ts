@@ -1,16 +1,19 @@
 import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
 import type { OutboundChanges } from "../../wire/inbound.ts";
+import { takesTemperatureWithTopP } from "../../wire/messages/claude-sampling.ts";
 
 export function withDefaults(
   request: ConversationRequest,
   stream: boolean,
-  { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges,
+  { model, defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges,
 ): ConversationRequest {
+  // What the caller asked for does not give way to what nobody did.
+  const leftToModel = request.topP === null || takesTemperatureWithTopP(model);
   return {
     ...request,
     // Where a format says it in the address, the body does not.
     stream,
-    temperature: request.temperature ?? defaultTemperature,
+    temperature: request.temperature ?? (leftToModel ? defaultTemperature : null),
     maxOutputTokens: request.maxOutputTokens ?? defaultMaxTokens,
     instructions: systemPrompt === null ? request.instructions : [{ kind: "text", text: systemPrompt }, ...request.instructions],
   };

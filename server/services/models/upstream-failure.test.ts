@@ -76,6 +76,57 @@ describe("what a provider's status means", () => {
   });
 
   test.each([
+    [400, '{"error":{"code":"billing_hard_limit_reached","message":"Billing hard limit has been reached"}}'],
+    [400, '{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}'],
+    [429, '{"type":"error","error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}'],
+    [429, '{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","code":null}}'],
+  ])("%d is about credit: %s", (status, text) => {
+    expect(failure(status, text)).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
+  });
+
+  // Members would be left alone for a minute because of what one caller wrote.
+  test.each([
+    `{"error":{"message":"Invalid schema for function 'get_billing': schema must be an object","code":"invalid_function_parameters"}}`,
+    '{"error":{"message":"Unknown tool \\"usage limits\\"; \\"code\\":\\"insufficient_quota\\"","type":"invalid_request_error"}}',
+    '{"error":{"message":"messages.0: unexpected \\"reason\\": \\"API_KEY_INVALID\\""}}',
+  ])("a request that speaks of credit or keys is refused for what it is: %s", (text) => {
+    expect(failure(400, text)).toMatchObject({ outcome: "upstream_rejected", again: "nowhere", coolMs: null });
+  });
+
+  test("a limit of a minute that Google calls an exceeded quota passes, and callers are told when", () => {
+    const text = JSON.stringify({
+      error: {
+        code: 429,
+        message: "You exceeded your current quota, please check your plan and billing details.",
+        details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "33.4s" }],
+      },
+    });
+    expect(failure(429, text)).toMatchObject({
+      ...{ outcome: "upstream_rate_limited", again: "anywhere", coolMs: 33_400 },
+      answer: { headers: { "retry-after": "34" } },
+    });
+    expect(failure(503, text)).toMatchObject({ answer: { headers: { "retry-after": "34" } } });
+  });
+
+  test("a key that Google does not take is the gateway's, though it says 400", () => {
+    const text = JSON.stringify({ error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } });
+    expect(failure(400, text)).toMatchObject({ outcome: "upstream_auth_failed", answer: { code: "upstream_auth_failed" } });
+  });
+
+  test.each([
+    '{"error":{"message":"The model `gpt-9` does not exist or you do not have access to it.","code":"model_not_found"}}',
+    '{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}',
+    '{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}',
+    '{"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta","status":"NOT_FOUND"}}',
+  ])("a model that the provider has not may be another member's: %s", (text) => {
+    expect(failure(404, text)).toMatchObject({ outcome: "upstream_model_missing", again: "elsewhere", answer: { kind: "whole" } });
+  });
+
+  test("what else is not there is not there elsewhere", () => {
+    expect(failure(404, '{"error":{"message":"No such File object: model_file"}}')).toMatchObject({ again: "nowhere" });
+  });
+
+  test.each([
     [{ "retry-after": "7" }, 7_000],
     [{ "retry-after": "0.5" }, 500],
     [{ "retry-after": "Sat, 21 Nov 2026 12:00:09 GMT" }, 9_000],

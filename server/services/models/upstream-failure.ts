@@ -20,7 +20,18 @@ export interface Failure {
 const ACCOUNT_COOL_MS = 60_000;
 const LONGEST_COOL_MS = 3_600_000;
 
-const QUOTA = /insufficient_quota|billing|enforced_spend_limit_reached|credit balance|usage limits/i;
+/*
+ * What stands between plain quotes is the provider's: a word of the caller's that is quoted in a message, such as the name of a tool,
+ * has them escaped. Else whoever names a tool `get_billing` could keep everybody away from a member.
+ */
+const QUOTA_CODE =
+  /"(?:code|type|error_code|reason)"\s*:\s*"(?:insufficient_quota|billing_[a-z_]*|[a-z_]*_billing_[a-z_]*|enforced_spend_limit_reached)"/i;
+const QUOTA_WORDS =
+  /"message"\s*:\s*"you(?:r credit balance| have (?:reached|exceeded) your [^"\\]*usage limits?| exceeded your current quota)/i;
+/** Google's word for a key that it does not take, which it answers with 400. */
+const KEY_REFUSED = /"reason"\s*:\s*"API_KEY_[A-Z_]+"/;
+const MODEL_MISSING =
+  /"(?:code|type)"\s*:\s*"(?:model_not_found|DeploymentNotFound)"|"message"\s*:\s*"(?:the |publisher |could not resolve the foundation )?models?\b/i;
 
 /** What vendors call a key or a signature that they do not take. */
 const ABOUT_CREDENTIAL =
@@ -72,7 +83,8 @@ export function failureOfRefusal(refusal: Refusal): Failure {
 export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
   const { status } = passed;
   const reason = `the provider answered ${status}`;
-  const waitMs = retryAfterMs(upstream, now) ?? retryDelayMs(text);
+  const toldMs = retryAfterMs(upstream, now);
+  const waitMs = toldMs ?? retryDelayMs(text);
   if (status === 403 && isAboutModel(text))
     return {
       outcome: "upstream_model_denied",
@@ -80,16 +92,21 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
       again: "elsewhere",
       coolMs: ACCOUNT_COOL_MS,
     };
-  if (status === 401 || status === 403)
+  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(text)))
     return {
       outcome: "upstream_auth_failed",
       answer: refuse("upstream_auth_failed", undefined, { reason }),
       again: "elsewhere",
       coolMs: ACCOUNT_COOL_MS,
     };
-  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text)))
+  if (status === 402 || ((status === 429 || status === 400) && isAboutQuota(text, toldMs === null && waitMs !== null)))
     return { outcome: "upstream_quota_exhausted", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
-  const headers = retryHints(upstream);
+  if (status === 404 && MODEL_MISSING.test(text))
+    return { outcome: "upstream_model_missing", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
+  const headers = {
+    ...(toldMs === null && waitMs !== null && { "retry-after": String(Math.ceil(waitMs / 1000)) }),
+    ...retryHints(upstream),
+  };
   if (status === 408 || status === 504)
     return {
       outcome: "upstream_timeout",
@@ -98,7 +115,12 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
       coolMs: waitMs,
     };
   if (status === 429)
-    return { outcome: "upstream_rate_limited", answer: passed, again: waitMs === null ? "elsewhere" : "anywhere", coolMs: waitMs };
+    return {
+      outcome: "upstream_rate_limited",
+      answer: { ...passed, headers: { ...headers, ...passed.headers } },
+      again: waitMs === null ? "elsewhere" : "anywhere",
+      coolMs: waitMs,
+    };
   if (status === 409 || status === 425) return { outcome: "upstream_rejected", answer: passed, again: "anywhere", coolMs: waitMs };
   if (status >= 400 && status < 500) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
   if (status === 503 || status === 529)
@@ -118,6 +140,11 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
     again: "anywhere",
     coolMs: waitMs,
   };
+}
+
+/** Google says of a limit of a minute, too, that the quota is exceeded, and beside it for how long. */
+function isAboutQuota(text: string, saysDelay: boolean): boolean {
+  return QUOTA_CODE.test(text) || (QUOTA_WORDS.test(text) && !saysDelay);
 }
 
 /** When the provider wants to be asked again, in the words official clients go by. */

@@ -29,7 +29,8 @@ export function videosModelRequest(
   providers: AttemptParts["providers"],
 ): ModelRequest {
   return {
-    inputCharacters: request.inputCharacters,
+    // The answer says that a job began: what it takes is metered when it has ended.
+    inputCharacters: 0,
     lastTry(told) {
       const unsure = mayHaveBegun(told);
       if (unsure) submission.unsure();

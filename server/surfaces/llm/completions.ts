@@ -20,8 +20,13 @@ export const completions = (models: Dispatch): Surface => ({
         inbound,
         caller: completionsCodec,
         passing: {
-          stream: () => new CompletionsStream({ hideUsage: !inbound.includesUsage, choices: inbound.choices }),
-          reply: readCompletionsReply,
+          stream: () =>
+            new CompletionsStream({
+              hideUsage: !inbound.includesUsage,
+              choices: inbound.choices,
+              echoed: inbound.choices * inbound.echoedCharacters,
+            }),
+          reply: (bytes) => readCompletionsReply(bytes, inbound.echoedCharacters),
         },
         writer: null,
         streamType: "text/event-stream",

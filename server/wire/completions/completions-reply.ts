@@ -3,11 +3,14 @@ import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
 
-/** What governance reads of a whole completion; null when the bytes are no JSON object, or tell of a failure. */
-export function readCompletionsReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
+/**
+ * What governance reads of a whole completion, of whose choices so many characters are the prompt; null when the bytes are no JSON
+ * object, or tell of a failure.
+ */
+export function readCompletionsReply(bytes: Uint8Array, echoed = 0): { usage: Usage | null; outputCharacters: number } | null {
   const body = replyObject(bytes);
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
-  for (const choice of looseListOf(body.choices)) outputCharacters += stringOf(objectOf(choice)?.text)?.length ?? 0;
+  for (const choice of looseListOf(body.choices)) outputCharacters += Math.max(0, (stringOf(objectOf(choice)?.text)?.length ?? 0) - echoed);
   return { usage: readChatUsage(body.usage), outputCharacters };
 }

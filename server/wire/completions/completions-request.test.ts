@@ -11,3 +11,13 @@ test.each([
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   expect([request.choices, request.candidates]).toEqual([choices, candidates]);
 });
+
+test.each([
+  [{}, 0],
+  [{ echo: true, max_tokens: 5 }, 4],
+  [{ echo: true, max_tokens: 0 }, Number.POSITIVE_INFINITY],
+])("of an answer to %j its prompt is not what a model wrote", (body, characters) => {
+  const request = readCompletionsRequest(new TextEncoder().encode(JSON.stringify({ model: "m", prompt: ["four", "four"], ...body })));
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  expect(request.echoedCharacters).toBe(characters);
+});

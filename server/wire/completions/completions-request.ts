@@ -48,6 +48,12 @@ export class CompletionsRequest extends OpenAiRequest {
     return super.inputCharacters + CHARACTERS_A_TOKEN * tokensOf(this.body.prompt);
   }
 
+  /** How much of each choice's text is the prompt once more, which no model writes: scoring a prompt asks for nothing else. */
+  get echoedCharacters(): number {
+    if (this.body.echo !== true) return 0;
+    return wholeOf(this.body.max_tokens) === 0 ? Number.POSITIVE_INFINITY : Math.ceil(this.inputCharacters / this.prompts);
+  }
+
   /** What the caller wrote is all prompt: these are what governance put before it. */
   override get instructions(): string | null {
     return joinedInstructions(this.added);

@@ -10,6 +10,7 @@ import type {
 } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { toolInput } from "../messages/tool-input.ts";
+import { withoutBlankEnd } from "../messages/write-turns.ts";
 import { converseAudioBlock, converseDocumentBlock, converseImageBlock } from "./media.ts";
 import { type ModelFamily, modelFamily } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";
@@ -64,6 +65,8 @@ class MessageWriter {
         for (const part of turn.parts) this.assistant(part);
       }
     }
+    const last = this.messages.at(-1);
+    if (last?.role === "assistant" && this.family === "claude") withoutBlankEnd(last.content);
     const messages = this.messages.map(({ role, results, content }) => ({
       role,
       content: [...results, ...(role === "user" ? withText(content, results) : content)],

@@ -52,7 +52,6 @@ test("a whole conversation in Bedrock's words", () => {
     toolChoice: { kind: "required" },
     maxOutputTokens: 500,
     temperature: 0.2,
-    topP: 0.9,
     topK: 40,
     stop: ["END"],
     output: {
@@ -178,6 +177,24 @@ describe("tool calls", () => {
     expect(dropped).toEqual([]);
     expect(write({ turns: looped }, LLAMA).body.additionalModelRequestFields).toBeUndefined();
   });
+});
+
+test("a Claude that refuses top p beside a temperature is told one of them, other models both", () => {
+  const both = { temperature: 0.2, topP: 0.5 };
+  expect(write(both, "anthropic.claude-sonnet-4-5-20250929-v1:0")).toMatchObject({ dropped: ["top_p"] });
+  expect(write(both, "anthropic.claude-sonnet-4-5-20250929-v1:0").body.inferenceConfig).toEqual({ temperature: 0.2 });
+  expect(write(both, "anthropic.claude-3-haiku-20240307-v1:0").body.inferenceConfig).toEqual(both);
+  expect(write(both, "meta.llama3-3-70b-instruct-v1:0").body.inferenceConfig).toEqual(both);
+});
+
+test("an answer that a Claude is to go on with ends in no blanks", () => {
+  const turns: ConversationRequest["turns"] = [
+    { role: "user", parts: [{ kind: "text", text: "a" }] },
+    { role: "assistant", parts: [{ kind: "text", text: "Say: " }] },
+  ];
+  const lastOf = (model: string) => (write({ turns }, model).body.messages as JsonObject[]).at(-1);
+  expect(lastOf("anthropic.claude-sonnet-4-5-20250929-v1:0")).toEqual({ role: "assistant", content: [{ text: "Say:" }] });
+  expect(lastOf("meta.llama3-3-70b-instruct-v1:0")).toEqual({ role: "assistant", content: [{ text: "Say: " }] });
 });
 
 describe("the choice of tools", () => {

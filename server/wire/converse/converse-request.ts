@@ -2,8 +2,8 @@ import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat } from "../conversation/request.ts";
 import type { TextPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { type ClaudeSampling, claudeSampling } from "../messages/claude-sampling.ts";
 import { outputSchema } from "../messages/output-schema.ts";
-import { sampledOtherwise } from "../messages/thinking-limits.ts";
 import { writeConverseMessages } from "./converse-messages.ts";
 import { type WrittenReasoning, writeConverseReasoning } from "./converse-reasoning.ts";
 import { writeConverseTools } from "./converse-tools.ts";
@@ -13,6 +13,7 @@ import { RequestReport } from "./request-report.ts";
 /** Said where a caller wants any JSON: there is no mode for it, and a schema that any object meets is refused. */
 const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
 const MAX_CACHE_POINTS = 4;
+const AS_ASKED: ClaudeSampling = { unsent: new Set(), dropped: [] };
 
 /** The body of Converse and ConverseStream alike: which of the two it is, and the model, stand in the address. */
 export function writeConverseRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
@@ -23,7 +24,7 @@ export function writeConverseRequest(request: ConversationRequest, target: Targe
   if (messages.length === 0) report.refuse("messages", "at least one message must hold a text or a file");
   const { toolConfig, claudeToolChoice } = writeConverseTools(request, target.name, called, report);
   const reasoning = writeConverseReasoning(request, target, report);
-  const inferenceConfig = inference(request, reasoning, report);
+  const inferenceConfig = inference(request, target.name, reasoning, report);
   const fields = {
     ...reasoning.fields,
     ...(claudeToolChoice === null ? {} : { tool_choice: claudeToolChoice }),
@@ -68,15 +69,20 @@ function refuseAndDrop(request: ConversationRequest, report: RequestReport): voi
   if (request.endUser !== null) report.drop("end_user");
 }
 
-function inference(request: ConversationRequest, { maxTokens, fixedSampling }: WrittenReasoning, report: RequestReport): JsonObject {
+function inference(
+  request: ConversationRequest,
+  model: string,
+  { maxTokens, fixedSampling }: WrittenReasoning,
+  report: RequestReport,
+): JsonObject {
   const { temperature, topP } = request;
-  const unsampled = fixedSampling ? sampledOtherwise(request) : [];
+  const { unsent, dropped } = modelFamily(model) === "claude" ? claudeSampling(request, model, fixedSampling) : AS_ASKED;
   // What becomes of top k is decided, and told, where it is written.
-  for (const feature of unsampled) if (feature !== "top_k") report.drop(feature);
+  for (const feature of dropped) if (feature !== "top_k") report.drop(feature);
   return {
     ...(maxTokens === null ? {} : { maxTokens }),
-    ...(temperature === null || unsampled.includes("temperature") ? {} : { temperature }),
-    ...(topP === null || unsampled.includes("top_p") ? {} : { topP }),
+    ...(temperature === null || unsent.has("temperature") ? {} : { temperature }),
+    ...(topP === null || unsent.has("top_p") ? {} : { topP }),
     ...(request.stop.length === 0 ? {} : { stopSequences: [...request.stop] }),
   };
 }

@@ -16,13 +16,19 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
 
 /** Claude thinks since 3.7, and decides for itself how long since 4.6. `name` is one of any platform it is served from. */
 export function claudeThinking(name: string): ClaudeThinking {
-  if (/claude-3-7/.test(name)) return "budget";
-  if (/claude-(?:instant|v\d|\d)/.test(name)) return "none";
-  // claude-sonnet-4-20250514 is 4.0: what has more than two digits is a date.
-  const version = /claude-[a-z]+-(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(name);
+  const version = claudeVersion(name);
   if (version === null) return "adaptive";
-  const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
-  return major < 4 || (major === 4 && minor < 6) ? "budget" : "adaptive";
+  const { major, minor } = version;
+  if (major < 3 || (major === 3 && minor < 7)) return "none";
+  return major === 3 || (major === 4 && minor < 6) ? "budget" : "adaptive";
+}
+
+/** Of any platform's name of a Claude; null where it names none, as an alias does, and it is taken for a new one. */
+export function claudeVersion(name: string): { readonly major: number; readonly minor: number } | null {
+  if (/claude-(?:instant|v\d)/.test(name)) return { major: 2, minor: 0 };
+  // claude-sonnet-4-20250514 is 4.0: what has more than two digits is a date.
+  const version = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(name);
+  return version === null ? null : { major: Number(version[1]), minor: Number(version[2] ?? 0) };
 }
 
 /** The effort meant by a caller who said it, or counted tokens. */

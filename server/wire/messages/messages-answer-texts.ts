@@ -6,6 +6,9 @@ import { isProse } from "./prose.ts";
 
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 
+/** The blocks of what the model says: clients put their texts together. */
+const PROSE = "text";
+
 /** A message, or an event of its stream. */
 export const messagesAnswerTexts: AnswerTexts = {
   counter: null,
@@ -55,7 +58,7 @@ function blockContents(block: JsonObject, index: number, contents: ContentsList)
     return;
   }
   if (block.type === "text") {
-    contents.piece(`${index}.text`, block, "text");
+    contents.piece(`${index}.text`, block, "text", PROSE);
     for (const [citation] of objectsOf(block.citations)) citationTexts(citation, contents);
   } else if (block.type === "thinking") contents.piece(`${index}.thinking`, block, "thinking");
   else if (block.type !== "redacted_thinking") resultContents(block, contents);
@@ -77,7 +80,7 @@ function resultContents(block: JsonObject, contents: ContentsList): void {
 }
 
 function deltaContents(delta: JsonObject, index: number, contents: ContentsList): void {
-  contents.piece(`${index}.text`, delta, "text");
+  contents.piece(`${index}.text`, delta, "text", PROSE);
   contents.piece(`${index}.thinking`, delta, "thinking");
   contents.piece(`${index}.content`, delta, "content");
   if (typeof delta.partial_json === "string")

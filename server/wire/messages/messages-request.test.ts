@@ -53,9 +53,59 @@ describe("a Messages request on its way out", () => {
     ]);
   });
 
+  const AS_IT_IS = { model: "claude-sonnet-4-5", ...UNCHANGED };
+
+  test("thoughts keep within a ceiling that a control lowered, and are left out where it leaves them no room", () => {
+    const asked = body({ max_tokens: 32_000, thinking: { type: "enabled", budget_tokens: 31_999, display: "omitted" } });
+    const lowered = read(asked);
+    lowered.maxTokens = 8_000;
+    expect(JSON.parse(lowered.outbound(AS_IT_IS))).toMatchObject({
+      max_tokens: 8_000,
+      thinking: { type: "enabled", budget_tokens: 7_999, display: "omitted" },
+    });
+    const low = read(asked);
+    low.maxTokens = 500;
+    low.temperature = 0.5;
+    expect(JSON.parse(low.outbound(AS_IT_IS))).toMatchObject({ max_tokens: 500, temperature: 0.5 });
+    expect(JSON.parse(low.outbound(AS_IT_IS)).thinking).toBeUndefined();
+    // What the caller sent so is the vendor's to answer.
+    const impossible = body({ max_tokens: 2_000, thinking: { type: "enabled", budget_tokens: 4_000 } });
+    expect(read(impossible).outbound({ ...AS_IT_IS, model: "m" })).toBe(impossible);
+  });
+
+  test.each([
+    { thinking: { type: "enabled", budget_tokens: 2_000 }, max_tokens: 4_000 },
+    { thinking: { type: "adaptive" } },
+    { thinking: { type: "adaptive" }, temperature: 1 },
+  ])("a temperature that a control set stays out beside thinking, at which the model samples by its default: %j", (asked) => {
+    const request = read(body(asked));
+    request.temperature = 0.5;
+    expect(JSON.parse(request.outbound(AS_IT_IS)).temperature).toBeUndefined();
+    expect(request.sentSettings(AS_IT_IS).temperature).toBeNull();
+  });
+
+  test("a temperature that a control set holds where the vendor takes no top p beside it", () => {
+    const sent = (name: string, asked: object) => {
+      const request = read(body(asked));
+      request.temperature = 0.5;
+      const { temperature, top_p } = JSON.parse(request.outbound({ ...AS_IT_IS, model: name }));
+      return [temperature, top_p];
+    };
+    expect(sent("claude-sonnet-4-5", { top_p: 0.9 })).toEqual([0.5, undefined]);
+    expect(sent("claude-3-haiku-20240307", { top_p: 0.9 })).toEqual([0.5, 0.9]);
+    expect(sent("claude-sonnet-4-5", { thinking: { type: "disabled" } })).toEqual([0.5, undefined]);
+  });
+
   test("a default temperature is not put in where the vendor refuses it", () => {
     expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2026-10-21" }).outbound(DEFAULTS)).temperature).toBeUndefined();
     expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2023-06-01" }).outbound(DEFAULTS)).temperature).toBe(0.2);
+    const thinking = read(body({ thinking: { type: "adaptive" } }));
+    expect(JSON.parse(thinking.outbound(DEFAULTS)).temperature).toBeUndefined();
+    const nucleus = read(body({ top_p: 0.5 }));
+    const claude = { ...DEFAULTS, model: "claude-sonnet-4-5" };
+    expect(JSON.parse(nucleus.outbound(claude)).temperature).toBeUndefined();
+    expect(nucleus.sentSettings(claude).temperature).toBeNull();
+    expect(JSON.parse(nucleus.outbound({ ...DEFAULTS, model: "claude-3-haiku-20240307" })).temperature).toBe(0.2);
     const counted = read('{"model":"m","messages":[{"role":"user","content":"hi"}]}', { maxTokensRequired: false });
     expect(JSON.parse(counted.outbound(DEFAULTS))).toEqual({ system: "House.", model: "m", messages: [{ role: "user", content: "hi" }] });
   });

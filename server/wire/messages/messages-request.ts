@@ -4,6 +4,8 @@ import { withExactTools } from "../exact-tools.ts";
 import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
+import { takesTemperatureWithTopP } from "./claude-sampling.ts";
+import { agreedSettings, type SentByCaller, thinks } from "./agreed-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
 import { textSlots } from "./text-slots.ts";
@@ -38,12 +40,12 @@ export class MessagesRequest implements ConversationInbound {
   private readonly reading: MessagesReading;
   private slots: readonly TextSlot[] | null = null;
   /** What of these the caller sent; the controls may set either. */
-  private readonly sent: { readonly temperature: boolean; readonly maxTokens: boolean };
+  private readonly sent: SentByCaller;
 
   constructor(document: JsonDocument, reading: MessagesReading) {
     this.document = document;
     this.reading = reading;
-    this.sent = { temperature: this.temperature !== null, maxTokens: this.maxTokens !== null };
+    this.sent = { temperature: this.temperature, maxTokens: this.maxTokens };
   }
 
   get exactBody(): JsonObject {
@@ -153,11 +155,13 @@ export class MessagesRequest implements ConversationInbound {
     if (changes.systemPrompt !== null) edits.set("system", JSON.stringify(withInstructions(this.body.system, [changes.systemPrompt], [])));
     const { maxTokensRequired: answering } = this.reading;
     const sampling = this.samples(changes);
-    if (sampling && this.temperature === null && changes.defaultTemperature !== null)
-      edits.set("temperature", JSON.stringify(changes.defaultTemperature));
+    const temperature = this.defaultFor(changes);
+    if (temperature !== null) edits.set("temperature", JSON.stringify(temperature));
     // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
-    if (!sampling && this.temperature !== null && !this.sent.temperature) edits.set("temperature", null);
-    if (!answering && this.maxTokens !== null && !this.sent.maxTokens) edits.set("max_tokens", null);
+    if (!sampling && this.temperature !== null && this.sent.temperature === null) edits.set("temperature", null);
+    if (!answering && this.maxTokens !== null && this.sent.maxTokens === null) edits.set("max_tokens", null);
+    for (const [name, value] of Object.entries(agreedSettings(this.body, this.sent, changes.model)))
+      edits.set(name, value === null ? null : JSON.stringify(value));
     if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null)
       edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
     return this.document.text(edits);
@@ -165,12 +169,24 @@ export class MessagesRequest implements ConversationInbound {
 
   sentSettings(changes: OutboundChanges): SentSettings {
     const { maxTokensRequired: answering } = this.reading;
-    const sampling = this.samples(changes);
     return {
-      temperature: sampling ? (this.temperature ?? changes.defaultTemperature) : this.sent.temperature ? this.temperature : null,
-      maxTokens: answering ? (this.maxTokens ?? changes.defaultMaxTokens) : this.sent.maxTokens ? this.maxTokens : null,
+      temperature: this.sentTemperature(changes),
+      maxTokens: answering ? (this.maxTokens ?? changes.defaultMaxTokens) : this.sent.maxTokens === null ? null : this.maxTokens,
       instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
     };
+  }
+
+  private sentTemperature(changes: OutboundChanges): number | null {
+    if (agreedSettings(this.body, this.sent, changes.model).temperature === null) return null;
+    if (this.samples(changes)) return this.temperature ?? this.defaultFor(changes);
+    return this.sent.temperature === null ? null : this.temperature;
+  }
+
+  /** The model's temperature where the caller left sampling to it: newer Claudes refuse one beside `top_p`, and all beside thinking. */
+  private defaultFor(changes: OutboundChanges): number | null {
+    const besideTopP = (this.body.top_p ?? null) === null || takesTemperatureWithTopP(changes.model);
+    const leftToModel = this.temperature === null && besideTopP && !thinks(this.body);
+    return leftToModel && this.samples(changes) ? changes.defaultTemperature : null;
   }
 
   private samples({ sampling }: OutboundChanges): boolean {

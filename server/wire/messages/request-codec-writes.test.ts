@@ -186,10 +186,7 @@ describe("writing a request of another format", () => {
     const { body, dropped } = write({ reasoning: HARD, temperature: 0.2, topP: 0.5, topK: 5 }, target);
     expect(body).not.toContainAnyKeys(["temperature", "top_p", "top_k"]);
     expect(dropped).toEqual(["temperature", "top_p", "top_k"]);
-    expect(write({ reasoning: HARD, temperature: 1, topP: 0.97 }, target)).toMatchObject({
-      dropped: [],
-      body: { temperature: 1, top_p: 0.97 },
-    });
+    expect(write({ reasoning: HARD, temperature: 1, topP: 0.97 }, target)).toMatchObject({ dropped: [], body: { top_p: 0.97 } });
     expect(write({ reasoning: { ...HARD, effort: "none" }, temperature: 0.2 }, target)).toMatchObject({
       dropped: [],
       body: { temperature: 0.2 },
@@ -310,6 +307,16 @@ describe("writing a request of another format", () => {
     expect(refused({ turns: [{ role: "user", parts: [{ kind: "audio", base64: "AA", mediaType: "audio/wav" }] }] })).toEqual(["audio"]);
   });
 
+  test("an answer that the model is to go on with ends in no blanks, and others stay as they were", () => {
+    const prefilled = (text: string): Turn => ({ role: "assistant", parts: [{ kind: "text", text }] });
+    expect(write({ turns: [user("a "), prefilled("Say: \n"), user("b "), prefilled("Say: \n")] }).body.messages).toEqual([
+      { role: "user", content: "a " },
+      { role: "assistant", content: "Say: \n" },
+      { role: "user", content: "b " },
+      { role: "assistant", content: "Say:" },
+    ]);
+  });
+
   test("says what it leaves out and refuses what would change the answer", () => {
     expect(write({ seed: 1, presencePenalty: 0.1, frequencyPenalty: 0, endUser: "a@b.example" })).toMatchObject({
       dropped: ["seed", "presence_penalty", "end_user"],
@@ -320,7 +327,22 @@ describe("writing a request of another format", () => {
     expect(refused({ stop: ["\n"] })).toEqual(["stop"]);
     expect(refused({ toolChoice: { kind: "required" } })).toEqual(["tool_choice"]);
     expect(refused({ tools: [{ ...tool, name: "a.b" }] })).toEqual(["tools"]);
-    expect(write({ candidates: 1, temperature: 1, topP: 0.5 })).toMatchObject({ dropped: [], body: { temperature: 1, top_p: 0.5 } });
+    expect(write({ candidates: 1 })).toMatchObject({ dropped: [] });
+  });
+
+  test.each([
+    ["claude-sonnet-4-5", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2 }, ["top_p"]],
+    ["claude-opus-4-1-20250805", { temperature: 0.2, topP: 1 }, { temperature: 0.2 }, []],
+    ["claude-sonnet-5", { temperature: 1, topP: 0.5 }, { top_p: 0.5 }, []],
+    ["claude-sonnet-4-5", { temperature: null, topP: 0.5 }, { top_p: 0.5 }, []],
+    ["claude-sonnet-4-20250514", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2, top_p: 0.5 }, []],
+    ["claude-3-7-sonnet-latest", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2, top_p: 0.5 }, []],
+    ["glm-5", { temperature: 0.2, topP: 0.5 }, { temperature: 0.2, top_p: 0.5 }, []],
+  ] as const)("%s asked for %j is told %j, as it refuses a temperature beside top p or does not", (name, asked, told, dropped) => {
+    const written = write(asked, { ...TARGET, name });
+    const { temperature, top_p } = written.body;
+    expect({ ...(temperature !== undefined && { temperature }), ...(top_p !== undefined && { top_p }) }).toEqual({ ...told } as never);
+    expect(written.dropped).toEqual([...dropped]);
   });
 
   test("keeps the last four marks of the cache", () => {

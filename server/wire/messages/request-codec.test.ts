@@ -13,7 +13,6 @@ const EXPECTED: Record<string, ConversationRequest> = {
     ...BARE,
     maxOutputTokens: 1024,
     temperature: 0.5,
-    topP: 0.9,
     topK: 40,
     endUser: "user-7",
     stream: true,

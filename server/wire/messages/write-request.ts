@@ -3,7 +3,8 @@ import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../con
 import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { outputSchema } from "./output-schema.ts";
-import { forcesCall, sampledOtherwise } from "./thinking-limits.ts";
+import { claudeSampling } from "./claude-sampling.ts";
+import { forcesCall } from "./thinking-limits.ts";
 import { cacheControl, contentOf, type MessagesWriteReport } from "./write-blocks.ts";
 import { writeMessagesThinking } from "./write-thinking.ts";
 import { textBlocks, writeTurns } from "./write-turns.ts";
@@ -28,8 +29,8 @@ export function writeMessagesConversation(request: ConversationRequest, target: 
 
   const tools = writeTools(request, shortfall);
   const { ceiling, thinking, effort, fixedSampling } = writeMessagesThinking(request, target, shortfall.dropped);
-  const unsampled = fixedSampling ? sampledOtherwise(request) : [];
-  for (const feature of unsampled) shortfall.dropped.add(feature);
+  const sampling = claudeSampling(request, target.name, fixedSampling);
+  for (const feature of sampling.dropped) shortfall.dropped.add(feature);
   const outputConfig = writeOutputConfig(effort, request.output);
   const endUser = request.endUser !== null && MAIL_ADDRESS.test(request.endUser) ? null : request.endUser;
   if (endUser !== request.endUser) shortfall.dropped.add("end_user");
@@ -41,9 +42,9 @@ export function writeMessagesConversation(request: ConversationRequest, target: 
     messages: turns.messages,
     ...tools,
     ...(request.stop.length === 0 ? {} : { stop_sequences: [...request.stop] }),
-    ...(request.temperature === null || unsampled.includes("temperature") ? {} : { temperature: request.temperature }),
-    ...(request.topP === null || unsampled.includes("top_p") ? {} : { top_p: request.topP }),
-    ...(request.topK === null || unsampled.includes("top_k") ? {} : { top_k: request.topK }),
+    ...(request.temperature === null || sampling.unsent.has("temperature") ? {} : { temperature: request.temperature }),
+    ...(request.topP === null || sampling.unsent.has("top_p") ? {} : { top_p: request.topP }),
+    ...(request.topK === null || sampling.unsent.has("top_k") ? {} : { top_k: request.topK }),
     ...(thinking === null ? {} : { thinking }),
     ...(outputConfig === null ? {} : { output_config: outputConfig }),
     ...(endUser === null ? {} : { metadata: { user_id: endUser } }),

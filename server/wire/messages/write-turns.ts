@@ -67,7 +67,15 @@ export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfa
     instructions.push(...waiting);
     shortfall.dropped.add("system_turn");
   }
+  const last = messages.at(-1);
+  if (last?.role === "assistant") withoutBlankEnd(last.blocks);
   return { instructions, messages: messages.map(({ role, blocks }) => ({ role, content: contentOf(resultsFirst(blocks)) })) };
+}
+
+/** An answer that a Claude is to go on with may not end in blanks, which it refuses. */
+export function withoutBlankEnd(blocks: readonly JsonObject[]): void {
+  const last = blocks.at(-1);
+  if (typeof last?.text === "string") last.text = last.text.trimEnd();
 }
 
 /** Text blocks of the parts that hold more than blanks. */

@@ -15,6 +15,8 @@ export interface ChunkStreamOptions {
   readonly hideUsage: boolean;
   /** How many the answer has; 1 when not said. */
   readonly choices?: number;
+  /** How many characters of the text, all choices together, are the prompt once more; 0 when not said. */
+  readonly echoed?: number;
 }
 
 /** One choice of a chunk, in whatever this endpoint puts into it. */
@@ -34,17 +36,23 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private readonly choices: number;
   /** Choices that have come to their end, by index. */
   private readonly finished = new Set<number>();
+  private readonly echoed: number;
+  private length = 0;
   usage: Usage | null = null;
-  outputLength = 0;
   begun = false;
   /** The provider's own error frame, when it sent one. */
   providerError: string | null = null;
 
   /** `textMember`: what the text of nearly every frame stands under. */
-  constructor(textMember: string, { hideUsage, choices = 1 }: ChunkStreamOptions) {
+  constructor(textMember: string, { hideUsage, choices = 1, echoed = 0 }: ChunkStreamOptions) {
     this.textMember = textMember;
     this.hideUsage = hideUsage;
     this.choices = choices;
+    this.echoed = echoed;
+  }
+
+  get outputLength(): number {
+    return Math.max(0, this.length - this.echoed);
   }
 
   /** Length of the output in a choice. */
@@ -77,7 +85,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
 
   note(text: string): boolean {
     const length = lengthUnder(this.textMember, text);
-    this.outputLength += length;
+    this.length += length;
     this.begun ||= length > 0;
     return length > 0;
   }
@@ -120,7 +128,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       if (choice === null || typeof choice !== "object") continue;
       if (filledOf(choice.finish_reason) !== null && this.finished.size < this.choices) this.finished.add(wholeOf(choice.index) ?? place);
       const length = this.lengthOf(choice);
-      this.outputLength += length;
+      this.length += length;
       if (length > 0 || this.finished.size > 0) this.begun = true;
     }
     // Azure and others open with an empty choices frame of their own, which carries no usage and is the caller's.

@@ -10,6 +10,8 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "arguments"],
   ["custom_tool_call", "input"],
   ["mcp_call", "arguments"],
+  // Approved, the vendor makes the call: afterwards nothing could be held back.
+  ["mcp_approval_request", "arguments"],
   ["tool_search_call", "arguments"],
   ["local_shell_call", "action"],
   ["shell_call", "action"],
@@ -19,6 +21,9 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
 const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 /** Pieces that are no text. */
 const BYTES = /^response\.(?:audio\.(?:delta|done)$|image_generation_call\.)/;
+
+/** The parts of what the model says: clients put their texts together. */
+const PROSE = "output_text";
 
 /** A response, or an event of its stream. */
 export const responsesAnswerTexts: AnswerTexts = {
@@ -71,7 +76,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   } else if (BYTES.test(type)) {
     return;
   } else if (type.endsWith(".delta")) {
-    contents.piece(channel, event, "delta");
+    contents.piece(channel, event, "delta", type === "response.output_text.delta" ? PROSE : undefined);
     // What a shell prints comes as two texts side by side.
     const printed = objectOf(event.delta);
     for (const name of Object.keys(printed ?? {})) contents.piece(`${channel}.${name}`, printed as JsonObject, name);
@@ -100,6 +105,7 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
       place: given ? { holder: item, key: args } : null,
       form: asObject ? "object" : "whole",
       freeform,
+      ...(item.type === "mcp_approval_request" && { proposed: true }),
     });
     // What a hosted tool answered stands in the call itself.
     for (const name of ["output", "error"])
@@ -107,7 +113,10 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
     return;
   }
   visitToolTexts(item.tools, (holder) => contents.whole(holder, "description"));
-  visitMembers("assistant", item, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+  const flowOf = (holder: object) => ("type" in holder && holder.type === "output_text" ? PROSE : undefined);
+  visitMembers("assistant", item, "output", (_role, kind, holder, key) =>
+    contents.whole(holder, key, kind, key === "text" ? flowOf(holder) : undefined),
+  );
   for (const [part] of objectsOf(item.content)) {
     annotationsTexts(part, contents);
     contents.token(part, "logprobs", []);

@@ -240,11 +240,12 @@ describe("a response", () => {
     expect(reader.end()).toEqual({ events: [], complete: false });
   });
 
-  test("a fault goes out as the vendor's flat error event", () => {
+  test("a fault goes out as the vendor's flat error event, with the object that its clients raise", () => {
     const wire = responsesCodec
       .streamWriter(CONTEXT)
       .write({ kind: "fault", fault: { status: 503, message: "busy", code: "overloaded", param: null } });
-    expect(eventsIn(wire)).toEqual([{ type: "error", sequence_number: 0, code: "overloaded", message: "busy", param: null }]);
+    const told = { code: "overloaded", message: "busy", param: null };
+    expect(eventsIn(wire)).toEqual([{ type: "error", sequence_number: 0, ...told, error: { ...told, type: "server_error" } }]);
   });
 
   test("what another vendor sealed never reaches the caller", () => {

@@ -2,6 +2,7 @@ import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
+import { writeOpenAiFault } from "../openai/fault.ts";
 import { lineJson } from "../sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { referableItems } from "./item-references.ts";
@@ -57,7 +58,11 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.ended = event.part;
         return "";
       case "fault":
-        return this.event({ type: "error", code: event.fault.code, message: event.fault.message, param: event.fault.param });
+        // The vendor's event is flat, which its clients hand on as one more event: they raise what has an object `error`.
+        return this.event({
+          ...{ type: "error", code: event.fault.code, message: event.fault.message, param: event.fault.param },
+          ...writeOpenAiFault(event.fault),
+        });
     }
   }
 
