@@ -49,7 +49,15 @@ export function findBun() {
 /** What every Bun process of ours is started with: no setting may come from a stray file in the working directory. */
 export const BUN_FLAGS = ["--no-install", "--no-env-file", "--config=/dev/null"];
 
+/** Read by Bun before any of our code runs. What stands in the environment already is meant so, but for the last. */
 export function bunEnvironment(env = process.env) {
-  // Bun reads this before any of our code runs; its own default would cap calls in flight at 256.
-  return { ...env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
+  return {
+    // Memory that is free goes back at once, and a heap of more than an eighth of a gigabyte is not let double before it is
+    // collected: the process stays about as large as what it holds, which costs no time that could be measured.
+    MIMALLOC_PURGE_DELAY: "0",
+    BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
+    ...env,
+    // Its own default would cap calls in flight at 256.
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
+  };
 }
