@@ -117,15 +117,37 @@ export async function tellPushConfigs(
 export type DueDelivery = Selectable<AgentPushDeliveryTable> &
   Pick<PushConfigRow, "url" | "scheme" | "secrets_sealed" | "protocol_version">;
 
-/** Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. */
-export async function takeDeliveries(db: Database, until: Date, most: number): Promise<DueDelivery[]> {
+/** How many deliveries are wanted: in all, and of one tenant beside those under way. */
+export interface DeliveryTurns {
+  readonly most: number;
+  readonly mostOfOne: number;
+  readonly underWay: ReadonlyMap<string, number>;
+}
+
+/**
+ * Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. Of each tenant one after
+ * the other, so that none waits because another has many.
+ */
+export async function takeDeliveries(db: Database, until: Date, { most, mostOfOne, underWay }: DeliveryTurns): Promise<DueDelivery[]> {
   const { rows } = await sql<DueDelivery>`
-    WITH due AS (
-      SELECT d.id FROM agent_push_deliveries d
-      WHERE d.due_at <= now() AND NOT EXISTS (
-        SELECT FROM agent_push_deliveries e
-        WHERE e.tenant_id = d.tenant_id AND e.agent_id = d.agent_id AND e.task_id = d.task_id AND e.config_id = d.config_id AND e.id < d.id)
-      ORDER BY d.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+    WITH RECURSIVE told AS (
+      SELECT min(tenant_id) AS tenant_id FROM agent_push_deliveries
+      UNION ALL
+      SELECT (SELECT min(d.tenant_id) FROM agent_push_deliveries d WHERE d.tenant_id > told.tenant_id) FROM told WHERE told.tenant_id IS NOT NULL
+    ), heads AS (
+      SELECT head.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY told.tenant_id ORDER BY head.due_at) AS turn, head.due_at
+      FROM told
+      LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+      CROSS JOIN LATERAL (
+        SELECT d.id, d.due_at FROM agent_push_deliveries d
+        WHERE d.tenant_id = told.tenant_id AND d.due_at <= now() AND NOT EXISTS (
+          SELECT FROM agent_push_deliveries e
+          WHERE e.tenant_id = d.tenant_id AND e.agent_id = d.agent_id AND e.task_id = d.task_id AND e.config_id = d.config_id AND e.id < d.id)
+        ORDER BY d.due_at LIMIT greatest(0, ${mostOfOne}::bigint - coalesce(busy.n, 0))
+      ) head
+    ), due AS (
+      SELECT d.id FROM agent_push_deliveries d JOIN heads ON heads.id = d.id
+      WHERE d.due_at <= now() ORDER BY heads.turn, heads.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
     ), taken AS (
       UPDATE agent_push_deliveries d SET due_at = ${until}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
     )

@@ -2,6 +2,7 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { type Semaphore, semaphore } from "../../kernel/semaphore.ts";
 import {
+  type DeliveryTurns,
   endDelivery,
   type DueDelivery,
   keepWatch,
@@ -137,8 +138,8 @@ export class AgentTasks {
     return keepWatch(this.db, task, until === null ? null : new Date(until));
   }
 
-  async takeDeliveries(until: number, most: number): Promise<Delivery[]> {
-    const due = await takeDeliveries(this.db, new Date(until), most);
+  async takeDeliveries(until: number, turns: DeliveryTurns): Promise<Delivery[]> {
+    const due = await takeDeliveries(this.db, new Date(until), turns);
     return due.map((row) => ({
       ...this.opened(row, row.task_id, row.config_id),
       deliveryId: row.id,
