@@ -2,7 +2,6 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { type Semaphore, semaphore } from "../../kernel/semaphore.ts";
 import {
-  type DeliveryTurns,
   endDelivery,
   type DueDelivery,
   keepWatch,
@@ -14,6 +13,7 @@ import {
   takeDeliveries,
   takeWatches,
   tellPushConfigs,
+  type TenantTurns,
 } from "../../store/agent-pushes.ts";
 import { keepContext, ownContext } from "../../store/agent-contexts.ts";
 import {
@@ -139,8 +139,8 @@ export class AgentTasks {
     return tellPushConfigs(this.db, task, digest, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
   }
 
-  takeWatches(until: number, most: number, ended: readonly string[]): Promise<AgentTaskRow[]> {
-    return takeWatches(this.db, new Date(until), most, ended);
+  takeWatches(until: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {
+    return takeWatches(this.db, new Date(until), turns, ended);
   }
 
   /** Null gives the watch up. */
@@ -148,7 +148,7 @@ export class AgentTasks {
     return keepWatch(this.db, task, until === null ? null : new Date(until));
   }
 
-  async takeDeliveries(until: number, turns: DeliveryTurns): Promise<Delivery[]> {
+  async takeDeliveries(until: number, turns: TenantTurns): Promise<Delivery[]> {
     const due = await takeDeliveries(this.db, new Date(until), turns);
     return due.map((row) => ({
       ...this.opened(row, row.task_id, row.config_id),

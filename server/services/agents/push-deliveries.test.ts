@@ -77,3 +77,19 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
   }>`SELECT tenant_id, count(*) AS n FROM agent_push_deliveries GROUP BY 1`.execute(database.db);
   expect(rows.map(({ tenant_id, n }) => [tenant_id, Number(n)])).toEqual([["flood", 300]]);
 });
+
+test("a tenant whose tasks never end leaves others' tasks room to be watched", async () => {
+  await leave("endless", 30, 0);
+  await leave("short", 2, 0);
+  const tasks = new AgentTasks(database.db, {} as never);
+  const until = Date.now() + 60_000;
+  const count = (rows: readonly { readonly tenant_id: string }[], tenant: string) =>
+    rows.filter(({ tenant_id }) => tenant_id === tenant).length;
+  await sql`UPDATE agent_tasks SET watched_until = now() + interval '1 hour' WHERE tenant_id NOT IN ('endless', 'short')`.execute(
+    database.db,
+  );
+  const first = await tasks.takeWatches(until, { most: 5, mostOfOne: 10, underWay: new Map() }, []);
+  expect([count(first, "endless"), count(first, "short")]).toEqual([3, 2]);
+  const more = await tasks.takeWatches(until, { most: 50, mostOfOne: 10, underWay: new Map([["endless", 3]]) }, []);
+  expect(more.length).toBe(7);
+});
