@@ -16,7 +16,7 @@ export async function openSkills(db: Database, files: Files, log: Log): Promise<
   return {
     served: new ServedSkills(db),
     sandbox,
-    folders: new SkillFolders(sandbox.folder),
+    folders: new SkillFolders(() => sandbox.folder()),
     running: semaphore(RUNS),
     files,
     close: () => sandbox.close(),

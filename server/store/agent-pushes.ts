@@ -49,18 +49,39 @@ export async function removePushConfig(db: Database, task: TaskKey, id: string):
     .execute();
 }
 
+/** How many are wanted: in all, and of one tenant with those that are under way. */
+export interface TenantTurns {
+  readonly most: number;
+  readonly mostOfOne: number;
+  readonly underWay: ReadonlyMap<string, number>;
+}
+
 /** A task somebody is to be told of, with a lease on watching it. */
 export type WatchedTask = AgentTaskRow;
 
-/** Takes the watch over tasks that nobody watches, until `until`: those that were never watched, or the longest ago, first. */
-export async function takeWatches(db: Database, until: Date, most: number, ended: readonly string[]): Promise<WatchedTask[]> {
+/**
+ * Takes the watch over tasks that nobody watches, until `until`: of each tenant one after the other, those that were never watched, or
+ * the longest ago, first.
+ */
+export async function takeWatches(
+  db: Database,
+  until: Date,
+  { most, mostOfOne, underWay }: TenantTurns,
+  ended: readonly string[],
+): Promise<WatchedTask[]> {
   const { rows } = await sql<WatchedTask>`
     UPDATE agent_tasks t SET watched_until = ${until}
     WHERE (t.tenant_id, t.agent_id, t.id) IN (
       SELECT k.tenant_id, k.agent_id, k.id FROM agent_tasks k
-      WHERE (k.watched_until IS NULL OR k.watched_until < now()) AND k.state <> ALL(${ended})
-        AND EXISTS (SELECT FROM agent_push_configs p WHERE p.tenant_id = k.tenant_id AND p.agent_id = k.agent_id AND p.task_id = k.id)
-      ORDER BY k.watched_until NULLS FIRST LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)
+      JOIN (
+        SELECT w.tenant_id, w.agent_id, w.id,
+          coalesce(busy.n, 0) + row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.watched_until NULLS FIRST) AS turn
+        FROM agent_tasks w LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+        WHERE (w.watched_until IS NULL OR w.watched_until < now()) AND w.state <> ALL(${ended})
+          AND EXISTS (SELECT FROM agent_push_configs p WHERE p.tenant_id = w.tenant_id AND p.agent_id = w.agent_id AND p.task_id = w.id)
+      ) waiting USING (tenant_id, agent_id, id)
+      WHERE (k.watched_until IS NULL OR k.watched_until < now()) AND waiting.turn <= ${mostOfOne}
+      ORDER BY waiting.turn, k.watched_until NULLS FIRST LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)
     RETURNING t.*`.execute(db);
   return rows;
 }
@@ -117,15 +138,30 @@ export async function tellPushConfigs(
 export type DueDelivery = Selectable<AgentPushDeliveryTable> &
   Pick<PushConfigRow, "url" | "scheme" | "secrets_sealed" | "protocol_version">;
 
-/** Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. */
-export async function takeDeliveries(db: Database, until: Date, most: number): Promise<DueDelivery[]> {
+/**
+ * Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. Of each tenant one after
+ * the other, so that none waits because another has many.
+ */
+export async function takeDeliveries(db: Database, until: Date, { most, mostOfOne, underWay }: TenantTurns): Promise<DueDelivery[]> {
   const { rows } = await sql<DueDelivery>`
-    WITH due AS (
-      SELECT d.id FROM agent_push_deliveries d
-      WHERE d.due_at <= now() AND NOT EXISTS (
-        SELECT FROM agent_push_deliveries e
-        WHERE e.tenant_id = d.tenant_id AND e.agent_id = d.agent_id AND e.task_id = d.task_id AND e.config_id = d.config_id AND e.id < d.id)
-      ORDER BY d.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+    WITH RECURSIVE told AS (
+      SELECT min(tenant_id) AS tenant_id FROM agent_push_deliveries
+      UNION ALL
+      SELECT (SELECT min(d.tenant_id) FROM agent_push_deliveries d WHERE d.tenant_id > told.tenant_id) FROM told WHERE told.tenant_id IS NOT NULL
+    ), heads AS (
+      SELECT head.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY told.tenant_id ORDER BY head.due_at) AS turn, head.due_at
+      FROM told
+      LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+      CROSS JOIN LATERAL (
+        SELECT d.id, d.due_at FROM agent_push_deliveries d
+        WHERE d.tenant_id = told.tenant_id AND d.due_at <= now() AND NOT EXISTS (
+          SELECT FROM agent_push_deliveries e
+          WHERE e.tenant_id = d.tenant_id AND e.agent_id = d.agent_id AND e.task_id = d.task_id AND e.config_id = d.config_id AND e.id < d.id)
+        ORDER BY d.due_at LIMIT greatest(0, ${mostOfOne}::bigint - coalesce(busy.n, 0))
+      ) head
+    ), due AS (
+      SELECT d.id FROM agent_push_deliveries d JOIN heads ON heads.id = d.id
+      WHERE d.due_at <= now() ORDER BY heads.turn, heads.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
     ), taken AS (
       UPDATE agent_push_deliveries d SET due_at = ${until}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
     )

@@ -282,4 +282,44 @@ describe("limits", () => {
     const over = await send(team, "cost 0.01");
     expect([over.status, over.body.error.status]).toEqual([429, "RESOURCE_EXHAUSTED"]);
   });
+
+  test("what an agent reports of its cost counts once, however many follow the task", async () => {
+    const team = await granted("followers");
+    const open = (path: string, body?: unknown) =>
+      fetch(`${base}${path}`, {
+        method: "POST",
+        headers: { "x-api-key": team.apiKey, "a2a-version": "1.0", "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    const begun = await open("/message:stream", message("spend 0.5"));
+    const reader = (begun.body as ReadableStream<Uint8Array>).getReader();
+    const [first] = eventsIn(new TextDecoder().decode((await reader.read()).value));
+    const followers = await Promise.all([1, 2, 3].map(() => open(`/tasks/${first.task.id}:subscribe`)));
+    agent.release();
+    await Promise.all(followers.map((one) => one.text()));
+    while (!(await reader.read()).done);
+    const asked = await call(base, team.apiKey, "GET", `/tasks/${first.task.id}`);
+    const costs = await Promise.all([begun, ...followers, asked].map(async (one) => (await rowOfCall(one)).llm_estimated_cost_usd));
+    expect(costs.reduce((sum, cost) => sum + Number(cost), 0)).toBeCloseTo(0.5, 9);
+    const next = await send(team, "cost 0.25");
+    expect((await rowOfCall(next)).llm_estimated_cost_usd).toBe(0.25);
+  });
+
+  test("what an agent reports to nobody who waits counts for who asks for the task, once", async () => {
+    const team = await granted("pollers");
+    const begun = await call(base, team.apiKey, "POST", "/message:send", {
+      ...message("spend 0.75"),
+      configuration: { returnImmediately: true },
+    });
+    const { id } = begun.body.task;
+    agent.release();
+    const costs = [];
+    for (let state = "", more = 2; more > 0;) {
+      const asked = await call(base, team.apiKey, "GET", `/tasks/${id}`);
+      state = asked.body.status.state;
+      costs.push((await rowOfCall(asked)).llm_estimated_cost_usd);
+      if (state === "TASK_STATE_COMPLETED") more--;
+    }
+    expect([(await rowOfCall(begun)).llm_estimated_cost_usd, costs.reduce((sum, cost) => sum + Number(cost), 0)]).toEqual([null, 0.75]);
+  });
 });

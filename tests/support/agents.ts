@@ -52,7 +52,7 @@ interface Held {
   isCancelled(taskId: string): boolean;
 }
 
-/** `complete X`, `message X`, `ask`, `count N`, `hold X`, `fail`, `echo`: see each. */
+/** `complete X`, `message X`, `ask`, `count N`, `hold X`, `fail`, `cost N`, `spend N`, `echo`: see each. */
 async function act(text: string, taskId: string, isNew: boolean, publish: Publisher, held: Held): Promise<void> {
   const [verb, ...rest] = text.split(" ");
   const said = rest.join(" ");
@@ -63,6 +63,12 @@ async function act(text: string, taskId: string, isNew: boolean, publish: Publis
   if (verb === "data") {
     publish.data(JSON.parse(said));
     return publish.status("TASK_STATE_COMPLETED");
+  }
+  if (verb === "spend") {
+    publish.status("TASK_STATE_WORKING");
+    await held.released;
+    publish.status("TASK_STATE_WORKING", "Nearly done.", { cost_usd: Number(said) / 2 });
+    return publish.status("TASK_STATE_COMPLETED", "Done.", { cost_usd: Number(said) });
   }
   if (verb === "cost") return publish.status("TASK_STATE_COMPLETED", "Done.", { cost_usd: Number(said) });
   publish.status("TASK_STATE_WORKING");

@@ -29,6 +29,8 @@ export interface Detector {
   readonly check: GuardrailCheck;
   /** Longest finding, in characters; a tail is not counted. */
   readonly maxLength: number;
+  /** It is given texts as they are: what it looks for is what folding takes out. */
+  readonly readsUnfolded?: true;
   /**
    * The findings that start in [from, to), left to right; one starts no earlier than the one before it ends. A finding
    * with an open tail is the last.

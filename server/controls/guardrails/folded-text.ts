@@ -35,6 +35,7 @@ const MATHEMATICAL = 0xd835;
 const SHORTHAND = 0xd82f;
 const MUSICAL = 0xd834;
 const TAGS = 0xdb40;
+const TAGS_HALF = String.fromCharCode(TAGS);
 const LAST_TAGS = 0xdb43;
 const beginsPair = (code: number) => code === MATHEMATICAL || code === SHORTHAND || code === MUSICAL || (code >= TAGS && code <= LAST_TAGS);
 const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) =>
@@ -69,11 +70,17 @@ const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`);
 const IS_SPACE = new RegExp(`[${SPACES}]`);
 const IS_DASH = new RegExp(`[${DASHES}]`);
 
+/** Whether the pair is the tag that mirrors a printable character of ASCII. */
+function isTagOfAscii(high: number, low: number): boolean {
+  return high === TAGS && low >= 0xdc20 && low <= 0xdc7e;
+}
+
 /** The folded form: as long as it was, or one character shorter. */
 function fold(character: string): string {
   const code = character.charCodeAt(0);
   if (character.length === 2) {
     const low = character.charCodeAt(1);
+    if (code === TAGS) return String.fromCharCode(low - 0xdc00);
     if (low >= 0xdfce) return String.fromCharCode(48 + ((low - 0xdfce) % 10));
     const letter = (low - 0xdc00) % 52;
     return String.fromCharCode(letter < 26 ? 65 + letter : 71 + letter);
@@ -99,15 +106,26 @@ function lastAtOrBefore(places: readonly number[], at: number): number {
   return low - 1;
 }
 
-function unchanged(text: string): FoldedText {
+/** The text as it is. */
+export function unfolded(text: string): FoldedText {
   const same = (at: number) => at;
   return { text, toOriginal: same, endToOriginal: same, toFolded: same };
 }
 
-/** Folding at a place depends on nothing but the pair's other half. */
-export function foldText(original: string): FoldedText {
+/**
+ * The text as whoever reads tag characters has it: each is the character of ASCII that it mirrors. Null where the text has none
+ * and is read by everybody as `foldText` has it.
+ */
+export function foldTextWithTags(original: string): FoldedText | null {
+  for (let at = original.indexOf(TAGS_HALF); at >= 0; at = original.indexOf(TAGS_HALF, at + 1))
+    if (isTagOfAscii(TAGS, original.charCodeAt(at + 1))) return foldText(original, true);
+  return null;
+}
+
+/** Folding at a place depends on nothing but the pair's other half. Tag characters vanish, unless they are to be read. */
+export function foldText(original: string, readsTags = false): FoldedText {
   let at = nextFoldable(original, 0);
-  if (at < 0) return unchanged(original);
+  if (at < 0) return unfolded(original);
   const pieces: string[] = [];
   let from = 0;
   /** The folded places behind which characters vanished, and how many had by then. */
@@ -117,9 +135,12 @@ export function foldText(original: string): FoldedText {
   for (let character = ""; at >= 0; at = nextFoldable(original, at + character.length)) {
     const code = original.charCodeAt(at);
     character = original.slice(at, at + (beginsPair(code) ? 2 : 1));
-    const invisible = character.length === 1 ? IS_INVISIBLE.test(character) : code !== MATHEMATICAL;
+    const invisible =
+      character.length === 1
+        ? IS_INVISIBLE.test(character)
+        : code !== MATHEMATICAL && !(readsTags && isTagOfAscii(code, character.charCodeAt(1)));
     if (invisible || character.length === 2) {
-      // Of a mathematical pair the second half vanishes, so that the folded character stands where the pair began.
+      // Of a pair that is a letter the second half vanishes, so that the folded character stands where the pair began.
       const place = (invisible ? at : at + 1) - vanished;
       vanished += invisible ? character.length : 1;
       if (places.at(-1) === place) counts[counts.length - 1] = vanished;
@@ -142,7 +163,7 @@ export function foldText(original: string): FoldedText {
       if (end === 0) return 0;
       const last = toOriginal(end - 1);
       const code = original.charCodeAt(last);
-      return last + (code === MATHEMATICAL && text.charCodeAt(end - 1) !== code ? 2 : 1);
+      return last + ((code === MATHEMATICAL || code === TAGS) && text.charCodeAt(end - 1) !== code ? 2 : 1);
     },
     toFolded(place) {
       let low = 0;

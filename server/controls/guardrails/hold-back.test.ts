@@ -122,7 +122,14 @@ const GLUE = [
   "EMP-",
   "tail",
   "\u{E0041}\u{E0042}",
+  inTags("jo@x.example"),
+  inTags("4111 1111"),
 ];
+
+/** Words as tag characters that mirror them: nobody sees them, and a model reads them. */
+function inTags(words: string): string {
+  return String.fromCodePoint(...Array.from(words, (letter) => 0xe0000 + letter.charCodeAt(0)));
+}
 
 const text = fc
   .array(

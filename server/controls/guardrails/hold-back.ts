@@ -1,6 +1,6 @@
 import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
 import type { DetectedSpan } from "./detector.ts";
-import { type FoldedText, foldText } from "./folded-text.ts";
+import { type FoldedText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
 import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
 import { strideOf } from "./stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
@@ -39,6 +39,8 @@ interface Pending {
 /** How far one rule has looked. All offsets count from the start of the whole text. */
 interface Progress {
   readonly rule: GuardRule;
+  /** Of the rule on the text in which tag characters are read: where it stands on the text without them. Null for that one. */
+  readonly untagged: Progress | null;
   readonly order: number;
   /** No finding that is not known yet starts before it. */
   cursor: number;
@@ -86,7 +88,10 @@ export class HoldBack {
     this.#text = before;
     this.#position = before.length;
     this.#looked = before.length;
-    this.#progress = guard.rules.map((rule, order) => ({ rule, order, cursor: 0, tail: null, dead: false }));
+    this.#progress = guard.rules.flatMap((rule, order) => {
+      const untagged: Progress = { rule, untagged: null, order, cursor: 0, tail: null, dead: false };
+      return rule.detector.readsUnfolded === true ? [untagged] : [untagged, { ...untagged, untagged }];
+    });
   }
 
   /** The first finding whose rule blocks; the call must end. */
@@ -158,13 +163,21 @@ export class HoldBack {
     const cut = !final && isHighSurrogate(this.#text.charCodeAt(this.#text.length - 1));
     const text = cut ? this.#text.slice(0, -1) : this.#text;
     const folded = foldText(text);
+    const tagged = folded.text.length === text.length ? null : foldTextWithTags(text);
     const length = this.#base + text.length;
     let bound = length;
     this.#unfinished = false;
     for (const progress of this.#progress) {
+      const { untagged } = progress;
+      if (untagged?.dead === true) progress.dead = true;
       if (progress.dead) continue;
       try {
-        this.#look(progress, folded, text.length, final);
+        if (progress.rule.detector.readsUnfolded === true) this.#look(progress, unfolded(text), text.length, final);
+        else if (untagged === null) this.#look(progress, folded, text.length, final);
+        else if (tagged !== null || progress.tail !== null || untagged.tail !== null)
+          this.#look(progress, tagged ?? folded, text.length, final);
+        // What holds no tags is the same to both, and a value that goes on may go on in tags.
+        else progress.cursor = Math.max(progress.cursor, untagged.cursor);
       } catch {
         this.#fail(progress);
       }
@@ -172,7 +185,7 @@ export class HoldBack {
     }
     if (this.#blocked !== null) bound = Math.min(bound, this.#blocked.start);
     const out = this.#release(text, bound);
-    const waiting = this.#forget(folded);
+    const waiting = this.#forget(folded, tagged);
     if (!final && !this.#unfinished && waiting > MAX_HELD_IN_ALL) this.expire();
     return out;
   }
@@ -220,11 +233,11 @@ export class HoldBack {
 
   #fail(progress: Progress): void {
     if (progress.dead) return;
-    const { rule, order, cursor } = progress;
+    const { rule, untagged, order, cursor } = progress;
     progress.dead = true;
     progress.tail = null;
     this.#failed = true;
-    if (rule.action === "warn") return;
+    if (rule.action === "warn" || untagged?.dead === true) return;
     const start = Math.min(cursor, this.#base + this.#text.length);
     this.#take(
       {
@@ -286,12 +299,13 @@ export class HoldBack {
   }
 
   /** Drops text that no detector looks at again; returns how much is not decided yet. */
-  #forget(folded: FoldedText): number {
+  #forget(folded: FoldedText, tagged: FoldedText | null): number {
     let oldest = this.#position;
     for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);
     const decided = oldest - this.#base;
     const waiting = this.#text.length - decided;
-    const kept = folded.toOriginal(Math.max(0, folded.toFolded(decided) - KEPT));
+    const keptOf = (read: FoldedText) => read.toOriginal(Math.max(0, read.toFolded(decided) - KEPT));
+    const kept = Math.min(keptOf(folded), tagged === null ? decided : keptOf(tagged));
     const drop = Math.max(kept, decided - MAX_HELD_IN_ALL);
     if (drop >= KEPT) {
       this.#text = this.#text.slice(drop);

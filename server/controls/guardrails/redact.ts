@@ -1,4 +1,4 @@
-import { foldText } from "./folded-text.ts";
+import { foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
 import { type GuardedFinding, HoldBack } from "./hold-back.ts";
 import type { TextGuard } from "./text-guard.ts";
 
@@ -31,13 +31,15 @@ export function redactText(guard: TextGuard, text: string): GuardedText {
 /** Asks every detector what a stream of one piece would. What fails is the stream's to tell. */
 function holdsNothing(guard: TextGuard, text: string): boolean {
   try {
-    const folded = foldText(text);
-    const from = folded.toFolded(0);
-    const to = folded.toFolded(text.length);
+    const [folded, tagged] = [foldText(text), foldTextWithTags(text)];
     for (const { detector } of guard.rules) {
-      const some = detector.findSome?.(folded.text, from, to, true);
-      if (some !== undefined && some.upTo < to) return false;
-      if ((some?.found ?? detector.find(folded.text, from, to, true)).length > 0) return false;
+      for (const read of detector.readsUnfolded === true ? [unfolded(text)] : [folded, tagged]) {
+        if (read === null) continue;
+        const to = read.text.length;
+        const some = detector.findSome?.(read.text, 0, to, true);
+        if (some !== undefined && some.upTo < to) return false;
+        if ((some?.found ?? detector.find(read.text, 0, to, true)).length > 0) return false;
+      }
     }
   } catch {
     return false;

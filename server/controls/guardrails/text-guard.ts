@@ -2,6 +2,7 @@ import { type PatternProblem, bannedPatterns } from "./banned-patterns.ts";
 import { bannedWords } from "./banned-words.ts";
 import type { Detector } from "./detector.ts";
 import type { GuardrailAction } from "./finding.ts";
+import { hiddenText } from "./phrases/hidden-text.ts";
 import { jailbreak } from "./phrases/jailbreak.ts";
 import { promptInjection } from "./phrases/prompt-injection.ts";
 import { toxicContent } from "./phrases/toxic-content.ts";
@@ -103,5 +104,8 @@ export function compileTextGuard(settings: GuardSettings): TextGuard | { readonl
     if ("problems" in detector) return detector;
     add([detector], settings.bannedPatterns.action, 0);
   }
+  // Last, so that what is also something else is called that.
+  if (settings.promptInjection !== undefined)
+    add([hiddenText], settings.promptInjection.action, settings.promptInjection.threshold ?? DEFAULT_THRESHOLD);
   return { rules };
 }

@@ -13,21 +13,25 @@ import {
   takeDeliveries,
   takeWatches,
   tellPushConfigs,
+  type TenantTurns,
 } from "../../store/agent-pushes.ts";
 import { keepContext, ownContext } from "../../store/agent-contexts.ts";
 import {
   type AgentTaskInsert,
   type AgentTaskRow,
+  countTaskCost,
   listOwnTasks,
   ownTask,
   pruneTasks,
   putTask,
+  restartTaskCost,
+  type TaskKey,
   type TaskListing,
   type TaskScope,
 } from "../../store/agent-tasks.ts";
 import type { Database } from "../../store/database.ts";
 
-export type { AgentTaskRow, TaskScope } from "../../store/agent-tasks.ts";
+export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agent-tasks.ts";
 
 /** What is told to whom: a token and credentials are opened here only. */
 export interface PushConfig {
@@ -41,8 +45,6 @@ export interface PushConfig {
 
 /** Thousands of tasks may end at a time. They wait here, and leave connections to others, who would wait for one in vain. */
 const WRITES = { most: 5, mostOfOne: 4, waitMs: 30_000 };
-
-type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
 export interface Delivery extends PushConfig {
   readonly deliveryId: string;
@@ -78,6 +80,15 @@ export class AgentTasks {
   /** False: the task is somebody else's. */
   put(row: AgentTaskInsert): Promise<boolean> {
     return this.written(row.tenant_id, () => putTask(this.db, row));
+  }
+
+  /** As `countTaskCost` of the store has it. */
+  countCost(task: TaskKey, told: number, own: number): Promise<number | undefined> {
+    return this.written(task.tenant_id, () => countTaskCost(this.db, task, told, own));
+  }
+
+  restartCost(task: TaskKey): Promise<void> {
+    return this.written(task.tenant_id, () => restartTaskCost(this.db, task));
   }
 
   list(scope: TaskScope, listing: TaskListing): ReturnType<typeof listOwnTasks> {
@@ -128,8 +139,8 @@ export class AgentTasks {
     return tellPushConfigs(this.db, task, digest, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
   }
 
-  takeWatches(until: number, most: number, ended: readonly string[]): Promise<AgentTaskRow[]> {
-    return takeWatches(this.db, new Date(until), most, ended);
+  takeWatches(until: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {
+    return takeWatches(this.db, new Date(until), turns, ended);
   }
 
   /** Null gives the watch up. */
@@ -137,8 +148,8 @@ export class AgentTasks {
     return keepWatch(this.db, task, until === null ? null : new Date(until));
   }
 
-  async takeDeliveries(until: number, most: number): Promise<Delivery[]> {
-    const due = await takeDeliveries(this.db, new Date(until), most);
+  async takeDeliveries(until: number, turns: TenantTurns): Promise<Delivery[]> {
+    const due = await takeDeliveries(this.db, new Date(until), turns);
     return due.map((row) => ({
       ...this.opened(row, row.task_id, row.config_id),
       deliveryId: row.id,

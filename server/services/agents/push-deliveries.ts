@@ -14,7 +14,11 @@ interface DeliveryParts {
   readonly log: Log;
 }
 
-const MOST_AT_ONCE = 20;
+const MOST_AT_ONCE = 100;
+/** Of one tenant: its receivers that never answer leave the others' their turn. */
+const MOST_OF_ONE = 10;
+/** While some are under way, for others to become due. */
+const LOOK_MS = 500;
 const TIMEOUT_MS = 15_000;
 /** Longer than one delivery can take: then another process tries. */
 const TAKEN_MS = 60_000;
@@ -24,22 +28,42 @@ const SCHEME = /^[A-Za-z][\w.~+/-]{0,63}$/;
 const SENDABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Delivers notifications: in order for each who is told, signed with the tenant's key, again where nobody took them. Whoever
- * receives one twice tells by its id.
+ * Delivers notifications: in order for each who is told, in turns between tenants, signed with the tenant's key, again where
+ * nobody took them. Whoever receives one twice tells by its id.
  */
 export class PushDeliveries {
   private readonly parts: DeliveryParts;
+  private readonly underWay = new Map<string, number>();
 
   constructor(parts: DeliveryParts) {
     this.parts = parts;
   }
 
   async deliver(): Promise<void> {
-    const { tasks, clock } = this.parts;
+    const { tasks, clock, log } = this.parts;
+    const attempts = new Set<Promise<void>>();
     for (;;) {
-      const due = await tasks.takeDeliveries(clock.now() + TAKEN_MS, MOST_AT_ONCE);
-      if (due.length === 0) return;
-      await Promise.all(due.map((one) => this.attempt(one)));
+      const most = MOST_AT_ONCE - attempts.size;
+      const turns = { most, mostOfOne: MOST_OF_ONE, underWay: this.underWay };
+      const due = most === 0 ? [] : await tasks.takeDeliveries(clock.now() + TAKEN_MS, turns);
+      for (const one of due) {
+        const attempt = this.counted(one)
+          .catch((error: Error) => log.warn("agent_notification_failed", { tenant_id: one.tenantId, error }))
+          .finally(() => attempts.delete(attempt));
+        attempts.add(attempt);
+      }
+      if (attempts.size === 0) return;
+      await oneOf(attempts);
+    }
+  }
+
+  private async counted(delivery: Delivery): Promise<void> {
+    const count = (more: number) => this.underWay.set(delivery.tenantId, (this.underWay.get(delivery.tenantId) ?? 0) + more);
+    count(1);
+    try {
+      await this.attempt(delivery);
+    } finally {
+      if (count(-1).get(delivery.tenantId) === 0) this.underWay.delete(delivery.tenantId);
     }
   }
 
@@ -82,4 +106,11 @@ export class PushDeliveries {
     await response.body?.cancel().catch(() => undefined);
     return response.ok ? null : `the receiver answered ${response.status}`;
   }
+}
+
+/** Until one of them is over, or others may have become due. */
+async function oneOf(attempts: ReadonlySet<Promise<void>>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([...attempts, new Promise<void>((resolve) => (timer = setTimeout(resolve, LOOK_MS)))]);
+  clearTimeout(timer);
 }

@@ -1,15 +1,73 @@
+import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
+import type { AgentRoute } from "../../road/target.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { AgentParts } from "./agent-parts.ts";
 
 const MOST_USD = 1_000_000;
 
-/** What an agent says a message cost, in dollars: `cost_usd` of the metadata, or of `usage` there. The last it says counts. */
-export function noteReportedCost({ row }: Call, { value }: AgentEvent): void {
-  const told = [value, isObject(value.status) && isObject(value.status.message) ? value.status.message : undefined]
-    .map(costIn)
-    .find((usd) => usd !== null);
-  if (told != null) row.llm_estimated_cost_usd = told;
+/**
+ * What an agent says a message cost, in dollars: `cost_usd` of the metadata, or of `usage` there. The last it says counts, and
+ * counts once, for the call that was told first: who joins the task's events or asks for it hears the same again.
+ */
+export class ReportedCost {
+  private readonly call: Call;
+  private readonly route: AgentRoute;
+  private readonly parts: Pick<AgentParts, "tasks" | "log">;
+  private isKnown: boolean;
+  private told: { readonly taskId: string; readonly micros: number } | null = null;
+  /** What of it this call counted. */
+  private own = 0;
+  /** What of the row's cost is of this. */
+  private shown = 0;
+
+  /** `isKnown`: whether the task is written down already. */
+  constructor(call: Call, route: AgentRoute, isKnown: boolean, parts: Pick<AgentParts, "tasks" | "log">) {
+    this.call = call;
+    this.route = route;
+    this.isKnown = isKnown;
+    this.parts = parts;
+  }
+
+  async take({ kind, value }: AgentEvent): Promise<void> {
+    const usd = [value, isObject(value.status) && isObject(value.status.message) ? value.status.message : undefined]
+      .map(costIn)
+      .find((one) => one !== null);
+    if (usd == null) return;
+    const micros = microsFromUsd(usd);
+    if (kind === "message") return this.put(micros);
+    if (this.told?.micros === micros) return;
+    this.told = { taskId: String(kind === "task" ? value.id : value.taskId), micros };
+    // Whatever becomes of the answer, it was paid for.
+    if (this.isKnown) await this.count(this.told);
+    else this.put(micros);
+  }
+
+  /** The task is written down now. */
+  async known(): Promise<void> {
+    if (this.isKnown) return;
+    this.isKnown = true;
+    if (this.told !== null) await this.count(this.told);
+  }
+
+  private async count({ taskId, micros }: { readonly taskId: string; readonly micros: number }): Promise<void> {
+    const task = { tenant_id: this.call.identity?.tenantId ?? "", agent_id: this.route.agent.id, id: taskId };
+    const more = await this.parts.tasks.countCost(task, micros, this.own).catch((error: Error) => {
+      this.parts.log.warn("agent_cost_not_kept", { call_id: this.call.id, error });
+      return undefined;
+    });
+    this.own += more ?? micros - this.own;
+    this.put(this.own);
+  }
+
+  /** A list asks of several tasks, each of which adds to what the call cost. */
+  private put(micros: number): void {
+    const { row } = this.call;
+    const sum = row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd);
+    row.llm_estimated_cost_usd = usdFromMicros(sum - this.shown + micros);
+    this.shown = micros;
+  }
 }
 
 function costIn(value: JsonObject | undefined): number | null {

@@ -11,7 +11,7 @@ import { lookedAt } from "./looked-at.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { keepTask } from "./own-tasks.ts";
 import { keepPushConfig, tellOf } from "./push-configs.ts";
-import { noteReportedCost } from "./reported-cost.ts";
+import { ReportedCost } from "./reported-cost.ts";
 import { written } from "./written.ts";
 
 /** Gives an agent a message and waits for what it answers. */
@@ -32,7 +32,8 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
     hear: extensions.hear,
   });
   if (isRefusal(event)) return event;
-  noteReportedCost(call, event);
+  const cost = new ReportedCost(call, route, false, parts);
+  await cost.take(event);
   const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));
   if (refusal !== null) return refusal;
   const told = extensions.told(request.version);
@@ -44,6 +45,7 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   };
   const others = await keepTask(call, route, request, event.value, parts);
   if (others !== null) return others;
+  await cost.known();
   if (pushConfig !== null) {
     const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id: String(event.value.id) };
     await keepPushConfig(row, pushConfig, request.version, parts);

@@ -17,7 +17,7 @@ import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { keepPushConfig, tellOf } from "./push-configs.ts";
-import { noteReportedCost } from "./reported-cost.ts";
+import { ReportedCost } from "./reported-cost.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 const encoder = new TextEncoder();
@@ -148,6 +148,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
   const { call, request, parts, names } = stream;
   const held = new HeldTexts(call, parts.gates);
   const kept = new KeptStream(stream);
+  const cost = new ReportedCost(call, stream.route, stream.before !== null, parts);
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
   try {
     for (;;) {
@@ -159,13 +160,14 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
         return step.value;
       }
       const event = step.value;
-      noteReportedCost(call, event);
+      await cost.take(event);
       const refusal = await names.take(event);
       if (refusal !== null) return refusal;
       const passed = await held.take(event);
       if (isRefusal(passed)) return passed;
       const others = await kept.take(event, passed);
       if (others !== null) return others;
+      await cost.known();
       const ended = isLast(event, request.version);
       for (const [at, one] of passed.entries()) {
         const last = ended && at === passed.length - 1;

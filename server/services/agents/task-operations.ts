@@ -15,6 +15,7 @@ import { lookedAt } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
 import { tellOf } from "./push-configs.ts";
+import { ReportedCost } from "./reported-cost.ts";
 import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
 import { written } from "./written.ts";
 
@@ -38,6 +39,7 @@ async function asked(
   const { headers, hear } = new CallExtensions(call, route);
   const event = await passage.upstream.ask({ agent: route.agent, operation, params, headers, hear, abort: call.abort });
   if (isRefusal(event)) return event;
+  await new ReportedCost(call, route, true, parts).take(event);
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
   const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));
   if (refusal !== null) return refusal;

@@ -11,9 +11,10 @@ test("tasks whose agent never says what became of them give way to those that wa
   const followed: string[] = [];
   const agent = { id: "agent", enabled: true, reached: { streaming: true } };
   const tasks = {
-    takeWatches: async (_until: number, most: number) => {
-      const taken = waiting.slice(0, most);
-      waiting = waiting.slice(most);
+    takeWatches: async (_until: number, { mostOfOne, underWay }: { mostOfOne: number; underWay: ReadonlyMap<string, number> }) => {
+      const free = mostOfOne - (underWay.get("t") ?? 0);
+      const taken = waiting.slice(0, free);
+      waiting = waiting.slice(free);
       return taken.map((id) => ({ tenant_id: "t", agent_id: "agent", id, resource_group_id: "g", task: null }) as unknown as AgentTaskRow);
     },
     keepWatch: async () => undefined,

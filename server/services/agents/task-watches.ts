@@ -30,11 +30,13 @@ interface Watched {
   readonly folded: FoldedTask | null;
 }
 
-const MOST_AT_ONCE = 200;
+const MOST_AT_ONCE = 400;
+/** Of one tenant: what its agents never end leaves room to others. */
+const MOST_OF_ONE = 200;
 /** Another process takes a watch over that was not renewed for so long. */
 const LEASE_MS = 30_000;
 const RENEWED_MS = 10_000;
-/** When all are taken, those that were watched for longer give way to tasks that wait: an agent may never say what became of its own. */
+/** When all of a tenant's are taken, those that were watched for longer give way to tasks that wait: an agent may never say what became of its own. */
 const TURN_MS = 60_000;
 /** An agent that cannot be watched is asked again after so long. */
 const ASKED_AGAIN_MS = 2_000;
@@ -49,7 +51,7 @@ const ASKED_AGAIN_MS = 2_000;
 export class TaskWatches {
   private readonly parts: WatchParts;
   /** The one that is watched the longest first. */
-  private readonly watched = new Map<string, { readonly abort: AbortController; readonly since: number }>();
+  private readonly watched = new Map<string, { readonly tenantId: string; readonly abort: AbortController; readonly since: number }>();
 
   constructor(parts: WatchParts) {
     this.parts = parts;
@@ -57,13 +59,15 @@ export class TaskWatches {
 
   async look(): Promise<void> {
     const { tasks, clock } = this.parts;
-    const free = MOST_AT_ONCE - this.watched.size;
-    if (free <= 0) {
-      for (const { abort, since } of this.watched.values())
-        if (since <= clock.now() - TURN_MS) abort.abort(new Error("other tasks wait to be watched"));
-      return;
-    }
-    for (const row of await tasks.takeWatches(clock.now() + LEASE_MS, free, [...TERMINAL_STATES])) void this.watch(row);
+    const most = MOST_AT_ONCE - this.watched.size;
+    const underWay = new Map<string, number>();
+    for (const { tenantId } of this.watched.values()) underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
+    for (const { tenantId, abort, since } of this.watched.values())
+      if ((most <= 0 || (underWay.get(tenantId) ?? 0) >= MOST_OF_ONE) && since <= clock.now() - TURN_MS)
+        abort.abort(new Error("other tasks wait to be watched"));
+    if (most <= 0) return;
+    const turns = { most, mostOfOne: MOST_OF_ONE, underWay };
+    for (const row of await tasks.takeWatches(clock.now() + LEASE_MS, turns, [...TERMINAL_STATES])) void this.watch(row);
   }
 
   close(): void {
@@ -74,7 +78,7 @@ export class TaskWatches {
     const { tasks, snapshots, clock, log } = this.parts;
     const key = JSON.stringify([row.tenant_id, row.agent_id, row.id]);
     const abort = new AbortController();
-    this.watched.set(key, { abort, since: clock.now() });
+    this.watched.set(key, { tenantId: row.tenant_id, abort, since: clock.now() });
     const renewing = setInterval(() => void tasks.keepWatch(row, clock.now() + LEASE_MS).catch(() => undefined), RENEWED_MS);
     try {
       const tenant = await snapshots.tenant(row.tenant_id);

@@ -90,6 +90,7 @@ export interface AgentTaskTable {
   updated_at: Stamp;
   watched_until: NullableStamp;
   told_digest: string | null;
+  counted_micros: WithDefault<number>;
 }
 
 export interface AgentTaskStateTable {

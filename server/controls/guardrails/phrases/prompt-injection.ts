@@ -276,7 +276,6 @@ const SIGNALS: readonly Signal[] = [
       "(?:instead|rather)[,]?\\s{1,2}(?:of (?:summari[sz]ing|translating|answering|following)[^.\\n]{0,30}[,]?\\s)?(?:only |" +
       "just |simply )?(?:say|output|print|respond|reply|write|answer) (?:with )?(?:only |the (?:word|phrase|text) )?[\"']",
   },
-  { name: "invisible", score: 0.9, pattern: "(?<!\u{1F3F4})[\\u{E0020}-\\u{E007E}]{6,40}", begins: ["\udb40"] },
 ];
 
 /** Known turns of phrase that try to replace an assistant's instructions. No list generalises: the guide has its measured figures. */

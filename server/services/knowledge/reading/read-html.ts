@@ -22,10 +22,35 @@ const IN_LINE = new Set(
 const HEADINGS = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 const DEEPEST = 512;
 
+const ZERO = String.raw`(?:0+(?:\.0*)?|\.0+)(?:%|[a-z]+)?(?![\d.%a-z])`;
+const FAR = String.raw`-\d{3,}`;
+/**
+ * Declarations by each of which what an element says is not seen where it stands. What a page shows a moment later, as it moves or fades
+ * in, is none of them.
+ */
+const UNSEEN = new RegExp(
+  [
+    String.raw`display\s*:\s*none`,
+    String.raw`visibility\s*:\s*(?:hidden|collapse)`,
+    String.raw`font-size\s*:\s*${ZERO}`,
+    String.raw`text-indent\s*:\s*${FAR}`,
+    String.raw`clip-path\s*:\s*(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*${ZERO})`,
+  ].join("|"),
+  "i",
+);
+const PLACED = /position\s*:\s*(?:absolute|fixed)/i;
+const FAR_AWAY = new RegExp(String.raw`(?<![\w-])(?:(?:left|right|top|bottom)\s*:\s*${FAR}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,])`, "i");
+const TRANSPARENT = /(?<![\w-])color\s*:\s*transparent/i;
+/** Letters through which a background shows are seen. */
+const CUT_OUT = /background-clip\s*:\s*text/i;
+
+function isUnseen(style: string): boolean {
+  const plain = style.replaceAll(/\/\*.*?(?:\*\/|$)/gs, "");
+  return UNSEEN.test(plain) || (PLACED.test(plain) && FAR_AWAY.test(plain)) || (TRANSPARENT.test(plain) && !CUT_OUT.test(plain));
+}
+
 const isHidden = ({ hidden, style, ...attributes }: Record<string, string>) =>
-  hidden !== undefined ||
-  attributes["aria-hidden"] === "true" ||
-  (style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])/i.test(style));
+  hidden !== undefined || attributes["aria-hidden"] === "true" || (style !== undefined && isUnseen(style));
 
 /**
  * Reads a page piece by piece: the words a reader of it sees, under its headings. Text hidden from people is for whoever reads on their

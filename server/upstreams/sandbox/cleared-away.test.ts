@@ -1,0 +1,99 @@
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Sandbox } from "./sandbox.ts";
+import { SkillFolders } from "./skill-folders.ts";
+import { WorkFolder } from "./work-folder.ts";
+
+/** Machines clear away what lies unused in the folder for temporary files, while a gateway runs for months. */
+
+const files = new Map(
+  Object.entries({ "SKILL.md": "words", "scripts/say.sh": "cat /skill/references/deep/word.txt", "references/deep/word.txt": "here" }).map(
+    ([path, content]) => [path, { content: new TextEncoder().encode(content), executable: path.endsWith(".sh") }],
+  ),
+);
+const FILTER = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+function workFolder(): WorkFolder {
+  const work = new WorkFolder(FILTER);
+  ends.push(() => work.remove());
+  return work;
+}
+
+test("the work folder and the filter in it are made anew where they are gone or not whole", () => {
+  const work = workFolder();
+  const first = work.current();
+  expect(statSync(work.filterFile()).size).toBe(FILTER.byteLength);
+  expect(work.current()).toBe(first);
+  rmSync(work.filterFile());
+  expect(statSync(work.filterFile()).size).toBe(FILTER.byteLength);
+  writeFileSync(work.filterFile(), "");
+  expect(statSync(work.filterFile()).size).toBe(FILTER.byteLength);
+  rmSync(first, { recursive: true });
+  const second = work.current();
+  expect(existsSync(second)).toBe(true);
+  expect(statSync(second).mode & 0o777).toBe(0o755);
+  expect(work.filterFile().startsWith(second)).toBe(true);
+  rmSync(second, { recursive: true });
+  writeFileSync(second, "somebody else's");
+  expect(statSync(work.current()).isDirectory()).toBe(true);
+  rmSync(second);
+});
+
+test("a skill of which something was cleared away is written anew, once, beside what its runs still read", async () => {
+  const work = workFolder();
+  const folders = new SkillFolders(() => work.current());
+  const first = await folders.open("digest", files);
+  const again = await folders.open("digest", files);
+  expect(again.path).toBe(first.path);
+  again.close();
+  rmSync(join(first.path, "references"), { recursive: true });
+  const [second, third] = await Promise.all([folders.open("digest", files), folders.open("digest", files)]);
+  expect(second.path).not.toBe(first.path);
+  expect(third.path).toBe(second.path);
+  expect(existsSync(join(second.path, "references/deep/word.txt"))).toBe(true);
+  expect(existsSync(first.path)).toBe(true);
+  first.close();
+  for (let tries = 0; existsSync(first.path) && tries < 1_000; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(readdirSync(work.current())).toEqual([second.path.split("/").at(-1) as string]);
+  second.close();
+  third.close();
+  rmSync(work.current(), { recursive: true });
+  const fourth = await folders.open("digest", files);
+  expect(existsSync(join(fourth.path, "scripts/say.sh"))).toBe(true);
+  fourth.close();
+  const given = await folders.forRun(new Map([["a.txt", new Uint8Array([1])]]));
+  expect(existsSync(join(given.path, "a.txt"))).toBe(true);
+  await given.close();
+});
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
+const sandbox = await Sandbox.open(process.env, log);
+
+test.skipIf(!sandbox.runs("bash"))("a script runs whatever was cleared away since the last one did", async () => {
+  ends.push(() => sandbox.close());
+  const folders = new SkillFolders(() => sandbox.folder());
+  const ran = async () => {
+    const skill = await folders.open("digest", files);
+    const { signal } = new AbortController();
+    const { stdout, exitCode, end } = await sandbox.run({
+      ...{ language: "bash", skill: skill.path, input: null, script: "scripts/say.sh", args: [] },
+      ...{ stdin: "", deadlineMs: 20_000, signal },
+    });
+    skill.close();
+    return { end, exitCode, said: Buffer.from(stdout).toString() };
+  };
+  const worked = { end: "exited", exitCode: 0, said: "here" } as const;
+  expect(await ran()).toEqual(worked);
+  rmSync(join(sandbox.folder(), "filter.bpf"));
+  expect(await ran()).toEqual(worked);
+  for (const name of readdirSync(sandbox.folder())) rmSync(join(sandbox.folder(), name), { recursive: true });
+  expect(await ran()).toEqual(worked);
+  rmSync(sandbox.folder(), { recursive: true });
+  expect(await ran()).toEqual(worked);
+});
