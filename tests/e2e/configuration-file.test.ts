@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { configCommand } from "../../server/cli/config.ts";
 import { importCommand } from "../../server/cli/import.ts";
+import type { KnownFacts } from "../../server/cli/imports/litellm-catalog.ts";
+import { catalogMembers } from "../../server/directory/models/catalog/fill.ts";
 import { serveModels } from "../support/admin.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
+
+const known: KnownFacts = (place, name, given) => catalogMembers(place, name, given, new Date());
 
 let world: World;
 let directory: string;
@@ -245,6 +249,26 @@ describe("a tenant's configuration", () => {
     expect((await config(["apply", await file("half.yaml", text("1")), "--tenant", "halfway"])).out).toBe('+ llms "m"\n1 change made.\n');
   });
 
+  test("keeps the keys a file of keys holds already, and asks for one it can write before it makes any", async () => {
+    await newTenant("keyed");
+    const text = (...names: string[]) =>
+      `${HEAD}resource_groups: [{ name: g }]\napi_keys: [${names.map((name) => `{ resource_group_id: g, name: ${name} }`).join(", ")}]\n`;
+    const apply = async (keys: string, ...names: string[]) =>
+      config(["apply", await file("keyed.yaml", text(...names)), "--tenant", "keyed", "--keys-file", keys]);
+    const keys = await file("kept.json", "");
+    await chmod(keys, 0o644);
+    expect((await apply(keys, "one")).code).toBe(0);
+    const first = JSON.parse(await readFile(keys, "utf8"));
+    expect((await apply(keys, "one", "two")).code).toBe(0);
+    const both = JSON.parse(await readFile(keys, "utf8"));
+    expect([Object.keys(both).length, both]).toMatchObject([2, first]);
+    expect((await stat(keys)).mode & 0o777).toBe(0o600);
+    for (const path of [join(directory, "no-such-directory", "keys.json"), await file("other.json", "[1]")])
+      expect(await apply(path, "one", "two", "three")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("keys") });
+    const dry = ["apply", await file("keyed.yaml", text("one", "two", "three")), "--tenant", "keyed", "--dry-run"];
+    expect(await config(dry)).toMatchObject({ code: 2, out: expect.stringContaining("three") });
+  });
+
   test("is its administrators' alone, who sign in as the tenant's", async () => {
     const account = { tenant_id: "second", username: "keeper", password: ADMIN_PASSWORD, role: "owner" };
     await world.admin.post("/v1/admin/admin-users", account);
@@ -257,7 +281,7 @@ describe("a tenant's configuration", () => {
 });
 
 describe("a configuration of another gateway", () => {
-  const imported = (args: readonly string[], env = {}) => ran((io) => importCommand([...args], env, io));
+  const imported = (args: readonly string[], env = {}) => ran((io) => importCommand([...args], env, known, io));
   const ask = (apiKey: string, model: string) =>
     fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
@@ -289,6 +313,7 @@ something_new: 1
     expect(told.code).toBe(0);
     for (const note of ["wildcard", '"petals"', "usage-based-routing-v2", "callbacks", "master_key", "something_new"])
       expect(told.err).toContain(note);
+    expect(await imported(["litellm", path, "--dry-run"])).toMatchObject({ code: 0, out: "", err: expect.stringContaining("wildcard") });
     const text = await readFile(output, "utf8");
     expect(text).not.toContain("sk-as-it-stands");
     const env = { LITELLM_KEY: "sk-upstream-1", OPENAI_MODEL_LIST_38_API_KEY: "sk-as-it-stands" };
