@@ -75,6 +75,12 @@ test("a pod has room for a full journal, and nobody is killed in the middle of a
   expect(Number(/stop_grace_period: (\d+)s/.exec(read("compose.yaml"))?.[1])).toBeGreaterThan(defaultOf("GW_DRAIN_SECONDS"));
 });
 
+test("who sends calls takes no process out because the database is away", () => {
+  expect(read("compose.fleet.yaml")).toContain("httpchk GET /readyz?for=calls");
+  expect(read("helm/gatehouse/templates/statefulset.yaml")).toMatch(/readinessProbe:\s+httpGet: .*has "runtime".*\/readyz\?for=calls/);
+  expect(read("Dockerfile")).toMatch(/^HEALTHCHECK .*\/readyz\?for=calls/m);
+});
+
 test("the image takes in every workspace that the lock file names", () => {
   const { workspaces } = JSON.parse(readFileSync(`${FOLDER}../package.json`, "utf8")) as { workspaces: string[] };
   const copied = [...read("Dockerfile").matchAll(/^COPY (\S+?)(?:\/package\.json)? \.\//gm)].map(([, from]) => from);
