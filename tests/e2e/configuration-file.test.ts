@@ -230,6 +230,20 @@ describe("a tenant's configuration", () => {
         `${HEAD}resource_groups: [{ name: g, llms: { nobody: { limits: {}, other: {} } } }]`,
         [/llms names "nobody"/, /other is not known here/],
       ],
+      [
+        `${HEAD}resource_groups: [{ name: g, inherit_resources: "yes", group_type: tribe }]
+llms: [{ name: m, provider: echo, routing_group_id: none, context_window: many, input_cost_per_million_tokens: -1, group_ids: g }]
+server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
+        [
+          /resource_groups "g": inherit_resources must be true or false\n/,
+          /resource_groups "g": group_type must be one of organization, team\n/,
+          /llms "m": routing_group_id names "none", which is none of routing_groups\n/,
+          /llms "m": context_window must be a whole number\n/,
+          /llms "m": input_cost_per_million_tokens must be at least 0\n/,
+          /llms "m": group_ids must be a list\n/,
+          /server_configs "s": enabled_tools\[0\] must be text\n/,
+        ],
+      ],
       [`${HEAD}resource_groups: [{ name: g }]\napi_keys: [{ resource_group_id: g, name: k }]`, [/--keys-file/]],
     ] as const) {
       const refused = await config(["apply", await file("wrong.yaml", text), "--tenant", "untouched"]);
@@ -241,12 +255,12 @@ describe("a tenant's configuration", () => {
 
   test("that the gateway refuses in the middle says where, and goes on from there once it is mended", async () => {
     await newTenant("halfway");
-    const text = (price: string) =>
-      `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: p, input_cost_per_million_tokens: ${price} }]\n`;
-    const refused = await config(["apply", await file("half.yaml", text("-1")), "--tenant", "halfway"]);
+    const text = (provider: string) =>
+      `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: ${provider} }]\n`;
+    const refused = await config(["apply", await file("half.yaml", text("nobody")), "--tenant", "halfway"]);
     expect(refused).toMatchObject({ code: 1, out: '+ providers "p"\n' });
-    expect(refused.err).toMatch(/llms "m": POST .* 400: input_cost_per_million_tokens: /);
-    expect((await config(["apply", await file("half.yaml", text("1")), "--tenant", "halfway"])).out).toBe('+ llms "m"\n1 change made.\n');
+    expect(refused.err).toMatch(/llms "m": POST .* 400: provider: /);
+    expect((await config(["apply", await file("half.yaml", text("p")), "--tenant", "halfway"])).out).toBe('+ llms "m"\n1 change made.\n');
   });
 
   test("keeps the keys a file of keys holds already, and asks for one it can write before it makes any", async () => {
