@@ -9,6 +9,7 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
   readonly read_only?: boolean;
+  readonly env_file?: readonly object[];
   readonly tmpfs?: readonly string[];
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
@@ -41,13 +42,15 @@ test("what runs in a container writes to its volume and /tmp alone, without a pr
   const compose = ["compose.yaml", "compose.fleet.yaml"].map((path) => readYaml(read(path)) as { services: Record<string, Service> });
   const gateways = compose.flatMap(({ services }) => Object.values(services).filter(({ image }) => image === "gatehouse"));
   expect(gateways).toHaveLength(4);
-  for (const { read_only, tmpfs, cap_drop, security_opt, volumes } of gateways) {
+  for (const { read_only, tmpfs, cap_drop, security_opt, volumes, env_file } of gateways) {
     expect({ read_only, tmpfs, cap_drop, security_opt }).toEqual({
       read_only: true,
       tmpfs: ["/tmp"],
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
     });
+    // Whatever setting stands beside the file is meant for it.
+    expect(env_file).toEqual([{ path: ".env", required: false }]);
     expect(volumes.map((one) => one.split(":")[1])).toEqual(["/data"]);
   }
   // None shares its data directory, which is one process's own.
