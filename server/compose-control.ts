@@ -103,7 +103,11 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         verified: (verdict) => metrics.chainVerified(verdict),
       })
     : healthOnly(health);
-  const scim = scimApp({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, log });
+  const scim = scimApp({
+    directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
+    log,
+    publicUrl: config.adminPublicUrl,
+  });
   const served = config.roles.includes("control")
     ? {
         fetch: (request: Request, info: { ip: string }) =>
