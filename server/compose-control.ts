@@ -13,7 +13,7 @@ import { pathOf } from "./kernel/request-path.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
 import type { MetricFigures, Telemetry } from "./kernel/telemetry.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { readiness } from "./runtime-plane.ts";
+import { type Health, readiness } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { cardDiscovery } from "./services/agents/discover-card.ts";
@@ -41,7 +41,7 @@ interface ControlParts {
   readonly metrics: Telemetry;
   readonly upstream: ReturnType<typeof upstreamOf>;
   /** Null when ready, else what is missing. */
-  readonly notReady: () => Promise<string | null>;
+  readonly notReady: Health["notReady"];
   /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
   readonly runtime: {
     readonly ledger: Pick<Ledger, "status">;
@@ -60,7 +60,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey, gatewayOrigins } = parts;
   const health = {
     "/healthz": () => Response.json({ status: "ok" }),
-    "/readyz": async () => readyResponse(notReady),
+    "/readyz": async (request: Request) => readyResponse({ notReady }, request),
     "/metrics": async () =>
       new Response(await metrics.render(await parts.otherFigures()), { headers: { "content-type": metrics.contentType } }),
   };
@@ -103,7 +103,11 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         verified: (verdict) => metrics.chainVerified(verdict),
       })
     : healthOnly(health);
-  const scim = scimApp({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, log });
+  const scim = scimApp({
+    directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
+    log,
+    publicUrl: config.adminPublicUrl,
+  });
   const served = config.roles.includes("control")
     ? {
         fetch: (request: Request, info: { ip: string }) =>
@@ -124,14 +128,14 @@ function welcomeOf({ mail, publicUrl }: Configuration, log: Log) {
   return mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(mail.server, mail.from), publicUrl: publicUrl ?? null, log }) };
 }
 
-async function readyResponse(notReady: () => Promise<string | null>): Promise<Response> {
-  const { status, body } = await readiness({ notReady });
+async function readyResponse(health: Health, request: Request): Promise<Response> {
+  const { status, body } = await readiness(health, request.url);
   return Response.json(body, { status });
 }
 
 /** What a process without the control role answers on the control plane's port. */
-function healthOnly(health: Readonly<Record<string, () => Response | Promise<Response>>>) {
+function healthOnly(health: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>) {
   const app = new Hono();
-  for (const [path, handler] of Object.entries(health)) app.get(path, () => handler());
+  for (const [path, handler] of Object.entries(health)) app.get(path, (c) => handler(c.req.raw));
   return { fetch: async (request: Request) => app.fetch(request) };
 }

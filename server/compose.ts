@@ -107,12 +107,14 @@ export async function compose(
 
     const databaseAway = boundedAnswer(() => databaseFailure(db));
     let leaving = false;
-    const notReady = async (): Promise<string | null> =>
+    const notReady = async (calls: boolean): Promise<string | null> =>
       leaving
         ? "the process is about to stop"
         : runtime !== null && !runtime.ledger.accepting()
           ? "the audit journal takes no calls"
-          : databaseAway();
+          : calls
+            ? null
+            : databaseAway();
     const control = openControlPlane(config, { ...shared, db, notReady, runtime, otherFigures: () => group.figures() });
     closers.push(() => control.close());
     await warnOfUnreadableKeys(db, secrets, log);

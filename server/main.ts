@@ -10,6 +10,7 @@ import { restoreCommand } from "./cli/restore.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { configCommand } from "./cli/config.ts";
 import { importCommand } from "./cli/import.ts";
+import type { KnownFacts } from "./cli/imports/litellm-catalog.ts";
 import { verifyCommand } from "./cli/verify.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { ChainUnproven } from "./ledger/recovery.ts";
@@ -19,6 +20,7 @@ import { ConfigurationError } from "./kernel/read-variable.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { onParentExit } from "./runtime/parent-process.ts";
 import { ListenError } from "./runtime/serve.ts";
+import { catalogMembers } from "./directory/models/catalog/fill.ts";
 import { logUnhandledRejections } from "./runtime/unhandled-rejections.ts";
 import { welcome } from "./welcome.ts";
 import { DataDirectoryError } from "./store/data-directory.ts";
@@ -123,12 +125,14 @@ function endWithReader(): void {
   });
 }
 
+const knownFacts: KnownFacts = (place, name, given) => catalogMembers(place, name, given, new Date());
+
 async function main([command = "start", ...rest]: string[]): Promise<void> {
   const io = { stdout: written, stderr: (text: string) => void process.stderr.write(text) };
   if (command !== "start") endWithReader();
   if (command === "audit") process.exit(await auditCommand(rest, io));
   if (command === "config") process.exit(await configCommand(rest, process.env, io));
-  if (command === "import") process.exit(await importCommand(rest, process.env, io));
+  if (command === "import") process.exit(await importCommand(rest, process.env, knownFacts, io));
   if (command === "verify") process.exit(await verifyCommand(rest, Date.now(), io));
   if (command === "backup") process.exit(await backupCommand(rest, process.env, io));
   if (command === "restore") process.exit(await restoreCommand(rest, process.env, io));

@@ -15,8 +15,8 @@ import { FilesInMessages } from "./services/files/in-messages.ts";
 import { withFiles } from "./surfaces/files/with-files.ts";
 
 export interface Health {
-  /** Null when ready, else what is missing. */
-  readonly notReady: () => Promise<string | null>;
+  /** Null when ready, else what is missing; `calls`: for calls alone, which go on while the database is away. */
+  readonly notReady: (calls: boolean) => Promise<string | null>;
 }
 
 interface Env {
@@ -50,7 +50,7 @@ export function runtimePlane(
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
   app.get(DOCUMENT, (c) => c.body(runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
-  app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
+  app.get(ready, (c) => readiness(health, c.req.raw.url).then(({ status, body }) => c.json(body, status)));
   const inMessages = new FilesInMessages(services.files);
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
     const route = { ...rest, surface: withFiles(inMessages, typeof surface === "function" ? surface(services) : surface) };
@@ -102,8 +102,9 @@ async function headOf(answered: Response | Promise<Response>): Promise<Response>
   return response;
 }
 
-export async function readiness(health: Health): Promise<{ status: 200 | 503; body: { status: string; detail?: string } }> {
-  const missing = await health.notReady();
+/** A balancer that asks `?for=calls` takes no process out for a database that all of them miss. */
+export async function readiness(health: Health, url: string): Promise<{ status: 200 | 503; body: { status: string; detail?: string } }> {
+  const missing = await health.notReady(new URL(url).searchParams.get("for") === "calls");
   return missing === null ? { status: 200, body: { status: "ready" } } : { status: 503, body: { status: "not_ready", detail: missing } };
 }
 

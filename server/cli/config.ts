@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -16,11 +16,12 @@ import { toldDocument, toldStep } from "./configuration/told-step.ts";
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]
   gatehouse config plan FILE [--prune]
-  gatehouse config apply FILE [--prune] [--keys-file FILE]
+  gatehouse config apply FILE [--prune] [--keys-file FILE | --dry-run]
 
 The whole configuration of a tenant as one file: export writes it, plan says what would have to change, apply changes it.
 Applied twice it changes nothing the second time. Members that the file does not name stay as they are; --prune also deletes
-the records that a section of the file does not name. Values of new API keys are shown once: they go to --keys-file.
+the records that a section of the file does not name. Values of new API keys are shown once: they go to --keys-file, beside
+those that are in it. apply --dry-run is plan.
 
   --url URL        the control plane (http://127.0.0.1:8081, or GATEHOUSE_ADMIN_URL)
   --tenant ID      the tenant (default, or GATEHOUSE_TENANT)
@@ -35,6 +36,7 @@ const OPTIONS = {
   output: { type: "string" },
   all: { type: "boolean", default: false },
   prune: { type: "boolean", default: false },
+  "dry-run": { type: "boolean", default: false },
   "keys-file": { type: "string" },
   help: { type: "boolean", default: false },
 } as const;
@@ -68,7 +70,7 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     const current = await readCurrent(api);
     const steps = planOf(file, current, env, values.prune);
     const documents = await documentSteps(file, current, api);
-    if (action === "plan") return await tellPlan(steps, documents, io);
+    if (action === "plan" || values["dry-run"]) return await tellPlan(steps, documents, io);
     return await apply(steps, documents, api, current, values["keys-file"], io);
   } catch (error) {
     io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
@@ -89,7 +91,7 @@ async function apply(
     throw new Error(
       `${newKeys.length} new API key${newKeys.length === 1 ? "" : "s"} will be shown this once: say where to with --keys-file FILE`,
     );
-  const keys: Record<string, string> = {};
+  const keys = newKeys.length === 0 || keysFile === undefined ? {} : keptKeys(keysFile);
   let done = 0;
   for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
   for (const step of documents) {
@@ -107,11 +109,32 @@ async function apply(
     if (apiKey !== null && keysFile !== undefined) {
       keys[step.name] = apiKey;
       // Written at once: what comes after may fail, and a key is never shown again.
-      writeFileSync(keysFile, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+      writeKeys(keysFile, keys);
     }
     if (changed) await io.stdout(toldStep(step));
     return changed ? 1 : 0;
   }
+}
+
+/** Keys of an earlier file stay: they are shown nowhere else. Throws before anything is done where they could not be kept. */
+function keptKeys(path: string): Record<string, string> {
+  let kept: unknown = {};
+  try {
+    const text = readFileSync(path, "utf8");
+    if (text.trim() !== "") kept = JSON.parse(text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw new Error(`--keys-file ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+  if (typeof kept !== "object" || kept === null || Array.isArray(kept))
+    throw new Error(`--keys-file ${path}: holds something else than API keys by their names`);
+  const keys = kept as Record<string, string>;
+  writeKeys(path, keys);
+  return keys;
+}
+
+function writeKeys(path: string, keys: Readonly<Record<string, string>>): void {
+  writeFileSync(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(path, 0o600);
 }
 
 async function at<T>(about: string, work: () => Promise<T>): Promise<T> {

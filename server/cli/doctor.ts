@@ -90,7 +90,8 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
   try {
     database = await openAuditDatabase({ url: config.databaseUrl, dataDir: config.dataDir });
   } catch (error) {
-    yield finding("wrong", "database", (error as Error).message);
+    const about = config.databaseUrl === undefined ? "" : "DATABASE_URL cannot be used: ";
+    yield finding("wrong", "database", `${about}${(error as Error).message}`);
     return;
   }
   try {

@@ -9,24 +9,26 @@ import { KINDS } from "./configuration/kinds.ts";
 import type { Environment } from "./configuration/secrets.ts";
 import type { Imported } from "./imports/imported.ts";
 import { importLitellm } from "./imports/litellm.ts";
+import type { KnownFacts } from "./imports/litellm-catalog.ts";
 import { importModelList } from "./imports/openrouter.ts";
 import { importPortkey } from "./imports/portkey.ts";
 
 const USAGE = `Usage:
-  gatehouse import litellm CONFIG.yaml [--group NAME] [--output FILE]
-  gatehouse import portkey CONFIG.json [--group NAME] [--output FILE]
-  gatehouse import openrouter MODELS.json [--group NAME] [--url BASE_URL] [--output FILE]
+  gatehouse import litellm CONFIG.yaml [--group NAME] [--output FILE | --dry-run]
+  gatehouse import portkey CONFIG.json [--group NAME] [--output FILE | --dry-run]
+  gatehouse import openrouter MODELS.json [--group NAME] [--url BASE_URL] [--output FILE | --dry-run]
 
 Writes another gateway's configuration as a file for \`gatehouse config apply\`, and tells what has no equal. Nothing is sent
 anywhere, and no secret is copied: the file names the variables that hold them. Other variables that LiteLLM's file names,
 for addresses and regions, are read here.
 
   --group NAME   the resource group that gets the models (imported)
+  --dry-run      writes no file, and only tells what it would hold and what has no equal
   --url URL      where an OpenAI-compatible list of models comes from (https://openrouter.ai/api/v1)
 `;
 
 /** `gatehouse import ...`. Resolves with the exit code; never throws. */
-export async function importCommand(argv: string[], env: Environment, io: CommandIo): Promise<number> {
+export async function importCommand(argv: string[], env: Environment, known: KnownFacts, io: CommandIo): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
       args: argv,
@@ -34,6 +36,7 @@ export async function importCommand(argv: string[], env: Environment, io: Comman
         group: { type: "string", default: "imported" },
         output: { type: "string" },
         url: { type: "string", default: "https://openrouter.ai/api/v1" },
+        "dry-run": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
       allowPositionals: true,
@@ -45,9 +48,13 @@ export async function importCommand(argv: string[], env: Environment, io: Comman
     const [from, path, ...rest] = positionals;
     if (path === undefined || rest.length > 0) throw new Error(`cannot understand "import ${positionals.join(" ")}"\n${USAGE}`);
     const text = readFileSync(path, "utf8");
-    const imported = read(from ?? "", text, { ...values, name: basename(path).replace(/\.[^.]*$/, "") }, env);
+    const imported = await read(from ?? "", text, { ...values, name: basename(path).replace(/\.[^.]*$/, "") }, env, known);
     const file = { format: FORMAT, ...imported.file(KINDS.map(({ section }) => section)) };
     const written = `${headOf(from ?? "", imported)}${yamlOf(file)}`;
+    if (values["dry-run"]) {
+      io.stderr(summaryOf(imported, undefined));
+      return 0;
+    }
     if (values.output === undefined) await io.stdout(written);
     else writeFileSync(values.output, written);
     io.stderr(summaryOf(imported, values.output));
@@ -64,8 +71,8 @@ interface Asked {
   readonly name: string;
 }
 
-function read(from: string, text: string, { group, url, name }: Asked, env: Environment): Imported {
-  if (from === "litellm") return importLitellm(text, group, env);
+async function read(from: string, text: string, { group, url, name }: Asked, env: Environment, known: KnownFacts): Promise<Imported> {
+  if (from === "litellm") return importLitellm(text, group, env, known);
   if (from === "portkey") return importPortkey(text, group, name);
   if (from === "openrouter") return importModelList(text, group, url);
   throw new Error(`cannot import from "${from}"\n${USAGE}`);

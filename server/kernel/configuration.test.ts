@@ -109,3 +109,12 @@ test.each([
 ])("GW_PUBLIC_URL may not be %s: it is made part of other addresses as it is", (url) => {
   expect(refusal({ GW_PUBLIC_URL: url })).toStartWith("GW_PUBLIC_URL must be an address such as https://gateway.example");
 });
+
+test("a password in an address where none belongs is not shown", () => {
+  expect(refusal({ GW_PUBLIC_URL: "https://me:hunter2@gateway.example" })).toEndWith('(it is "https://***@gateway.example")');
+});
+
+test("both planes on one port are refused by name, and two free ones are not", () => {
+  expect(refusal({ GW_ADMIN_PORT: "8080" })).toBe("GW_RUNTIME_PORT and GW_ADMIN_PORT must be two ports, and both are 8080");
+  expect(readConfiguration({ GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }).adminPort).toBe(0);
+});

@@ -88,10 +88,14 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
   const mailSender = readVariable(env, "GW_SMTP_FROM");
   if ((mailServer === undefined) !== (mailSender === undefined))
     throw new ConfigurationError("GW_SMTP_URL and GW_SMTP_FROM must be set together");
+  const runtimePort = readVariable(env, "GW_RUNTIME_PORT") as number;
+  const adminPort = readVariable(env, "GW_ADMIN_PORT") as number;
+  if (runtimePort === adminPort && runtimePort !== 0)
+    throw new ConfigurationError(`GW_RUNTIME_PORT and GW_ADMIN_PORT must be two ports, and both are ${adminPort}`);
   return {
     host,
-    runtimePort: readVariable(env, "GW_RUNTIME_PORT") as number,
-    adminPort: readVariable(env, "GW_ADMIN_PORT") as number,
+    runtimePort,
+    adminPort,
     publicUrl: readVariable(env, "GW_PUBLIC_URL"),
     adminPublicUrl: readVariable(env, "GW_ADMIN_PUBLIC_URL"),
     trustedProxies: readVariable(env, "GW_TRUSTED_PROXIES") as TrustedProxies,

@@ -15,6 +15,7 @@ export function readVariable<N extends Name>(
   if (value === undefined) return undefined;
   const parsed = variable.schema.safeParse(value);
   if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[N]["schema"]>;
-  const shown = variable.secret ? "" : ` (it is ${JSON.stringify(value)})`;
+  // A password that was put into an address where none belongs is one all the same.
+  const shown = variable.secret ? "" : ` (it is ${JSON.stringify(value.replace(/\/\/[^/]*@/, "//***@"))})`;
   throw new ConfigurationError(`${name} ${parsed.error.issues[0]?.message ?? "is not valid"}${shown}`);
 }

@@ -93,7 +93,8 @@ export const VARIABLES = {
   },
   GW_ADMIN_PUBLIC_URL: {
     schema: publicUrl,
-    meaning: "address of the control plane as browsers know it, for sign-in by identity providers; without it the one each request came to",
+    meaning:
+      "address of the control plane as browsers and directories know it, for sign-in by identity providers and the addresses of what is provisioned; without it the one each request came to",
   },
   GW_TRUSTED_PROXIES: {
     schema: trustedProxies,

@@ -149,7 +149,7 @@ test("a backup that was cut off or changed is not restored, and says so", async 
     Buffer.concat([whole.subarray(0, half), Buffer.from([(whole[half] as number) ^ 1]), whole.subarray(half + 1)]),
   ]) {
     writeFileSync(damaged, bytes);
-    expect(await command(["backup", "--verify", damaged])).toMatchObject({ code: 1 });
+    expect(await command(["backup", "--verify", damaged])).toMatchObject({ code: 1, output: expect.stringContaining(`${damaged} is `) });
     expect(await command(["restore", damaged, "--data-dir", dataDir])).toMatchObject({ code: 3 });
     expect(existsSync(join(dataDir, "postgresql"))).toBe(false);
     await rm(dataDir, { recursive: true, force: true });

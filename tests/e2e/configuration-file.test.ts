@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { configCommand } from "../../server/cli/config.ts";
 import { importCommand } from "../../server/cli/import.ts";
+import type { KnownFacts } from "../../server/cli/imports/litellm-catalog.ts";
+import { catalogMembers } from "../../server/directory/models/catalog/fill.ts";
 import { serveModels } from "../support/admin.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
+
+const known: KnownFacts = (place, name, given) => catalogMembers(place, name, given, new Date());
 
 let world: World;
 let directory: string;
@@ -226,6 +230,20 @@ describe("a tenant's configuration", () => {
         `${HEAD}resource_groups: [{ name: g, llms: { nobody: { limits: {}, other: {} } } }]`,
         [/llms names "nobody"/, /other is not known here/],
       ],
+      [
+        `${HEAD}resource_groups: [{ name: g, inherit_resources: "yes", group_type: tribe }]
+llms: [{ name: m, provider: echo, routing_group_id: none, context_window: many, input_cost_per_million_tokens: -1, group_ids: g }]
+server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
+        [
+          /resource_groups "g": inherit_resources must be true or false\n/,
+          /resource_groups "g": group_type must be one of organization, team\n/,
+          /llms "m": routing_group_id names "none", which is none of routing_groups\n/,
+          /llms "m": context_window must be a whole number\n/,
+          /llms "m": input_cost_per_million_tokens must be at least 0\n/,
+          /llms "m": group_ids must be a list\n/,
+          /server_configs "s": enabled_tools\[0\] must be text\n/,
+        ],
+      ],
       [`${HEAD}resource_groups: [{ name: g }]\napi_keys: [{ resource_group_id: g, name: k }]`, [/--keys-file/]],
     ] as const) {
       const refused = await config(["apply", await file("wrong.yaml", text), "--tenant", "untouched"]);
@@ -237,12 +255,32 @@ describe("a tenant's configuration", () => {
 
   test("that the gateway refuses in the middle says where, and goes on from there once it is mended", async () => {
     await newTenant("halfway");
-    const text = (price: string) =>
-      `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: p, input_cost_per_million_tokens: ${price} }]\n`;
-    const refused = await config(["apply", await file("half.yaml", text("-1")), "--tenant", "halfway"]);
+    const text = (provider: string) =>
+      `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: ${provider} }]\n`;
+    const refused = await config(["apply", await file("half.yaml", text("nobody")), "--tenant", "halfway"]);
     expect(refused).toMatchObject({ code: 1, out: '+ providers "p"\n' });
-    expect(refused.err).toMatch(/llms "m": POST .* 400: input_cost_per_million_tokens: /);
-    expect((await config(["apply", await file("half.yaml", text("1")), "--tenant", "halfway"])).out).toBe('+ llms "m"\n1 change made.\n');
+    expect(refused.err).toMatch(/llms "m": POST .* 400: provider: /);
+    expect((await config(["apply", await file("half.yaml", text("p")), "--tenant", "halfway"])).out).toBe('+ llms "m"\n1 change made.\n');
+  });
+
+  test("keeps the keys a file of keys holds already, and asks for one it can write before it makes any", async () => {
+    await newTenant("keyed");
+    const text = (...names: string[]) =>
+      `${HEAD}resource_groups: [{ name: g }]\napi_keys: [${names.map((name) => `{ resource_group_id: g, name: ${name} }`).join(", ")}]\n`;
+    const apply = async (keys: string, ...names: string[]) =>
+      config(["apply", await file("keyed.yaml", text(...names)), "--tenant", "keyed", "--keys-file", keys]);
+    const keys = await file("kept.json", "");
+    await chmod(keys, 0o644);
+    expect((await apply(keys, "one")).code).toBe(0);
+    const first = JSON.parse(await readFile(keys, "utf8"));
+    expect((await apply(keys, "one", "two")).code).toBe(0);
+    const both = JSON.parse(await readFile(keys, "utf8"));
+    expect([Object.keys(both).length, both]).toMatchObject([2, first]);
+    expect((await stat(keys)).mode & 0o777).toBe(0o600);
+    for (const path of [join(directory, "no-such-directory", "keys.json"), await file("other.json", "[1]")])
+      expect(await apply(path, "one", "two", "three")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("keys") });
+    const dry = ["apply", await file("keyed.yaml", text("one", "two", "three")), "--tenant", "keyed", "--dry-run"];
+    expect(await config(dry)).toMatchObject({ code: 2, out: expect.stringContaining("three") });
   });
 
   test("is its administrators' alone, who sign in as the tenant's", async () => {
@@ -257,7 +295,7 @@ describe("a tenant's configuration", () => {
 });
 
 describe("a configuration of another gateway", () => {
-  const imported = (args: readonly string[], env = {}) => ran((io) => importCommand([...args], env, io));
+  const imported = (args: readonly string[], env = {}) => ran((io) => importCommand([...args], env, known, io));
   const ask = (apiKey: string, model: string) =>
     fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
       method: "POST",
@@ -289,6 +327,7 @@ something_new: 1
     expect(told.code).toBe(0);
     for (const note of ["wildcard", '"petals"', "usage-based-routing-v2", "callbacks", "master_key", "something_new"])
       expect(told.err).toContain(note);
+    expect(await imported(["litellm", path, "--dry-run"])).toMatchObject({ code: 0, out: "", err: expect.stringContaining("wildcard") });
     const text = await readFile(output, "utf8");
     expect(text).not.toContain("sk-as-it-stands");
     const env = { LITELLM_KEY: "sk-upstream-1", OPENAI_MODEL_LIST_38_API_KEY: "sk-as-it-stands" };

@@ -57,6 +57,25 @@ test("what needs the database says so while it is away: 503, and not that the ga
   expect((await login()).status).toBe(200);
 });
 
+test("for calls alone a process is ready while the database is away, and serves them", async () => {
+  const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups");
+  const { key } = await admin.post(`/v1/admin/resource-groups/${groups[0].id}/api-keys`, { name: "caller" });
+  const call = () =>
+    fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key },
+      body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "x" }] }),
+    });
+  expect((await call()).status).toBe(200);
+  await proxy.stop();
+  for (const plane of [gateway.adminUrl, gateway.runtimeUrl]) {
+    expect((await ready(plane))[0]).toBe(503);
+    expect((await fetch(`${plane}/readyz?for=calls`)).status).toBe(200);
+  }
+  expect((await call()).status).toBe(200);
+  await proxy.start();
+});
+
 test("a database that takes connections and says nothing is told of by /readyz in time, on both planes", async () => {
   proxy.silence();
   for (const plane of [gateway.adminUrl, gateway.runtimeUrl])

@@ -9,6 +9,7 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
   readonly read_only?: boolean;
+  readonly env_file?: readonly object[];
   readonly tmpfs?: readonly string[];
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
@@ -41,13 +42,15 @@ test("what runs in a container writes to its volume and /tmp alone, without a pr
   const compose = ["compose.yaml", "compose.fleet.yaml"].map((path) => readYaml(read(path)) as { services: Record<string, Service> });
   const gateways = compose.flatMap(({ services }) => Object.values(services).filter(({ image }) => image === "gatehouse"));
   expect(gateways).toHaveLength(4);
-  for (const { read_only, tmpfs, cap_drop, security_opt, volumes } of gateways) {
+  for (const { read_only, tmpfs, cap_drop, security_opt, volumes, env_file } of gateways) {
     expect({ read_only, tmpfs, cap_drop, security_opt }).toEqual({
       read_only: true,
       tmpfs: ["/tmp"],
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
     });
+    // Whatever setting stands beside the file is meant for it.
+    expect(env_file).toEqual([{ path: ".env", required: false }]);
     expect(volumes.map((one) => one.split(":")[1])).toEqual(["/data"]);
   }
   // None shares its data directory, which is one process's own.
@@ -73,6 +76,12 @@ test("a pod has room for a full journal, and nobody is killed in the middle of a
   );
   expect(Number(/drainSeconds: (\d+)/.exec(read("helm/gatehouse/values.yaml"))?.[1])).toBe(defaultOf("GW_DRAIN_SECONDS"));
   expect(Number(/stop_grace_period: (\d+)s/.exec(read("compose.yaml"))?.[1])).toBeGreaterThan(defaultOf("GW_DRAIN_SECONDS"));
+});
+
+test("who sends calls takes no process out because the database is away", () => {
+  expect(read("compose.fleet.yaml")).toContain("httpchk GET /readyz?for=calls");
+  expect(read("helm/gatehouse/templates/statefulset.yaml")).toMatch(/readinessProbe:\s+httpGet: .*has "runtime".*\/readyz\?for=calls/);
+  expect(read("Dockerfile")).toMatch(/^HEALTHCHECK .*\/readyz\?for=calls/m);
 });
 
 test("the image takes in every workspace that the lock file names", () => {

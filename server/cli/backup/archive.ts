@@ -39,12 +39,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
       while ((await bytes.next()).done !== true);
     }
   } catch (error) {
-    if (error instanceof BackupDamaged || (error as NodeJS.ErrnoException).code === "ENOENT") throw error;
-    if (
-      error instanceof SyntaxError ||
-      /^Z_|zlib|gzip|incorrect|unexpected end/i.test(`${(error as NodeJS.ErrnoException).code} ${(error as Error).message}`)
-    )
-      throw new BackupDamaged(`${path} is not a whole backup: ${(error as Error).message}`, { cause: error });
+    if (error instanceof SyntaxError) throw new BackupDamaged(`${path} is not a whole backup: ${error.message}`, { cause: error });
     throw error;
   } finally {
     reader.close();
@@ -109,8 +104,17 @@ class ArchiveReader {
   }
 
   private async more(): Promise<void> {
-    const next = await this.source.next();
+    const next = await this.source.next().catch((error: NodeJS.ErrnoException) => {
+      throw unreadable(this.path, error);
+    });
     if (next.done === true) throw new BackupDamaged(`${this.path} is not a whole backup: it ends too early`);
     this.held = this.held.byteLength === 0 ? next.value : Buffer.concat([this.held, next.value]);
   }
+}
+
+/** Whoever reads a piece hears of it, as whoever reads an entry does. */
+function unreadable(path: string, error: NodeJS.ErrnoException): Error {
+  if (/^Z_|zlib|gzip|incorrect|unexpected end/i.test(`${error.code} ${error.message}`))
+    return new BackupDamaged(`${path} is not a whole backup: ${error.message}`, { cause: error });
+  return new Error(`${path} cannot be read: ${error.message}`, { cause: error });
 }

@@ -1,7 +1,7 @@
 import type { ConfigApi } from "./admin-api.ts";
 import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
 import { KINDS_IN_FILES, type Kind, KINDS } from "./kinds.ts";
-import { membersTaken, membersTakingNull } from "./members.ts";
+import { membersTaken, membersTakingNull, propertiesOf } from "./members.ts";
 import { entryName } from "./entry-name.ts";
 import { Names } from "./names.ts";
 import { withoutPlaces } from "./places.ts";
@@ -24,6 +24,9 @@ export interface Current {
   readonly taken: ReadonlyMap<string, ReadonlySet<string>>;
   /** Those of them that may be null. */
   readonly nullable: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What each of a record's members may be, by section, and the document it stands in. */
+  readonly bodies: ReadonlyMap<string, ConfigEntry>;
+  readonly document: ConfigEntry;
   /** The members that can be changed later. */
   readonly changeable: ReadonlyMap<string, ReadonlySet<string>>;
   /** The tenant's own settings; null for an administrator who may not read them. */
@@ -47,10 +50,12 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
   }
   const taken = new Map<string, ReadonlySet<string>>();
   const nullable = new Map<string, ReadonlySet<string>>();
+  const bodies = new Map<string, ConfigEntry>();
   const changeable = new Map<string, ReadonlySet<string>>();
   const records = new Map<string, CurrentRecord[]>();
   for (const kind of KINDS_IN_FILES) {
     const made = kind.createPath?.replace("{resource_group_id}", "{id}") ?? kind.path;
+    bodies.set(kind.section, propertiesOf(document, "POST", made));
     taken.set(kind.section, membersTaken(document, "POST", made));
     nullable.set(kind.section, membersTakingNull(document, "POST", made));
     changeable.set(kind.section, membersTaken(document, "PATCH", `${kind.path}/{id}`));
@@ -68,6 +73,8 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
     records,
     taken,
     nullable,
+    bodies,
+    document,
     changeable,
     tenantMembers,
     tenant: await readTenant(api, tenantMembers, names),

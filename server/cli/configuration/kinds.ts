@@ -49,7 +49,14 @@ export const KINDS: readonly Kind[] = [
   },
   { section: "providers", path: "/v1/admin/providers", list: "providers", key: ["provider_key"], secrets: ["api_key"] },
   { section: "routing_groups", path: "/v1/admin/llm-router/routing-groups", list: "routing_groups", key: ["id"] },
-  { section: "llms", path: "/v1/admin/llms", list: "llms", key: ["name"], references: GROUPS, secrets: ["api_key"] },
+  {
+    section: "llms",
+    path: "/v1/admin/llms",
+    list: "llms",
+    key: ["name"],
+    references: { ...GROUPS, routing_group_id: "routing_groups" },
+    secrets: ["api_key"],
+  },
   {
     section: "knowledge_bases",
     path: "/v1/admin/knowledgebases",

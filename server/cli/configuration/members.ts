@@ -9,7 +9,7 @@ export function membersTaken(document: ConfigEntry, method: string, path: string
 /** Those of them that may be null: there nothing at all and an empty list are two things, such as every tool and none. */
 export function membersTakingNull(document: ConfigEntry, method: string, path: string): ReadonlySet<string> {
   const takesNull = (schema: unknown): boolean => {
-    const one = resolved(document, schema);
+    const one = referredSchema(document, schema);
     const choices = at(one, "anyOf");
     return at(one, "type") === "null" || (Array.isArray(choices) && choices.some(takesNull));
   };
@@ -17,10 +17,11 @@ export function membersTakingNull(document: ConfigEntry, method: string, path: s
   return new Set(properties.filter(([, schema]) => takesNull(schema)).map(([member]) => member));
 }
 
-function propertiesOf(document: ConfigEntry, method: string, path: string): ConfigEntry {
+/** The members of a request's body, each with its schema. */
+export function propertiesOf(document: ConfigEntry, method: string, path: string): ConfigEntry {
   const operation = at(at(at(document, "paths"), path), method.toLowerCase());
   const content = at(at(operation, "requestBody"), "content");
-  const schema = resolved(document, at(at(content, "application/json"), "schema"));
+  const schema = referredSchema(document, at(at(content, "application/json"), "schema"));
   const properties = at(schema, "properties");
   if (!isConfigEntry(properties)) throw new Error(`the gateway's document knows no body of ${method} ${path}: is it of another release?`);
   return properties;
@@ -30,7 +31,7 @@ function at(value: unknown, name: string): unknown {
   return isConfigEntry(value) ? value[name] : undefined;
 }
 
-function resolved(document: ConfigEntry, schema: unknown): unknown {
+export function referredSchema(document: ConfigEntry, schema: unknown): unknown {
   const ref = at(schema, "$ref");
   if (typeof ref !== "string") return schema;
   return ref

@@ -5,6 +5,7 @@ import { KINDS_IN_FILES, type Kind } from "./kinds.ts";
 import { entryName } from "./entry-name.ts";
 import { withoutPlaces } from "./places.ts";
 import { type Environment, withSecrets } from "./secrets.ts";
+import { faultsOf } from "./value-faults.ts";
 import type { ConfigEntry } from "./value.ts";
 
 /** What is to be done with one record. */
@@ -23,7 +24,7 @@ export type Step =
 
 /**
  * What makes a tenant as a file wants it, in an order that can be carried out. Throws one error that names all that cannot be,
- * before anything is written: members, names and variables that are not there.
+ * before anything is written: members, names and variables that are not there, and values that no member takes.
  */
 export function planOf(file: ConfigurationFile, current: Current, env: Environment, prune: boolean): Step[] {
   const wrong: string[] = [];
@@ -37,6 +38,7 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
       const found = records.find((record) => record.name === name);
       const { entry: wanted, unset } = withSecrets(entry, env);
       wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, known));
+      wrong.push(...wrongValues(kind, name, wanted, current));
       if (found === undefined) {
         for (const variable of unset) wrong.push(`${kind.section} "${name}": ${variable} is not set`);
         const forward = (kind.later ?? []).filter((member) => wanted[member] !== undefined && wanted[member] !== null);
@@ -72,6 +74,15 @@ function unknownMembers(kind: Kind, name: string, entry: ConfigEntry, current: C
   return Object.keys(entry)
     .filter((member) => !taken.has(member) && !kind.key.includes(member))
     .map((member) => `${kind.section} "${name}": ${member} is not known here`);
+}
+
+/** Of secrets nothing is told: what stands in one may be one. */
+function wrongValues(kind: Kind, name: string, entry: ConfigEntry, current: Current): string[] {
+  const body = current.bodies.get(kind.section) ?? {};
+  return Object.entries(entry)
+    .filter(([member]) => kind.secrets?.includes(member) !== true)
+    .flatMap(([member, value]) => faultsOf(current.document, body[member], value, member))
+    .map((fault) => `${kind.section} "${name}": ${fault}`);
 }
 
 function unknownNames(kind: Kind, name: string, entry: ConfigEntry, known: (section: string, name: string) => boolean): string[] {

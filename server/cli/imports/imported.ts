@@ -7,11 +7,22 @@ export class Imported {
   readonly notes: string[] = [];
   /** Variables that the file names, and where what they are to hold stands today. */
   readonly variables = new Map<string, string>();
+  /** Models of which nobody knows what they cost. */
+  readonly #unpriced = new Set<string>();
   /** Variables by what makes the secret in them another one. */
   private readonly named = new Map<string, string>();
 
   note(text: string): void {
     if (!this.notes.includes(text)) this.notes.push(text);
+  }
+
+  unpriced(model: string): void {
+    this.#unpriced.add(model);
+  }
+
+  noteUnpriced(): void {
+    const names = [...this.#unpriced].map((name) => `"${name}"`).join(", ");
+    if (names !== "") this.note(`no price is known for ${names}: their calls cost nothing in budgets until it is set`);
   }
 
   add(section: string, name: string, entry: ConfigEntry): void {

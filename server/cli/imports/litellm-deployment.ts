@@ -15,6 +15,10 @@ export interface Deployment {
   /** What LiteLLM weighs deployments of one name by: the first of these that the first of them has. */
   readonly weights: readonly (number | null)[];
   readonly order: number | null;
+  /** The model that is behind the provider's name for it, as LiteLLM names it, where the file says so. */
+  readonly base: string | null;
+  /** The entry in a note. */
+  readonly at: string;
 }
 
 const MODES: Readonly<Record<string, string>> = {
@@ -81,6 +85,30 @@ const READ_INFO = new Set([
   "db_model",
 ]);
 
+const A_TIMEOUT = "a routing group has a timeout for each attempt; GW_UPSTREAM_TIMEOUT_SECONDS is that of all others";
+const A_BUDGET = "set it as the budget of this model in the resource group (docs/guides/limits.md)";
+const AN_ACCOUNT = "give the keys of the account; roles are not assumed and profiles not read";
+const OF_THE_CALLER = "callers send it; only default_temperature, default_max_tokens and system_prompt are set for them";
+
+/** What does their work here, of members that no record has. */
+const ANSWERED_BY_OTHERS: Readonly<Record<string, string>> = {
+  timeout: A_TIMEOUT,
+  stream_timeout: A_TIMEOUT,
+  max_retries: "a routing group has num_retries",
+  max_budget: A_BUDGET,
+  budget_duration: A_BUDGET,
+  aws_profile_name: AN_ACCOUNT,
+  aws_role_name: AN_ACCOUNT,
+  aws_session_name: AN_ACCOUNT,
+  aws_web_identity_token: AN_ACCOUNT,
+  reasoning_effort: OF_THE_CALLER,
+  thinking: OF_THE_CALLER,
+  top_p: OF_THE_CALLER,
+  stop: OF_THE_CALLER,
+  access_groups: "grant the model to a resource group for each (group_ids)",
+  additional_drop_params: "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
+};
+
 /** Modes of LiteLLM's own list of models, for entries that leave theirs to it. */
 const MODES_BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/rerank/, "rerank"],
@@ -128,16 +156,20 @@ export function readDeployment(
     into.note(`${at}: models of the mode ${String(info["mode"] ?? "rerank")} are not served, so it was left out`);
     return null;
   }
-  for (const member of Object.keys(params)) if (!READ.has(member)) into.note(`${at}.litellm_params.${member}: has no equal`);
+  for (const member of Object.keys(params))
+    if (!READ.has(member)) into.note(`${at}.litellm_params.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
   for (const [member, variable] of unset) into.note(`${at}.litellm_params.${member}: ${notSet(variable)}`);
-  for (const member of Object.keys(info)) if (!READ_INFO.has(member)) into.note(`${at}.model_info.${member}: has no equal`);
+  for (const member of Object.keys(info))
+    if (!READ_INFO.has(member)) into.note(`${at}.model_info.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
   for (const member of Object.keys(item)) if (!READ_ITEM.has(member)) into.note(`${at}.${member}: is not known and was left out`);
   return {
     publicName,
     provider,
-    model: { model_name: name, ...(mode === undefined ? {} : { modes: [mode] }), ...settingsOf(params, info, at, into) },
+    model: { model_name: name, ...(mode === undefined ? {} : { modes: [mode] }), ...settingsOf(params, info) },
     weights: [params["weight"], params["rpm"], params["tpm"]].map(numberWritten),
     order: numberWritten(params["order"]),
+    base: typeof info["base_model"] === "string" ? info["base_model"] : null,
+    at,
   };
 }
 
@@ -156,7 +188,7 @@ interface UpstreamModel {
   readonly region: string | null;
 }
 
-function splitModel(model: string, given: ConfigValue | undefined): UpstreamModel {
+export function splitModel(model: string, given: ConfigValue | undefined): UpstreamModel {
   const [prefix = "", ...rest] = model.split("/");
   if (typeof given === "string") return { prefix: given, name: prefix === given ? rest.join("/") : model, region: null };
   if (rest.length === 0) return { prefix: providerOfPlainName(model), name: model, region: null };
@@ -175,7 +207,7 @@ function credentialOf(params: ConfigEntry, config: ConfigEntry, at: string, into
   return isConfigEntry(found?.["credential_values"]) ? found["credential_values"] : {};
 }
 
-function settingsOf(params: ConfigEntry, info: ConfigEntry, at: string, into: Imported): ConfigEntry {
+function settingsOf(params: ConfigEntry, info: ConfigEntry): ConfigEntry {
   const found: Record<string, ConfigValue> = {};
   const set = (member: string, value: number | null): void => {
     if (value !== null) found[member] = value;
@@ -197,7 +229,5 @@ function settingsOf(params: ConfigEntry, info: ConfigEntry, at: string, into: Im
   if (typeof info["supports_vision"] === "boolean") found["supports_vision"] = info["supports_vision"];
   if (typeof info["supports_function_calling"] === "boolean") found["supports_tools"] = info["supports_function_calling"];
   if (typeof info["description"] === "string") found["description"] = info["description"];
-  if (info["base_model"] !== undefined)
-    into.note(`${at}.model_info.base_model: prices are found by the model's own name; what has none costs nothing in budgets, so set them`);
   return found;
 }

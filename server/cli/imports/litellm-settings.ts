@@ -21,6 +21,8 @@ const STRATEGIES: Readonly<Record<string, string>> = {
   "cost-based-routing": "cost-based",
 };
 
+const OF_A_GROUP = "budgets, rates and calls at once are limits of a resource group and its models (docs/guides/limits.md)";
+
 /** What another setting here does, or what needs none. */
 const ANSWERED: Readonly<Record<string, string>> = {
   "litellm_settings.drop_params": "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
@@ -35,6 +37,23 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "general_settings.master_key": "administrators sign in with an account; applications get API keys of a resource group, with new values",
   "general_settings.database_url": "the gateway has its own (DATABASE_URL, or the one it brings)",
   "general_settings.alerting": "alerts are listed by the control plane; see docs/guides/limits.md",
+  "general_settings.alert_types": "alerts are listed by the control plane; see docs/guides/limits.md",
+  "general_settings.max_parallel_requests": OF_A_GROUP,
+  "general_settings.global_max_parallel_requests": OF_A_GROUP,
+  "general_settings.store_model_in_db": "what is configured is always in the database; `gatehouse config export` writes it as a file",
+  "general_settings.enforce_user_param": "people have accounts and tokens of their own (docs/guides/portal-api.md)",
+  "general_settings.pass_through_endpoints": "only what is understood is passed on; see docs/reference/surfaces.md",
+  "litellm_settings.default_internal_user_params": OF_A_GROUP,
+  "litellm_settings.max_internal_user_budget": OF_A_GROUP,
+  "litellm_settings.internal_user_budget_duration": OF_A_GROUP,
+  "litellm_settings.default_team_settings": "a team is a resource group below this one, with limits and models of its own",
+  "litellm_settings.default_team_params": "a team is a resource group below this one, with limits and models of its own",
+  "litellm_settings.default_key_generate_params": OF_A_GROUP,
+  "litellm_settings.upperbound_key_generate_params": OF_A_GROUP,
+  "router_settings.enable_pre_call_checks": "members of a routing group are chosen within the rates and the allowed regions of each",
+  "router_settings.provider_budget_config": "budgets are of resource groups, and of models in them (docs/guides/limits.md)",
+  "router_settings.retry_policy": "num_retries is for every failure that another attempt may mend",
+  "router_settings.model_group_retry_policy": "num_retries is for every failure that another attempt may mend",
   "router_settings.redis_host": "counters are shared by VALKEY_URL",
   "router_settings.redis_password": "counters are shared by VALKEY_URL",
   "router_settings.redis_port": "counters are shared by VALKEY_URL",

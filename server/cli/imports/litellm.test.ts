@@ -1,11 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import { catalogMembers } from "../../directory/models/catalog/fill.ts";
 import { KINDS } from "../configuration/kinds.ts";
 import type { ConfigEntry } from "../configuration/value.ts";
 import { importLitellm } from "./litellm.ts";
+import type { KnownFacts } from "./litellm-catalog.ts";
+import { importModelList } from "./openrouter.ts";
 import { importPortkey } from "./portkey.ts";
 
-function imported(text: string, env: Record<string, string> = {}) {
-  const into = importLitellm(text, "moved", env);
+const known: KnownFacts = (place, name, given) => catalogMembers(place, name, given, new Date("2026-11-01T00:00:00Z"));
+
+async function imported(text: string, env: Record<string, string> = {}) {
+  const into = await importLitellm(text, "moved", env, known);
   const of = (section: string, member: string) => into.all(section).map((entry: ConfigEntry) => entry[member]);
   return { into, of, notes: into.notes.join("\n"), file: into.file(KINDS.map(({ section }) => section)) };
 }
@@ -19,14 +24,14 @@ model_list:
 ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: os.environ/AZURE_KEY")}${model("ours", "model: openai/llama, api_base: os.environ/OURS_BASE, api_key: os.environ/OURS_KEY")}${model("nova", "model: bedrock/amazon.nova-pro-v1:0, aws_region_name: os.environ/REGION")}${model("gemini", "model: vertex_ai/gemini-2.5-pro, vertex_project: os.environ/PROJECT, vertex_location: us-east5")}mcp_servers: { zapier: { url: os.environ/ZAPIER_URL }, odd: { url: "not a url" } }
 `;
 
-  test("is what the variable holds where the import runs, or what the file sets it to", () => {
+  test("is what the variable holds where the import runs, or what the file sets it to", async () => {
     const env = {
       AZURE_BASE: "https://r.openai.azure.com",
       REGION: "eu-west-1",
       PROJECT: "p1",
       ZAPIER_URL: "https://z.test/mcp?key=s3cret",
     };
-    const { of, notes, file } = imported(text, { ...env, AZURE_KEY: "sk-azure-value" });
+    const { of, notes, file } = await imported(text, { ...env, AZURE_KEY: "sk-azure-value" });
     expect(of("providers", "base_url")).toEqual([
       "https://r.openai.azure.com",
       "http://gpu.internal:8000/v1",
@@ -38,8 +43,8 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
     expect(JSON.stringify(file)).not.toMatch(/sk-azure-value|s3cret/);
   });
 
-  test("is never the vendor's own where it is not set: the model is left out, and the note names both", () => {
-    const { of, notes } = imported(text.replace(/^environment_variables.*\n/, ""));
+  test("is never the vendor's own where it is not set: the model is left out, and the note names both", async () => {
+    const { of, notes } = await imported(text.replace(/^environment_variables.*\n/, ""));
     expect(of("providers", "base_url")).toEqual([]);
     for (const [name, variable] of [
       ["model_list[0] (azure)", "AZURE_BASE"],
@@ -52,11 +57,11 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
   });
 });
 
-test("two accounts are never one, and one is not two", () => {
+test("two accounts are never one, and one is not two", async () => {
   const aws = (id: string) => `model: bedrock/amazon.nova-lite-v1:0, aws_region_name: us-east-1, aws_access_key_id: os.environ/${id}`;
   const vertex = (file: string) => `model: vertex_ai/gemini-2.5-pro, vertex_location: global, vertex_credentials: ${file}`;
   const literal = (key: string) => `model: openai/x, api_base: "http://10.0.0.1/v1", api_key: ${key}`;
-  const { of } = imported(
+  const { of } = await imported(
     `model_list:\n${model("a", aws("ID_1"))}${model("b", aws("ID_2"))}${model("c", aws("ID_1"))}${model("d", vertex("/1.json"))}${model("e", vertex("/2.json"))}${model("f", literal("same"))}${model("g", literal("same"))}${model("h", "model: bedrock/us-west-2/amazon.nova-lite-v1:0")}`,
   );
   expect(of("llms", "provider")).toEqual(["bedrock", "bedrock-2", "bedrock", "vertex-ai", "vertex-ai-2", "openai", "openai", "bedrock-3"]);
@@ -80,26 +85,29 @@ test("two accounts are never one, and one is not two", () => {
   expect([...ported.variables.keys()]).toEqual(["OPENAI_API_KEY", "OPENAI_API_KEY_2"]);
 });
 
-test("shares of deployments stay what they are", () => {
-  const shares = (...params: string[]) =>
-    imported(`model_list:\n${params.map((each, n) => model("m", `model: openai/m${n}, ${each}`)).join("")}`).of("llms", "routing_weight");
-  expect(shares("weight: 0.9", "weight: 0.1")).toEqual([9, 1]);
-  expect(shares("weight: 2", "weight: 0.25", "weight: 0")).toEqual([200, 25, 0]);
-  expect(shares("rpm: 500", "rpm: 1500")).toEqual([500, 1500]);
-  expect(shares("weight: 3", "weight: 3")).toEqual([undefined, undefined]);
-  expect(shares("order: 1", "order: 2")).toEqual([2, 1]);
+test("shares of deployments stay what they are", async () => {
+  const shares = async (...params: string[]) =>
+    (await imported(`model_list:\n${params.map((each, n) => model("m", `model: openai/m${n}, ${each}`)).join("")}`)).of(
+      "llms",
+      "routing_weight",
+    );
+  expect(await shares("weight: 0.9", "weight: 0.1")).toEqual([9, 1]);
+  expect(await shares("weight: 2", "weight: 0.25", "weight: 0")).toEqual([200, 25, 0]);
+  expect(await shares("rpm: 500", "rpm: 1500")).toEqual([500, 1500]);
+  expect(await shares("weight: 3", "weight: 3")).toEqual([undefined, undefined]);
+  expect(await shares("order: 1", "order: 2")).toEqual([2, 1]);
 });
 
-test("an entry that leaves its mode to LiteLLM's list of models has that of its name, or the catalog's", () => {
-  const { of, notes } = imported(
+test("an entry that leaves its mode to LiteLLM's list of models has that of its name, or the catalog's", async () => {
+  const { of, notes } = await imported(
     `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("rerank", "model: cohere/rerank-v3.5")}`,
   );
   expect(of("llms", "modes")).toEqual([["embedding"], ["audio_transcription"], ["audio_speech"], ["image"], undefined, ["embedding"]]);
   expect(notes).toContain("models of the mode rerank are not served");
 });
 
-test("numbers that are text, aliases and rates that stand in several records", () => {
-  const { into, of, notes } = imported(`model_list:
+test("numbers that are text, aliases and rates that stand in several records", async () => {
+  const { into, of, notes } = await imported(`model_list:
 ${model("gpt-4", "model: openai/gpt-4")}${model("gpt-4o", "model: openai/gpt-4o, rpm: 5")}${model("o1", "model: openai/o1")}router_settings: { num_retries: "4", timeout: soon, model_group_alias: { gpt-4: gpt-4o, fast: gpt-4o }, fallbacks: [{ o1: [fast] }] }
 litellm_settings: { max_budget: "12.5", budget_duration: 30d }
 `);
@@ -113,4 +121,70 @@ litellm_settings: { max_budget: "12.5", budget_duration: 30d }
     'rpm and tpm hold for each of "gpt-4o", "o1 falls',
   ])
     expect(notes).toContain(note);
+});
+
+test("what a deployment costs and can do is what its base_model does, unless the file says what it costs", async () => {
+  const azure = (name: string) => `model: azure/${name}, api_base: "https://r.openai.azure.com", api_key: os.environ/K`;
+  const { into, notes } = await imported(
+    `model_list:\n${model("a", azure("prod-chat"), "{ base_model: azure/gpt-4o-2024-08-06 }")}${model("b", azure("eu"), "{ base_model: azure/eu/gpt-4o }")}${model("c", `${azure("cheap")}, input_cost_per_token: 0.000001`, "{ base_model: gpt-4o }")}${model("d", azure("odd"), "{ base_model: azure/no-such-model }")}${model("e", "model: hosted_vllm/ours, api_base: http://gpu/v1", "{ base_model: anthropic/claude-sonnet-4-5 }")}`,
+  );
+  const told = into
+    .all("llms")
+    .map((entry) => [entry["input_cost_per_million_tokens"], entry["output_cost_per_million_tokens"], entry["context_window"]]);
+  expect(told).toEqual([
+    [2.5, 10, 128_000],
+    [2.5, 10, 128_000],
+    [1, undefined, 128_000],
+    [undefined, undefined, undefined],
+    [3, 15, expect.any(Number)],
+  ]);
+  expect(notes).toContain('model_list[3] (d).model_info.base_model: "azure/no-such-model" is not known here');
+  expect(notes).toContain('no price is known for "d": their calls cost nothing in budgets');
+});
+
+test("a model falls back to those alone that serve the same, and one name is for one mode", async () => {
+  const { of, notes, into } = await imported(`model_list:
+${["gpt-5-mini", "text-embedding-3-small", "text-embedding-3-large", "gpt-5-pro", "sora-2"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("mixed", "model: openai/gpt-4o")}${model("mixed", "model: openai/tts-1")}router_settings: { default_fallbacks: [gpt-5-mini], fallbacks: [{ text-embedding-3-small: [gpt-5-mini, text-embedding-3-large] }] }
+`);
+  expect(of("routing_groups", "name")).toEqual(["text-embedding-3-small", "mixed"]);
+  expect(into.all("llms").map(({ name, routing_weight: weight }) => [name, weight])).toEqual([
+    ["gpt-5-mini", undefined],
+    ["text-embedding-3-small at openai", undefined],
+    ["text-embedding-3-small falls back to text-embedding-3-large", 0],
+    ["text-embedding-3-large", undefined],
+    ["gpt-5-pro", undefined],
+    ["sora-2", undefined],
+    ["mixed at openai", undefined],
+    ["mixed falls back to gpt-5-mini", 0],
+  ]);
+  expect(notes).toContain('fallbacks: "gpt-5-mini" does not serve embedding, so it is none for "text-embedding-3-small"');
+  expect(notes).toContain("model_list[6] (mixed): cannot share the name with the one before");
+  expect(notes).not.toContain('"*"');
+});
+
+test("of Portkey, an address that its region or resource says; of a list, what answers with text and has an id", () => {
+  const target = (rest: object) => ({ override_params: { model: "m" }, api_key: "k", ...rest });
+  const targets = [
+    target({ provider: "bedrock", aws_region: "us-east-1" }),
+    target({ provider: "azure-openai", resource_name: "ours" }),
+    target({ provider: "vertex-ai", vertex_region: "us-east5", vertex_project_id: "p" }),
+  ];
+  expect(
+    importPortkey(JSON.stringify({ targets }), "g", "c")
+      .all("providers")
+      .map((entry) => entry["base_url"]),
+  ).toEqual([
+    "https://bedrock-runtime.us-east-1.amazonaws.com",
+    "https://ours.openai.azure.com",
+    "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5",
+  ]);
+  const picture = { id: "x/draws", architecture: { output_modalities: ["image"] } };
+  const writes = {
+    id: "x/writes",
+    architecture: { input_modalities: ["text"], output_modalities: ["text"] },
+    top_provider: { max_completion_tokens: 9 },
+  };
+  const listed = importModelList(JSON.stringify({ data: [{ id: "" }, picture, writes] }), "g", "https://openrouter.ai/api/v1");
+  expect(listed.all("llms")).toMatchObject([{ name: "x/writes", max_output_tokens: 9, supports_vision: false }]);
+  expect(listed.notes).toEqual(["[0]: has no id", "[1] (x/draws): does not answer with text; add it by hand"]);
 });

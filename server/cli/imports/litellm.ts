@@ -4,7 +4,8 @@ import { Imported } from "./imported.ts";
 import type { Environment } from "../configuration/secrets.ts";
 import { keyFor } from "./written-names.ts";
 import { importLitellmSettings, type Routing } from "./litellm-settings.ts";
-import { type Deployment, readDeployment } from "./litellm-deployment.ts";
+import { type KnownFacts, type PlacedDeployment, placedByCatalog } from "./litellm-catalog.ts";
+import { readDeployment } from "./litellm-deployment.ts";
 import { Variables } from "./litellm-variables.ts";
 import { weighed } from "./litellm-weights.ts";
 
@@ -21,15 +22,15 @@ const SECTIONS = new Set([
   "callback_settings",
 ]);
 
-/** Of a routing group whose members do not chat. */
-const GROUP_MODES = new Set(["embedding", "image", "audio_speech", "audio_transcription", "moderation"]);
+/** What the members of a routing group can be asked for; there is none for other modes. */
+const GROUP_MODES = new Set(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation"]);
 
 /**
  * LiteLLM's `config.yaml` as a configuration of ours: a provider for each place where models are, a model for each deployment,
  * a routing group where a public name has several or falls back, all granted to one resource group. Addresses and the like that
  * it takes from variables are what these hold here; secrets stay variables.
  */
-export function importLitellm(text: string, group: string, env: Environment): Imported {
+export async function importLitellm(text: string, group: string, env: Environment, known: KnownFacts): Promise<Imported> {
   const config: unknown = readYaml(text);
   if (!isConfigEntry(config)) throw new Error("it must be LiteLLM's config.yaml: a mapping with model_list");
   const into = new Imported();
@@ -40,10 +41,12 @@ export function importLitellm(text: string, group: string, env: Environment): Im
   into.add("resource_groups", group, { name: group });
   const variables = new Variables(isConfigEntry(config["environment_variables"]) ? config["environment_variables"] : {}, env);
   const routing = importLitellmSettings(config, group, variables, into);
-  const byName = new Map<string, Deployment[]>();
+  const byName = new Map<string, PlacedDeployment[]>();
   for (const [at, item] of list(config["model_list"]).entries()) {
     const deployment = isConfigEntry(item) ? readDeployment(item, `model_list[${at}]`, config, variables, into) : null;
-    if (deployment !== null) byName.set(deployment.publicName, [...(byName.get(deployment.publicName) ?? []), deployment]);
+    if (deployment === null) continue;
+    const placed = await placedByCatalog(deployment, known, into);
+    byName.set(placed.publicName, [...(byName.get(placed.publicName) ?? []), placed]);
   }
   for (const [name, deployments] of byName) addModels(name, deployments, byName, routing, group, into);
   for (const [alias, target] of routing.aliases) {
@@ -54,8 +57,10 @@ export function importLitellm(text: string, group: string, env: Environment): Im
     else addRoutingGroup(alias, deployments, [], routing, group, into);
   }
   for (const [name, others] of routing.fallbacks)
-    if (!byName.has(name)) into.note(`fallbacks: "${name}" is no model, so its fallbacks (${others.join(", ")}) were left out`);
+    if (name !== "*" && !byName.has(name))
+      into.note(`fallbacks: "${name}" is no model, so its fallbacks (${others.join(", ")}) were left out`);
   tellCopiedRates(into);
+  into.noteUnpriced();
   return into;
 }
 
@@ -65,8 +70,8 @@ function list(value: ConfigValue | undefined): readonly ConfigValue[] {
 
 function addModels(
   name: string,
-  deployments: readonly Deployment[],
-  byName: ReadonlyMap<string, readonly Deployment[]>,
+  deployments: readonly PlacedDeployment[],
+  byName: ReadonlyMap<string, readonly PlacedDeployment[]>,
   routing: Routing,
   group: string,
   into: Imported,
@@ -79,26 +84,54 @@ function addModels(
       return found ?? [];
     });
   const [only] = deployments;
-  if (deployments.length === 1 && spares.length === 0 && only !== undefined) into.add("llms", name, modelOf(name, only, group));
-  else addRoutingGroup(name, deployments, spares, routing, group, into);
+  const others = doingTheSame(name, deployments, spares, into);
+  if (deployments.length === 1 && others.length === 0 && only !== undefined) into.add("llms", name, modelOf(name, only, group));
+  else addRoutingGroup(name, deployments, others, routing, group, into);
+}
+
+/** What a public name is asked for: the first that a routing group can be for of what its first deployment does. */
+function useOf([first]: readonly PlacedDeployment[]): string | undefined {
+  return first?.modes.find((mode) => GROUP_MODES.has(mode));
+}
+
+/** Of `others` those that can be members of one routing group with the deployments of `name`; the rest is told. */
+function doingTheSame(
+  name: string,
+  deployments: readonly PlacedDeployment[],
+  others: readonly PlacedDeployment[],
+  into: Imported,
+): PlacedDeployment[] {
+  const use = useOf(deployments);
+  const misfits = others.filter(({ modes }) => use === undefined || !modes.includes(use));
+  for (const misfit of new Set(misfits.map((one) => one.publicName).filter((other) => other !== name)))
+    into.note(`fallbacks: "${misfit}" does not serve ${use ?? deployments[0]?.modes[0] ?? ""}, so it is none for "${name}"`);
+  for (const { at } of misfits.filter(({ publicName }) => publicName === name))
+    into.note(`${at}: cannot share the name with the one before, for one routing group is for one mode of all; it was left out`);
+  return others.filter((one) => !misfits.includes(one));
 }
 
 function addRoutingGroup(
   name: string,
-  deployments: readonly Deployment[],
-  spares: readonly Deployment[],
+  all: readonly PlacedDeployment[],
+  spares: readonly PlacedDeployment[],
   routing: Routing,
   group: string,
   into: Imported,
 ): void {
+  const [first, ...further] = all;
+  if (first === undefined) return;
+  const deployments = [first, ...doingTheSame(first.publicName, all, further, into)];
+  const mode = useOf(deployments);
+  if (mode === undefined) {
+    into.add("llms", name, modelOf(name, first, group));
+    return;
+  }
   const id = into.freeName("routing_groups", keyFor(name));
   const isOrdered = deployments.some(({ order }) => order !== null);
-  const modes = deployments[0]?.model["modes"];
-  const mode = Array.isArray(modes) ? modes[0] : undefined;
   into.add("routing_groups", id, {
     id,
     name,
-    ...(typeof mode === "string" && GROUP_MODES.has(mode) ? { mode } : {}),
+    ...(mode === "chat" ? {} : { mode }),
     ...routing.settings,
     routing_strategy: isOrdered ? "ordered" : routing.strategy,
   });
@@ -127,6 +160,6 @@ function tellCopiedRates(into: Imported): void {
     if (names.length > 1) into.note(`rpm and tpm hold for each of ${names.join(", ")} by itself, though these are one place`);
 }
 
-function modelOf(name: string, deployment: Deployment, group: string): ConfigEntry {
+function modelOf(name: string, deployment: PlacedDeployment, group: string): ConfigEntry {
   return { name, ...deployment.model, provider: deployment.provider, group_ids: [group] };
 }

@@ -23,15 +23,26 @@ export function importModelList(text: string, group: string, baseUrl: string): I
   for (const [at, item] of (given as readonly ConfigValue[]).entries()) {
     const entry: ConfigEntry = isConfigEntry(item) ? item : { id: item };
     const { id } = entry;
-    if (typeof id !== "string") into.note(`[${at}]: has no id`);
-    else into.add("llms", id, { name: id, model_name: id, provider: key, modes: ["chat"], ...pricesOf(entry), group_ids: [group] });
+    if (typeof id !== "string" || id.trim() === "") into.note(`[${at}]: has no id`);
+    else if (!answersWithText(entry)) into.note(`[${at}] (${id}): does not answer with text; add it by hand`);
+    else into.add("llms", id, { name: id, model_name: id, provider: key, modes: ["chat"], ...factsOf(entry), group_ids: [group] });
   }
   return into;
 }
 
-function pricesOf(entry: ConfigEntry): ConfigEntry {
+function answersWithText({ architecture }: ConfigEntry): boolean {
+  const kinds = isConfigEntry(architecture) ? architecture["output_modalities"] : undefined;
+  return !Array.isArray(kinds) || kinds.includes("text");
+}
+
+function factsOf(entry: ConfigEntry): ConfigEntry {
   const found: Record<string, ConfigValue> = {};
   if (typeof entry["context_length"] === "number") found["context_window"] = entry["context_length"];
+  const most = isConfigEntry(entry["top_provider"]) ? entry["top_provider"]["max_completion_tokens"] : undefined;
+  if (typeof most === "number" && most > 0) found["max_output_tokens"] = most;
+  const taken = isConfigEntry(entry["architecture"]) ? entry["architecture"]["input_modalities"] : undefined;
+  if (Array.isArray(taken)) found["supports_vision"] = taken.includes("image");
+  if (Array.isArray(entry["supported_parameters"])) found["supports_tools"] = entry["supported_parameters"].includes("tools");
   const pricing = isConfigEntry(entry["pricing"]) ? entry["pricing"] : {};
   for (const [ours, theirs] of [
     ["input_cost_per_million_tokens", "prompt"],

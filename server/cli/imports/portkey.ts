@@ -28,6 +28,10 @@ const READ = new Set([
   "custom_host",
   "weight",
   "name",
+  "aws_region",
+  "resource_name",
+  "vertex_region",
+  "vertex_project_id",
 ]);
 
 /**
@@ -76,6 +80,16 @@ function targetsOf(entry: ConfigEntry, at: string, into: Imported): Target[] {
     .flatMap((target, n) => targetsOf(target, `${at === "" ? "" : `${at}.`}targets[${n}]`, into));
 }
 
+/** Of a vendor whose address says where it is, or whose it is. */
+function regionalAddress(format: string | undefined, entry: ConfigEntry): string | null {
+  const { aws_region: region, resource_name: resource, vertex_region: location, vertex_project_id: project } = entry;
+  if (format === "bedrock" && typeof region === "string") return `https://bedrock-runtime.${region}.amazonaws.com`;
+  if (format === "azure_openai" && typeof resource === "string") return `https://${resource}.openai.azure.com`;
+  if (format !== "vertex" || typeof location !== "string") return null;
+  const vertex = location === "global" ? "https://aiplatform.googleapis.com" : `https://${location}-aiplatform.googleapis.com`;
+  return typeof project === "string" ? `${vertex}/v1/projects/${project}/locations/${location}` : vertex;
+}
+
 function addTarget(
   { entry, at }: Target,
   place: number,
@@ -91,7 +105,7 @@ function addTarget(
   if (typeof model !== "string") return into.note(`${label}: has no override_params.model, so there is no model to make`);
   if (given === null || (known === undefined && typeof host !== "string"))
     return into.note(`${label}: which provider "${given ?? "its virtual key"}" stands for is not in the config; add it by hand`);
-  const baseUrl = typeof host === "string" ? host : known?.baseUrl;
+  const baseUrl = typeof host === "string" ? host : (known?.baseUrl ?? regionalAddress(known?.format, entry));
   if (baseUrl === null || baseUrl === undefined) return into.note(`${label}: the address of ${given} is not in the config; add it by hand`);
   const credential = typeof entry["virtual_key"] === "string" ? `the key behind the virtual key of ${label}` : `${label}.api_key`;
   const identity = `${given} ${JSON.stringify([entry["virtual_key"] ?? null, entry["api_key"] ?? null])}`;

@@ -36,6 +36,8 @@ export class StoreWatch {
   private looking = false;
   /** Not everything that was counted before the store was emptied is on record yet. */
   private behind = false;
+  private away = false;
+  private closed = false;
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly parts: StoreWatchParts;
 
@@ -54,6 +56,7 @@ export class StoreWatch {
 
   close(): void {
     this.behind = false;
+    this.closed = true;
     clearInterval(this.timer);
   }
 
@@ -62,6 +65,7 @@ export class StoreWatch {
     this.looking = true;
     try {
       const { name } = await this.content();
+      this.tellAway(false);
       if (this.known !== null && this.known !== name) {
         this.catchUp();
         await this.parts.putBack();
@@ -71,10 +75,18 @@ export class StoreWatch {
       // Only now: what could not be put back is tried again.
       this.known = name;
     } catch {
-      // Away: calls that need it say so, and the next look finds what it then holds.
+      // Calls that need it say so too, and the next look finds what it then holds.
+      this.tellAway(true);
     } finally {
       this.looking = false;
     }
+  }
+
+  private tellAway(away: boolean): void {
+    if (away === this.away || this.closed) return;
+    this.away = away;
+    if (away) this.parts.log.warn("limits_store_away", {});
+    else this.parts.log.info("limits_store_back", {});
   }
 
   private catchUp(): void {

@@ -20,6 +20,8 @@ export const SCIM_PATH = "/scim/v2";
 export interface ScimParts {
   readonly directory: Directory;
   readonly log: Log;
+  /** Of the control plane as directories know it; the one each request came to where there is none. */
+  readonly publicUrl?: string | undefined;
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -31,7 +33,7 @@ const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 const HEADERS = { "content-type": "application/scim+json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 /** The provisioning interface (RFC 7644). */
-export function scimApp({ directory, log }: ScimParts): { fetch(request: Request, info: { ip: string }): Promise<Response> } {
+export function scimApp({ directory, log, publicUrl }: ScimParts): { fetch(request: Request, info: { ip: string }): Promise<Response> } {
   const open = new Map<string, number>();
   return {
     async fetch(request, { ip }) {
@@ -46,7 +48,7 @@ export function scimApp({ directory, log }: ScimParts): { fetch(request: Request
           throw new ScimError(429, `At most ${AT_ONCE} requests of a directory are worked on at once.`, "tooMany", { "retry-after": "1" });
         open.set(caller.tokenId, waiting + 1);
         try {
-          const answer = await served({ directory, log }, caller, request, method, { ip, requestId });
+          const answer = await served({ directory, log, publicUrl }, caller, request, method, { ip, requestId });
           return sent(method === "GET" ? unlessKnown(request, answer) : answer, requestId);
         } finally {
           const left = (open.get(caller.tokenId) ?? 1) - 1;
@@ -66,14 +68,14 @@ function sent({ status, body, headers }: ScimAnswer, requestId: string): Respons
 }
 
 async function served(
-  { directory, log }: ScimParts,
+  { directory, log, publicUrl }: ScimParts,
   caller: ScimCaller,
   request: Request,
   method: string,
   origin: { ip: string; requestId: string },
 ): Promise<ScimAnswer> {
   const url = new URL(request.url);
-  const base = `${url.origin}${SCIM_PATH}`;
+  const base = `${publicUrl ?? url.origin}${SCIM_PATH}`;
   const [type = "", id, ...more] = url.pathname.slice(SCIM_PATH.length).split("/").slice(1).map(decoded);
   if (more.length > 0 && type !== "Schemas") throw new ScimError(404, "There is nothing at this address.");
   const ignored = new Set<string>();

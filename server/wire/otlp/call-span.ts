@@ -52,15 +52,18 @@ export interface Attribute {
   readonly value: Value;
 }
 
-function valueOf(value: string | number | boolean): Value {
+/** Always of one type, whole or not: a store of spans takes an attribute's type from the first it sees. */
+const DOUBLES = new Set(["gatehouse.cost.usd"]);
+
+function valueOf(key: string, value: string | number | boolean): Value {
   if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  return Number.isInteger(value) && !DOUBLES.has(key) ? { intValue: String(value) } : { doubleValue: value };
 }
 
 /** Without those that have no value. */
 export function sentAttributes(named: Readonly<Record<string, string | number | boolean | null | undefined>>): Attribute[] {
-  return Object.entries(named).flatMap(([key, value]) => (value == null ? [] : [{ key, value: valueOf(value) }]));
+  return Object.entries(named).flatMap(([key, value]) => (value == null ? [] : [{ key, value: valueOf(key, value) }]));
 }
 
 export function spanOfCall(facts: CallFacts): object {

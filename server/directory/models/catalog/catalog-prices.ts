@@ -81,7 +81,7 @@ export function catalogPrices(info: ModelInfo, media: boolean, now: Date): Catal
     basesOf(current),
     tiersOf(current),
     changes,
-    typeof hour === "number" ? hour / 3600 : null,
+    typeof hour === "number" ? Math.round((hour / 3600) * 1e12) / 1e12 : null,
     typeof searches === "number" ? searches : null,
     kindsOf(current),
   );

@@ -2,7 +2,7 @@ import type { CatalogEntry } from "@gatehouse/contracts/catalog";
 import type { ModelCreate } from "@gatehouse/contracts/models";
 import type { ProviderRow } from "../../../store/providers.ts";
 import { TOKEN_PRICE_MEMBERS } from "../price-columns.ts";
-import { catalogFacts } from "./catalog.ts";
+import { catalogFacts, type CatalogLookup } from "./catalog.ts";
 
 /** Prices of tokens of one kind, which stand beside those of all tokens and mean nothing without them. */
 const KIND_PRICES = [
@@ -44,4 +44,14 @@ export function filledFrom(entry: CatalogEntry, body: ModelCreate): ModelCreate 
 function pricesOf(entry: CatalogEntry): Partial<ModelCreate> {
   const kinds = KIND_PRICES.filter((member) => entry[member] !== null);
   return Object.fromEntries([...TOKEN_PRICE_MEMBERS, ...kinds].map((member) => [member, entry[member]]));
+}
+
+/** What a record of a model would be filled with that has this name and the members of `given`; null where the catalog does not know it. */
+export async function catalogMembers(asked: CatalogLookup, name: string, given: object, now: Date): Promise<object | null> {
+  const entry = await catalogFacts(asked, [name], now);
+  if (entry === null) return null;
+  const filled = Object.entries(filledFrom(entry, { provider: asked.provider_key, enabled: true, ...given, name }));
+  const isSaid = (value: unknown): boolean => value !== null && !(Array.isArray(value) && value.length === 0);
+  const own = new Set(["name", "provider", "enabled", ...Object.keys(given)]);
+  return Object.fromEntries(filled.filter(([member, value]) => isSaid(value) && !own.has(member)));
 }

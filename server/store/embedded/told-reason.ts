@@ -1,0 +1,11 @@
+const COMPLAINT = /(?:FATAL|PANIC|ERROR|error): +(.*)/;
+const ADVICE = /HINT: +(.*)/;
+
+/** In one line, why a program of PostgreSQL failed: what it complained of first among all that it wrote, and what it advises. */
+export function toldReason(output: string): string {
+  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  const first = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((found) => found !== undefined);
+  const complaint = first(COMPLAINT) ?? lines.at(-1)?.trim() ?? "it says nothing of why";
+  const advice = first(ADVICE);
+  return advice === undefined ? complaint : `${complaint} (${advice})`;
+}
