@@ -52,9 +52,10 @@ export const BUN_FLAGS = ["--no-install", "--no-env-file", "--config=/dev/null"]
 /** Read by Bun before any of our code runs. What stands in the environment already is meant so, but for the last. */
 export function bunEnvironment(env = process.env) {
   return {
-    // Memory that is free goes back at once, and a heap of more than an eighth of a gigabyte is not let double before it is
-    // collected: the process stays about as large as what it holds, which costs no time that could be measured.
+    // Memory that is free goes back at once, and a heap is not let double before it is collected, the less the larger it is:
+    // the process stays about as large as what it holds, which costs no time that could be measured.
     MIMALLOC_PURGE_DELAY: "0",
+    BUN_JSC_smallHeapGrowthFactor: "1.75",
     BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
     ...env,
     // Its own default would cap calls in flight at 256.
