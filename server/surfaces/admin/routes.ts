@@ -54,6 +54,7 @@ import { tenantOperations } from "./tenants.ts";
 import { webSearchOperations } from "./web-search.ts";
 import { batchJobOperations } from "./batch-jobs.ts";
 import { usageImportOperations } from "./usage-import.ts";
+import { usageReportOperations } from "./usage-report.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
@@ -95,6 +96,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...discoveryOperations,
   ...ingestAdapterOperations,
   ...assetOperations,
+  ...usageReportOperations,
   ...usageImportOperations,
   ...batchJobOperations,
   ...apiKeyOperations,

@@ -11,6 +11,7 @@ import { type ReactNode, useMemo } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
+import { type Division, DIVISIONS, TenantUsage } from "../usage/tenant-usage.tsx";
 
 type Run = AdminApiSchemas["Run"];
 
@@ -25,9 +26,10 @@ const WINDOWS = [
 interface UsageSearch {
   readonly group?: string;
   readonly days?: string;
+  readonly by?: string;
 }
 
-/** What a resource group's calls came to, and its runs. The group and the window stand in the address. */
+/** What the tenant's calls came to, then those of one resource group and its runs. What is looked at stands in the address. */
 export function UsagePage(): ReactNode {
   const search = useSearch({ strict: false }) as UsageSearch;
   const go = useNavigate();
@@ -38,21 +40,21 @@ export function UsagePage(): ReactNode {
   const all = groups.data?.resource_groups ?? [];
   const group = search.group ?? all[0]?.id;
   const hours = WINDOWS.find(({ value }) => value === search.days)?.hours ?? 24;
+  const by: Division = DIVISIONS.find((one) => one === search.by) ?? "resource_group";
+  // One window for all that is shown, so that its parts agree.
+  const query = useMemo(() => {
+    const now = Date.now();
+    return { from: new Date(now - hours * HOUR_MS).toISOString(), to: new Date(now).toISOString() };
+  }, [hours]);
   const choose = (next: UsageSearch) => void go({ to: "/usage", search: { ...search, ...next } as never, replace: true });
   return (
     <PageFrame
       product={PRODUCT}
       title="Usage and runs"
-      lead="What a resource group's calls cost, how they ended, and the runs they belong to."
+      lead="What calls cost, by group, key, model or day; how those of a resource group ended, and the runs they belong to."
     >
       <div className="grid gap-4">
-        <div className="grid gap-3 sm:grid-cols-2">
-          <SelectField
-            label="Resource group"
-            value={group ?? ""}
-            choices={all.map(({ id, name, display_name: shown }) => ({ value: id, label: shown ?? name }))}
-            onChange={({ target }) => choose({ group: target.value })}
-          />
+        <div className="sm:max-w-80">
           <SelectField
             label="Window"
             value={search.days ?? "1"}
@@ -60,20 +62,24 @@ export function UsagePage(): ReactNode {
             onChange={({ target }) => choose({ days: target.value })}
           />
         </div>
+        <TenantUsage query={query} by={by} onDivide={(next) => choose({ by: next })} />
+        <div className="sm:max-w-80">
+          <SelectField
+            label="Resource group"
+            value={group ?? ""}
+            choices={all.map(({ id, name, display_name: shown }) => ({ value: id, label: shown ?? name }))}
+            onChange={({ target }) => choose({ group: target.value })}
+          />
+        </div>
         {groups.isPending && <Skeleton label="Loading" />}
         {groups.isError && <ErrorState error={groups.error} title="The resource groups could not be read" requestLabel="Request" />}
-        {group !== undefined && <GroupUsage key={`${group} ${hours}`} id={group} hours={hours} />}
+        {group !== undefined && <GroupUsage key={`${group} ${hours}`} id={group} query={query} />}
       </div>
     </PageFrame>
   );
 }
 
-function GroupUsage({ id, hours }: { readonly id: string; readonly hours: number }): ReactNode {
-  // One window for all that is shown, so that its parts agree.
-  const query = useMemo(() => {
-    const now = Date.now();
-    return { from: new Date(now - hours * HOUR_MS).toISOString(), to: new Date(now).toISOString() };
-  }, [hours]);
+function GroupUsage({ id, query }: Part): ReactNode {
   const stats = useQuery({
     queryKey: ["runs", id, "stats", query],
     queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/runs/stats", { path: { id }, query }),
@@ -89,7 +95,7 @@ function GroupUsage({ id, hours }: { readonly id: string; readonly hours: number
     );
   return (
     <>
-      <Panel title="In this window">
+      <Panel title="This resource group">
         <Facts
           items={[
             ["Runs", formatNumber(runs)],

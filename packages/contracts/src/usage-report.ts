@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { listOf, pageQuery, recordId, timestamp } from "./conventions.ts";
+
+/** What usage can be divided by; of the three periods one at most. */
+export const USAGE_PARTS = ["hour", "day", "month", "resource_group", "api_key", "model"] as const;
+export type UsagePart = (typeof USAGE_PARTS)[number];
+export const USAGE_PERIODS: readonly UsagePart[] = ["hour", "day", "month"];
+
+const parts = z
+  .string()
+  .max(100)
+  .transform((text) => text.split(","))
+  .pipe(
+    z
+      .array(z.enum(USAGE_PARTS))
+      .refine((names) => new Set(names).size === names.length, "names one twice")
+      .refine((names) => names.filter((name) => USAGE_PERIODS.includes(name)).length <= 1, "names more than one of hour, day and month"),
+  );
+
+export const usageReportQuery = z.strictObject({
+  ...pageQuery.shape,
+  from: timestamp.optional().describe("first hour, 30 days before `to` when left out; moments within an hour mean that hour"),
+  to: timestamp.optional().describe("the moment before which calls ended, now when left out; within an hour, the end of it"),
+  group_by: parts
+    .optional()
+    .describe(`what it is divided by, between commas: ${USAGE_PARTS.join(", ")}; day when left out. Periods are in UTC`)
+    .meta({ type: "string" }),
+  resource_group_id: recordId.optional().describe("only of this resource group"),
+  subgroups: z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .optional()
+    .describe("with resource_group_id: also of all groups below it"),
+  api_key_id: recordId.optional().describe("only of this API key"),
+  model: z.string().min(1).max(200).optional().describe("only of the model of this name"),
+  format: z.enum(["json", "csv"]).optional().describe("csv: all of it as one file"),
+});
+
+const figures = {
+  requests: z.number().int().describe("calls that reached a model"),
+  errors: z.number().int().describe("those of them that did not succeed"),
+  prompt_tokens: z.number().int(),
+  completion_tokens: z.number().int(),
+  cost_usd: z.number(),
+  unpriced_requests: z.number().int().describe("those whose cost nobody knows, because their model had no price"),
+};
+
+const usagePart = z
+  .strictObject({
+    period: z.string().optional().describe("2026-11-24T13:00:00Z, 2026-11-24 or 2026-11, where it is divided by a period"),
+    resource_group_id: z.string().nullable().optional().describe("null: of calls for no group"),
+    resource_group_name: z.string().nullable().optional().describe("null of a group that is gone, too"),
+    api_key_id: z.string().nullable().optional().describe("null: of calls without a key"),
+    api_key_name: z.string().nullable().optional(),
+    model: z.string().optional().describe("what the model was called when it was asked"),
+    ...figures,
+  })
+  .meta({ id: "UsagePart" });
+
+export const usageReport = listOf("usage", usagePart)
+  .extend({ from: timestamp, to: timestamp, totals: z.strictObject(figures).describe("over all pages") })
+  .meta({ id: "UsageReport" });
