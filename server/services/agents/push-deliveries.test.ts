@@ -32,6 +32,7 @@ async function leave(tenant: string, tasks: number, seconds: number): Promise<vo
   );
 }
 
+const MINUTE_MS = 60_000;
 const taken = (found: readonly Delivery[], tenant: string) => found.filter(({ tenantId }) => tenantId === tenant).length;
 
 test("a tenant whose receivers never answer keeps nobody else waiting, and is told again later", async () => {
@@ -39,7 +40,7 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
   await leave("quiet", 2, 1);
   const secrets = { openOrNull: () => null } as unknown as ConstructorParameters<typeof AgentTasks>[1];
   const tasks = new AgentTasks(database.db, secrets);
-  const later = Date.now() + 60_000;
+  const later = Date.now() + MINUTE_MS;
   const underWay = new Map([["flood", 9]]);
   const first = await tasks.takeDeliveries(later, { most: 3, mostOfOne: 10, underWay });
   expect([taken(first, "flood"), taken(first, "quiet")]).toEqual([1, 2]);
@@ -82,7 +83,7 @@ test("a tenant whose tasks never end leaves others' tasks room to be watched", a
   await leave("endless", 30, 0);
   await leave("short", 2, 0);
   const tasks = new AgentTasks(database.db, {} as never);
-  const until = Date.now() + 60_000;
+  const until = Date.now() + MINUTE_MS;
   const count = (rows: readonly { readonly tenant_id: string }[], tenant: string) =>
     rows.filter(({ tenant_id }) => tenant_id === tenant).length;
   await sql`UPDATE agent_tasks SET watched_until = now() + interval '1 hour' WHERE tenant_id NOT IN ('endless', 'short')`.execute(
