@@ -16,7 +16,8 @@ export function bundleFolder() {
   // A bundle says where its source is.
   const hash = createHash("sha256").update(ROOT);
   for (const path of [...SOURCES.flatMap(sourcesBelow), VERSIONS]) {
-    const { size, mtimeMs } = statSync(join(ROOT, path));
+    // What was installed from a registry has no lock file, and an editor may take a file away at any moment.
+    const { size = 0, mtimeMs = 0 } = statSync(join(ROOT, path), { throwIfNoEntry: false }) ?? {};
     // A layer of a container image keeps no part of a second.
     hash.update(`${path}\0${size}\0${Math.floor(mtimeMs / 1000)}\0`);
   }

@@ -53,6 +53,11 @@ test("the server runs from one file that is made of its source, until the source
   expect(verify()).toContain(EDITED);
 });
 
+test("a copy without a lock file, as a registry gives it, is started as well", async () => {
+  await rm(join(copy, "package-lock.json"));
+  expect(verify()).toContain(EDITED);
+});
+
 test("where no bundle can be made the source serves as well", async () => {
   await rm(join(copy, "server", "dist"), { recursive: true });
   await writeFile(join(copy, "server", "dist"), "in the way");
