@@ -8,6 +8,8 @@ import { bundleFolder, SERVER_DIST, SERVER_MAIN } from "./server-bundle.mjs";
 const BUNDLER = fileURLToPath(new URL("./bundle-server.ts", import.meta.url));
 /** A gateway that runs starts further processes from the bundle that it was started from. */
 const KEPT = 3;
+/** What took longer to build was killed. */
+const BUILT_WITHIN_MS = 600_000;
 
 /** Bundles the server, unless there is a bundle of the source as it is. Where nothing can be written, the source serves as well. */
 function buildIfChanged() {
@@ -39,11 +41,12 @@ function bundleInto(folder) {
 }
 
 function removeOld() {
-  const bundles = readdirSync(SERVER_DIST)
-    .filter((name) => !name.startsWith("."))
-    .map((name) => ({ path: join(SERVER_DIST, name), made: statSync(join(SERVER_DIST, name)).mtimeMs }))
+  const found = readdirSync(SERVER_DIST)
+    .map((name) => ({ path: join(SERVER_DIST, name), isWhole: !name.startsWith("."), made: statSync(join(SERVER_DIST, name)).mtimeMs }))
     .sort((a, b) => b.made - a.made);
-  for (const { path } of bundles.slice(KEPT)) rmSync(path, { recursive: true, force: true });
+  const old = found.filter(({ isWhole }) => isWhole).slice(KEPT);
+  const left = found.filter(({ isWhole, made }) => !isWhole && made < Date.now() - BUILT_WITHIN_MS);
+  for (const { path } of [...old, ...left]) rmSync(path, { recursive: true, force: true });
 }
 
 buildIfChanged();

@@ -4,8 +4,3 @@ const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]|[\u{E00
 export function visibleText(text: string): string {
   return text.replaceAll(INVISIBLE, "");
 }
-
-/** Marks that nobody sees, or that turn the text around, make one name look like another's. */
-export function hidesMarks(name: string): boolean {
-  return /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name);
-}

@@ -1,5 +1,6 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.ts";
+import { SURVIVING_GROUP, SURVIVING_GROUPS } from "./usage-totals.ts";
 
 export interface UsageSums {
   readonly requests: number;
@@ -37,20 +38,23 @@ const PARTS = {
   hour: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:00:00"Z"')`, shown: "period" },
   day: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, shown: "period" },
   month: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM')`, shown: "period" },
-  resource_group: { column: "nullif(u.resource_group_id, '')", shown: "resource_group_id" },
+  resource_group: { column: `nullif(${SURVIVING_GROUP}, '')`, shown: "resource_group_id" },
   api_key: { column: "nullif(u.api_key_id, '')", shown: "api_key_id" },
   model: { column: "u.llm_model_used", shown: "model" },
 } as const;
 
 const SUMS = ["requests", "errors", "prompt_tokens", "completion_tokens", "unpriced_requests"] as const;
-const NAMES = {
-  resource_group_id: `(SELECT g.name FROM resource_groups g WHERE g.tenant_id = $tenant AND g.id::text = p.resource_group_id) AS resource_group_name`,
-  api_key_id: `(SELECT k.name FROM api_keys k WHERE k.tenant_id = $tenant AND k.id::text = p.api_key_id) AS api_key_name`,
-} as const;
+/** The name that is read beside an id. */
+const NAMES: Readonly<Partial<Record<(typeof PARTS)[keyof typeof PARTS]["shown"], (tenantId: string) => RawBuilder<unknown>>>> = {
+  resource_group_id: (tenantId) =>
+    sql`(SELECT g.name FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND g.id::text = p.resource_group_id) AS resource_group_name`,
+  api_key_id: (tenantId) =>
+    sql`(SELECT k.name FROM api_keys k WHERE k.tenant_id = ${tenantId} AND k.id::text = p.api_key_id) AS api_key_name`,
+};
 
 /**
  * What a tenant used, divided: periods in their order, else the dearest part first. Read from the hourly totals, which are
- * kept when rows are not.
+ * kept when rows are not. What a deleted group used counts for its nearest ancestor, as it does for limits.
  */
 export async function readUsage(
   db: Database,
@@ -60,7 +64,7 @@ export async function readUsage(
 ): Promise<{ readonly items: UsagePartRow[]; readonly total: number; readonly totals: UsageSums }> {
   const { tenantId, from, to, resourceGroupId, subgroups, apiKeyId, model } = scope;
   const shown = dividedBy.map((part) => PARTS[part].shown);
-  const names = shown.flatMap((one) => (one === "resource_group_id" || one === "api_key_id" ? [namedBy(tenantId, one)] : []));
+  const names = shown.flatMap((one) => NAMES[one]?.(tenantId) ?? []);
   const { rows } = await sql<{ total: number; totals: UsageSums; items: UsagePartRow[] }>`
     WITH RECURSIVE branch AS (
       SELECT id FROM resource_groups WHERE tenant_id = ${tenantId} AND id = ${resourceGroupId ?? null}::uuid
@@ -71,8 +75,8 @@ export async function readUsage(
         ...SUMS.map((name) => sql`coalesce(sum(${sql.ref(`u.${name}`)}), 0)::bigint AS ${sql.ref(name)}`),
         sql`coalesce(sum(u.cost_micro_usd), 0)::bigint AS cost`,
       ])}
-      FROM usage_hourly u WHERE u.tenant_id = ${tenantId} AND u.hour >= ${from} AND u.hour < ${to}
-        AND (${resourceGroupId ?? null}::text IS NULL OR u.resource_group_id IN (SELECT id::text FROM branch) OR u.resource_group_id = ${resourceGroupId ?? null}::text)
+      FROM usage_hourly u ${sql.raw(SURVIVING_GROUPS)} WHERE u.tenant_id = ${tenantId} AND u.hour >= ${from} AND u.hour < ${to}
+        AND (${resourceGroupId ?? null}::text IS NULL OR ${sql.raw(SURVIVING_GROUP)} IN (SELECT id::text FROM branch) OR u.resource_group_id = ${resourceGroupId ?? null}::text)
         AND (${apiKeyId ?? null}::text IS NULL OR u.api_key_id = ${apiKeyId ?? null}::text)
         AND (${model ?? null}::text IS NULL OR u.llm_model_used = ${model ?? null}::text)
       GROUP BY ${sql.join(dividedBy.map((_, at) => sql.raw(String(at + 1))))})
@@ -85,9 +89,4 @@ export async function readUsage(
   const [found] = rows;
   if (found === undefined) throw new Error("usage was read and nothing came back");
   return found;
-}
-
-function namedBy(tenantId: string, shown: keyof typeof NAMES) {
-  const [before = "", after = ""] = NAMES[shown].split("$tenant");
-  return sql`${sql.raw(before)}${tenantId}${sql.raw(after)}`;
 }

@@ -163,6 +163,17 @@ test("as a file it has all of it, and a header line where there is nothing", asy
   expect(none.body).toBe("model,requests,errors,prompt_tokens,completion_tokens,cost_usd,unpriced_requests\r\n");
 });
 
+test("what a deleted group used counts for the one above it", async () => {
+  expect((await admin.request("DELETE", `/v1/admin/resource-groups/${childId}`)).status).toBe(204);
+  const parts = (await usage(`${PAST}&group_by=resource_group`)).usage;
+  expect(parts.map((part: Record<string, unknown>) => [part["resource_group_name"], part["requests"]])).toEqual([
+    ["team", 10],
+    [null, 1],
+  ]);
+  const { totals } = await usage(`${PAST}&resource_group_id=${served.groupId}`);
+  expect(totals.requests).toBe(10);
+});
+
 test.each([
   ["group_by=week", "group_by.0"],
   ["group_by=", "group_by.0"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { displayName, pageQuery, recordId, search, timestamp, UNSEEN } from "./conventions.ts";
+import { displayName, hidesMarks, pageQuery, recordId, search, timestamp } from "./conventions.ts";
 import { anyRole } from "./roles.ts";
 import { tenantSlug } from "./tenants.ts";
 
@@ -7,7 +7,7 @@ export const username = z
   .string()
   .normalize("NFC")
   .regex(/^[\p{L}\p{M}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -")
-  .refine((text) => !UNSEEN.test(text), "must have no characters that nobody sees: it would look like another's");
+  .refine((text) => !hidesMarks(text), "must have no characters that nobody sees: it would look like another's");
 const LONGEST_PASSWORD = 200;
 export const newPasswordText = z.string().normalize("NFC").min(8, "must be at least 8 characters").max(LONGEST_PASSWORD);
 /** As it is typed: a letter that is one character in composed form may be four. */

@@ -5,8 +5,10 @@ import { z } from "zod";
 export const recordName = z.string().trim().min(1).max(200);
 export const displayName = z.string().trim().max(200).nullable();
 export const description = z.string().max(4000).nullable();
-/** Characters that are drawn as nothing, letters and marks among them, and spaces that look like the one of the keyboard. */
-export const UNSEEN = /\p{Default_Ignorable_Code_Point}|[^\P{Z} \u3000]|\u2800/u;
+/** What is drawn as nothing, letters and marks among it, turns the text around, or is a space that looks like the one of the keyboard. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]|[^\P{Z} \u3000]|\u2800/u;
+/** Whether a name holds what nobody sees, which makes it look like another's. */
+export const hidesMarks = (name: string): boolean => UNSEEN.test(name);
 /** The first moment there is here. */
 export const FIRST_MOMENT = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MOMENT = Date.parse("9999-12-31T23:59:59.999Z");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { newPasswordText } from "./admin-users.ts";
-import { displayName, pageQuery, recordId, search, timestamp, UNSEEN } from "./conventions.ts";
+import { displayName, hidesMarks, pageQuery, recordId, search, timestamp } from "./conventions.ts";
 
 export const endUsername = z
   .string()
@@ -8,7 +8,7 @@ export const endUsername = z
   .min(1)
   .max(100)
   .refine((text) => text.trim() === text && !/\p{C}/u.test(text), "must have no control characters and no space at either end")
-  .refine((text) => !UNSEEN.test(text), "must have no characters that nobody sees: it would look like another's");
+  .refine((text) => !hidesMarks(text), "must have no characters that nobody sees: it would look like another's");
 export const endUserEmail = z.email().max(320).nullable();
 export const avatarUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })

@@ -48,8 +48,8 @@ const figures = {
 const usagePart = z
   .strictObject({
     period: z.string().optional().describe("2026-11-24T13:00:00Z, 2026-11-24 or 2026-11, where it is divided by a period"),
-    resource_group_id: z.string().nullable().optional().describe("null: of calls for no group"),
-    resource_group_name: z.string().nullable().optional().describe("null of a group that is gone, too"),
+    resource_group_id: z.string().nullable().optional().describe("of a deleted group, its nearest ancestor; null: of calls for no group"),
+    resource_group_name: z.string().nullable().optional().describe("null of one that is gone and had none above it, too"),
     api_key_id: z.string().nullable().optional().describe("null: of calls without a key"),
     api_key_name: z.string().nullable().optional(),
     model: z.string().optional().describe("what the model was called when it was asked"),

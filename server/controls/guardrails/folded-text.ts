@@ -35,7 +35,8 @@ const MATHEMATICAL = 0xd835;
 const SHORTHAND = 0xd82f;
 const MUSICAL = 0xd834;
 const TAGS = 0xdb40;
-const TAGS_HALF = String.fromCharCode(TAGS);
+/** The first half of tag characters. */
+export const TAGS_HALF = String.fromCharCode(TAGS);
 const LAST_TAGS = 0xdb43;
 const beginsPair = (code: number) => code === MATHEMATICAL || code === SHORTHAND || code === MUSICAL || (code >= TAGS && code <= LAST_TAGS);
 const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) =>
@@ -70,9 +71,10 @@ const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`);
 const IS_SPACE = new RegExp(`[${SPACES}]`);
 const IS_DASH = new RegExp(`[${DASHES}]`);
 
-/** Whether the pair is the tag that mirrors a printable character of ASCII. */
-function isTagOfAscii(high: number, low: number): boolean {
-  return high === TAGS && low >= 0xdc20 && low <= 0xdc7e;
+/** Whether at `at` stands a tag that mirrors a printable character of ASCII, of two halves. */
+export function isTagOfAscii(text: string, at: number): boolean {
+  const low = text.charCodeAt(at + 1);
+  return text.charCodeAt(at) === TAGS && low >= 0xdc20 && low <= 0xdc7e;
 }
 
 /** The folded form: as long as it was, or one character shorter. */
@@ -118,7 +120,7 @@ export function unfolded(text: string): FoldedText {
  */
 export function foldTextWithTags(original: string): FoldedText | null {
   for (let at = original.indexOf(TAGS_HALF); at >= 0; at = original.indexOf(TAGS_HALF, at + 1))
-    if (isTagOfAscii(TAGS, original.charCodeAt(at + 1))) return foldText(original, true);
+    if (isTagOfAscii(original, at)) return foldText(original, true);
   return null;
 }
 
@@ -136,9 +138,7 @@ export function foldText(original: string, readsTags = false): FoldedText {
     const code = original.charCodeAt(at);
     character = original.slice(at, at + (beginsPair(code) ? 2 : 1));
     const invisible =
-      character.length === 1
-        ? IS_INVISIBLE.test(character)
-        : code !== MATHEMATICAL && !(readsTags && isTagOfAscii(code, character.charCodeAt(1)));
+      character.length === 1 ? IS_INVISIBLE.test(character) : code !== MATHEMATICAL && !(readsTags && isTagOfAscii(character, 0));
     if (invisible || character.length === 2) {
       // Of a pair that is a letter the second half vanishes, so that the folded character stands where the pair began.
       const place = (invisible ? at : at + 1) - vanished;

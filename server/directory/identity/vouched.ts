@@ -1,6 +1,6 @@
 import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { hidesMarks } from "../../kernel/visible-text.ts";
+import { hidesMarks } from "@gatehouse/contracts/conventions";
 
 const MAX_USERNAME = 200;
 

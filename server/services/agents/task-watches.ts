@@ -36,7 +36,10 @@ const MOST_OF_ONE = 200;
 /** Another process takes a watch over that was not renewed for so long. */
 const LEASE_MS = 30_000;
 const RENEWED_MS = 10_000;
-/** When all of a tenant's are taken, those that were watched for longer give way to tasks that wait: an agent may never say what became of its own. */
+/**
+ * When all of a tenant's are taken, those that were watched for longer give way to tasks that wait: an agent may never say what
+ * became of its own.
+ */
 const TURN_MS = 60_000;
 /** An agent that cannot be watched is asked again after so long. */
 const ASKED_AGAIN_MS = 2_000;

@@ -1,5 +1,5 @@
 import type { ScimPerson, StoredPerson } from "../../directory/provisioning/scim-users.ts";
-import { hidesMarks } from "../../kernel/visible-text.ts";
+import { hidesMarks } from "@gatehouse/contracts/conventions";
 import { isComplex, readMembers, scimObject, type Ignored, type ScimObject } from "../../wire/scim/attributes.ts";
 import type { PatchOperation } from "../../wire/scim/patch-operations.ts";
 import { patched } from "../../wire/scim/patch.ts";

@@ -1,7 +1,6 @@
 import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../detector.ts";
+import { isTagOfAscii, TAGS_HALF } from "../folded-text.ts";
 
-/** The first half of the pairs that are tag characters. */
-const TAGS = 0xdb40;
 const TAG_LENGTH = 2;
 /** Fewer tags say nothing. */
 const LEAST = 6;
@@ -9,15 +8,10 @@ const LEAST = 6;
 const FLAG = "\u{1F3F4}";
 const LEAST_BEHIND_FLAG = 7;
 
-const isTagAt = (text: string, at: number) => {
-  const low = text.charCodeAt(at + 1);
-  return text.charCodeAt(at) === TAGS && low >= 0xdc20 && low <= 0xdc7e;
-};
-
 /** Where the tags at `at` end. */
 function tagsEnd(text: string, at: number): number {
   let end = at;
-  while (isTagAt(text, end)) end += TAG_LENGTH;
+  while (isTagOfAscii(text, end)) end += TAG_LENGTH;
   return end;
 }
 
@@ -32,7 +26,7 @@ const tail = (): ValueTail => ({
 });
 
 /** Whether the next character may be a tag: nothing is known of it yet, or half of it. */
-const mayGoOn = (text: string, end: number) => end === text.length || (end === text.length - 1 && text.charCodeAt(end) === TAGS);
+const mayGoOn = (text: string, end: number) => end === text.length || (end === text.length - 1 && text[end] === TAGS_HALF);
 
 /** Text in tag characters, which nobody sees and models read: whatever it says, it was not written for people. */
 export const hiddenText: Detector = {
@@ -41,22 +35,22 @@ export const hiddenText: Detector = {
   readsUnfolded: true,
   find(text, from, to, final) {
     const found: DetectedSpan[] = [];
-    for (let at = text.indexOf("\udb40", from); at >= 0 && at < to;) {
+    for (let at = text.indexOf(TAGS_HALF, from); at >= 0 && at < to;) {
       const end = tagsEnd(text, at);
-      const isStart = end > at && !isTagAt(text, at - TAG_LENGTH);
+      const isStart = end > at && !isTagOfAscii(text, at - TAG_LENGTH);
       if (isStart && end - at >= leastAt(text, at)) {
         const isOpen = !final && mayGoOn(text, end);
         const span = { category: "invisible", start: at, end, score: 0.9 };
         found.push(isOpen ? { ...span, tail: tail() } : span);
       }
-      at = text.indexOf("\udb40", Math.max(end, at + 1));
+      at = text.indexOf(TAGS_HALF, Math.max(end, at + 1));
     }
     return found;
   },
   openFrom(text) {
     const last = text.length - 1;
-    let start = text.charCodeAt(last) === TAGS ? last : text.length;
-    while (isTagAt(text, start - TAG_LENGTH)) start -= TAG_LENGTH;
+    let start = text[last] === TAGS_HALF ? last : text.length;
+    while (isTagOfAscii(text, start - TAG_LENGTH)) start -= TAG_LENGTH;
     // Behind a flag's first half nothing is decided either, but a flag is no tag: what begins is only ever a tag.
     return start < text.length && text.length - start >= leastAt(text, start) ? text.length : start;
   },

@@ -12,8 +12,9 @@ export interface NamedRun {
 }
 
 /**
- * Keeps the user's rating of a run they took part in; 0 withdraws it. The root task id of the run, null when there is none such. A name is theirs
- * with a token, then with a key of their own, and a root task id last, which is never the name of another run by chance.
+ * Keeps the user's rating of a run they took part in; 0 withdraws it. The root task id of the run, null when there is none such.
+ * A name is theirs with a token, then with a key of their own, and a root task id last, which is never the name of another run by
+ * chance.
  */
 export async function rateRun(
   { db, clock }: RateRunParts,
