@@ -1,24 +1,36 @@
+/** Of what a failure says, lines that are shown at the end of a run: the whole stands above, where the test ran. */
+const LINES_SHOWN = 24;
+
 /**
  * What a junit report says: its sums, from the root element that carries them, and the test cases that failed, each as
- * "file > group > test".
+ * "file > group > test" and, indented below it, why.
  */
 export function readJunit(xml) {
   const root = /<testsuites\b[^>]*>/.exec(xml)?.[0];
   if (root === undefined) return undefined;
   const count = (name) => Number(attribute(root, name) ?? 0);
   const [tests, failed, skipped] = [count("tests"), count("failures") + count("errors"), count("skipped")];
-  const failures = [...xml.matchAll(/(<testcase\b[^>]*[^/])>\s*<(?:failure|error)\b/g)].map(([, element]) =>
-    ["file", "classname", "name"]
-      .map((name) => attribute(element, name))
-      .filter(Boolean)
-      .join(" > "),
-  );
+  const cases = xml.matchAll(/(<testcase\b[^>]*[^/])>\s*(<(?:failure|error)\b[^>]*>)([^<]*)/g);
+  const failures = [...cases].map(([, element, failure, text]) => {
+    const name = ["file", "classname", "name"].map((part) => attribute(element, part)).filter(Boolean);
+    return [name.join(" > "), ...reason(attribute(failure, "message"), plain(text))].join("\n    ");
+  });
   return { passed: tests - failed - skipped, failed, skipped, failures };
+}
+
+/** The text begins with the message where there is one. */
+function reason(message = "", text = "") {
+  const lines = (text.trim() || message).split("\n").filter((line) => line.trim() !== "");
+  return lines.slice(0, LINES_SHOWN);
+}
+
+function plain(text) {
+  return text.replace(/&(lt|gt|quot|apos|amp|#\d+);/g, (_, entity) => ENTITIES[entity] ?? String.fromCodePoint(Number(entity.slice(1))));
 }
 
 function attribute(element, name) {
   const value = new RegExp(`\\b${name}="([^"]*)"`).exec(element)?.[1];
-  return value?.replace(/&(lt|gt|quot|apos|amp|#\d+);/g, (_, entity) => ENTITIES[entity] ?? String.fromCodePoint(Number(entity.slice(1))));
+  return value === undefined ? undefined : plain(value);
 }
 
 const ENTITIES = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };

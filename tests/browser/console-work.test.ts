@@ -98,6 +98,8 @@ withBrowser("a rule in words is tried beside its form, as it is stored and as it
 });
 
 withBrowser("the keyboard is explained, a page says how a program does the same, and a report prints without its controls", async () => {
+  await world.admin.post("/v1/admin/providers", { ...tenant, provider_key: "searched", api_format: "openai", base_url: judge.baseUrl });
+  await world.admin.post("/v1/admin/llms", { ...tenant, name: "searched-1", provider: "searched", mode: "chat" });
   const { page, context, problems } = await consolePage({ theme: "dark" });
   await page.goto(`${world.console}/manage/models`);
   await page.getByText("The same from a program").click();
@@ -105,6 +107,7 @@ withBrowser("the keyboard is explained, a page says how a program does the same,
   await page.getByRole("tabpanel").getByText("/v1/admin/llms").waitFor();
   await page.getByRole("tab", { name: "Python" }).press("ArrowRight");
   await page.getByRole("tabpanel").getByText("http.NewRequest(").waitFor();
+  await page.locator("main input[type=search]").waitFor();
   await page.locator("h1").focus();
   await page.keyboard.press("/");
   await page.locator("input[type=search]:focus").waitFor();
