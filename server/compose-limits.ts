@@ -6,6 +6,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
+import type { Telemetry } from "./kernel/telemetry.ts";
 import { TokenCounts } from "./runtime/token-counts.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import type { ProcessGroup } from "./group/process-group.ts";
@@ -20,18 +21,25 @@ interface LimitsParts {
   readonly connection: DatabaseConnection;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Pick<Telemetry, "watchCounters">;
   readonly group: Pick<ProcessGroup, "counters" | "shipped">;
 }
 
 /** Limits with their counters, in Valkey or in the first process of the group, and the totals they are held to. */
-export function openLimits(config: Configuration, { connection, clock, log, group }: LimitsParts, ledger: { shipped(): Promise<void> }) {
+export function openLimits(
+  config: Configuration,
+  { connection, clock, log, metrics, group }: LimitsParts,
+  ledger: { shipped(): Promise<void> },
+) {
   // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
   const steady = () => clock.micros() / 1000;
   const truth = new UsageTruth(connection.db, () => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
-  const counters =
-    config.valkeyUrl === undefined
-      ? group.counters(steady, log)
-      : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log, recorded: () => truth.recorded() });
+  const fromValkey = (url: string) => {
+    const shared = new ValkeyCounters({ valkey: openValkey(url), now: steady, log, recorded: () => truth.recorded() });
+    metrics.watchCounters(() => shared.isAway());
+    return shared;
+  };
+  const counters = config.valkeyUrl === undefined ? group.counters(steady, log) : fromValkey(config.valkeyUrl);
   const alerts = new AlertWriter(connection.db, log);
   const tokenCounts = new TokenCounts();
   const limits = new Limits({

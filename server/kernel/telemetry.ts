@@ -24,6 +24,8 @@ export interface Telemetry {
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
+  /** Of counters that processes share in a store; without one there is no such series. */
+  watchCounters(isAway: () => boolean): void;
   figures(): Promise<MetricFigures>;
   /** With those of other processes, where there are any. */
   render(others?: readonly MetricFigures[]): Promise<string>;
@@ -120,6 +122,16 @@ export function telemetry(number: number | null = null): Telemetry {
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger: (read) => watchLedgerIn(registry, read),
+    watchCounters(isAway) {
+      new Gauge({
+        name: "gatehouse_limits_store_away",
+        help: "1 while Valkey cannot be reached and calls under hard limits are refused",
+        registers,
+        collect() {
+          this.set(isAway() ? 1 : 0);
+        },
+      });
+    },
     figures() {
       for (const one of series.values()) addUp(one);
       return registry.getMetricsAsJSON();

@@ -4,6 +4,7 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { rawPost, type RawReply } from "../support/raw-call.ts";
+import { until } from "../support/until.ts";
 import { haveValkey, startValkey, type TestValkey } from "../support/valkey.ts";
 
 /**
@@ -274,9 +275,16 @@ if (haveValkey) {
       await valkey.kill();
       const refused = await call(url, key);
       expect([refused.status, JSON.parse(refused.body).code]).toEqual([503, "limits_unavailable"]);
+      const told = (series: string) =>
+        until(
+          async () => (await fetch(`${(fleet[0] as GatewayProcess).adminUrl}/metrics`)).text(),
+          (text) => text.includes(series),
+        );
+      await told("gatehouse_limits_store_away 1");
       valkey = await startValkey(port);
       const deadline = Date.now() + PATIENCE_MS;
       while (!(await ok())) if (Date.now() > deadline) throw new Error("calls do not go on");
+      await told("gatehouse_limits_store_away 0");
       // It came back empty, and what was used before is known.
       const reply = await rawPost(`${url}/v1/proxy/llm/chat/completions`, { "x-api-key": key }, BODY);
       expect(reply.headers).toContain("x-gw-usage-utilization: 0");

@@ -25,12 +25,14 @@ test("a shared store that is away is told of once, and once that it is back", as
       (n) => n >= 3,
     );
     expect(told).toEqual(["limits_store_away"]);
+    expect(watch.isAway()).toBe(true);
     isAway = false;
     await until(
       async () => told.length,
       (n) => n > 1,
     );
     expect(told).toEqual(["limits_store_away", "limits_store_back"]);
+    expect(watch.isAway()).toBe(false);
   } finally {
     watch.close();
   }

@@ -54,6 +54,11 @@ export class StoreWatch {
     return Math.max(0, this.parts.settlesMs - ageMs);
   }
 
+  /** The last look did not reach the store. */
+  isAway(): boolean {
+    return this.away;
+  }
+
   close(): void {
     this.behind = false;
     this.closed = true;

@@ -219,6 +219,11 @@ export class ValkeyCounters implements Counters {
     }
   }
 
+  /** Whether Valkey is out of reach. */
+  isAway(): boolean {
+    return this.watch.isAway();
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
