@@ -6,16 +6,21 @@ export const USAGE_PARTS = ["hour", "day", "month", "resource_group", "api_key",
 export type UsagePart = (typeof USAGE_PARTS)[number];
 export const USAGE_PERIODS: readonly UsagePart[] = ["hour", "day", "month"];
 
+const partNames = z
+  .array(z.enum(USAGE_PARTS, { error: `names something other than ${USAGE_PARTS.join(", ")}` }))
+  .refine((names) => new Set(names).size === names.length, "names one twice")
+  .refine((names) => names.filter((name) => USAGE_PERIODS.includes(name)).length <= 1, "names more than one of hour, day and month");
+
 const parts = z
   .string()
   .max(100)
-  .transform((text) => text.split(","))
-  .pipe(
-    z
-      .array(z.enum(USAGE_PARTS))
-      .refine((names) => new Set(names).size === names.length, "names one twice")
-      .refine((names) => names.filter((name) => USAGE_PERIODS.includes(name)).length <= 1, "names more than one of hour, day and month"),
-  );
+  .transform((text, context) => {
+    const names = partNames.safeParse(text.split(","));
+    if (names.success) return names.data;
+    // Said of the whole parameter: its parts are no members that a caller could find.
+    context.addIssue({ code: "custom", message: names.error.issues[0]?.message ?? "is not a list of parts" });
+    return z.NEVER;
+  });
 
 export const usageReportQuery = z.strictObject({
   ...pageQuery.shape,
