@@ -23,7 +23,11 @@ const WORST = Buffer.byteLength(BODY) + 20 * 100;
 
 interface Upstream {
   readonly url: string;
+  readonly asked: () => number;
   readonly answered: () => number;
+  /** Answers so many more, then nothing until it is told to go on. */
+  pauseAfter(answers: number): void;
+  goOn(): void;
   stop(): Promise<void>;
 }
 
@@ -31,6 +35,8 @@ interface Upstream {
 function startUpstream(delayMs: number): Upstream {
   let seen = 0;
   let answered = 0;
+  let most = Number.POSITIVE_INFINITY;
+  let going = Promise.withResolvers<void>();
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -39,6 +45,7 @@ function startUpstream(delayMs: number): Upstream {
       await request.text();
       const mine = ++seen;
       await Bun.sleep(delayMs + (mine % 7) * 3);
+      while (answered >= most) await going.promise;
       if (mine % 10 === 0) return Response.json({ error: { message: "broken" } }, { status: 500 });
       answered++;
       return Response.json({
@@ -51,7 +58,20 @@ function startUpstream(delayMs: number): Upstream {
       });
     },
   });
-  return { url: `http://127.0.0.1:${server.port}/v1`, answered: () => answered, stop: () => server.stop(true) };
+  return {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    asked: () => seen,
+    answered: () => answered,
+    pauseAfter(answers) {
+      going = Promise.withResolvers();
+      most = answered + answers;
+    },
+    goOn() {
+      most = Number.POSITIVE_INFINITY;
+      going.resolve();
+    },
+    stop: () => server.stop(true),
+  };
 }
 
 interface Tree {
@@ -218,12 +238,23 @@ if (haveValkey) {
         const admin = await signIn((fleet[0] as GatewayProcess).adminUrl);
         const { keys } = await makeTree(admin, upstream.url, "fleet");
         for (const { runtimeUrl } of fleet) for (const key of keys) await met(runtimeUrl, key);
+        const third = Math.round(CALLS / 3);
+        const send = (places: readonly number[], count: number) =>
+          Array.from({ length: count }, (_, i) =>
+            call((fleet[places[i % places.length] as number] as GatewayProcess).runtimeUrl, keys[i % 2] as string),
+          );
+        // However slow the kill is, the process dies holding much of the budget, and before others can spend the rest.
+        upstream.pauseAfter(WORTH / 5);
+        const asked = upstream.asked();
         const began = performance.now();
-        const calls = Array.from({ length: CALLS }, (_, i) => call((fleet[i % 3] as GatewayProcess).runtimeUrl, keys[i % 2] as string));
+        const calls = send([2], third);
+        while (upstream.asked() - asked < WORTH / 2) await Bun.sleep(2);
+        calls.push(...send([0, 1], CALLS - third));
         while (upstream.answered() < WORTH / 5) await Bun.sleep(2);
         const killed = fleet[2] as GatewayProcess;
         await killed.kill();
         const killedAfter = upstream.answered();
+        upstream.goOn();
         // Started again, as a supervisor does: its journal says of each call whether it was recorded.
         fleet[2] = await startGateway({
           databaseUrl: database.url,
