@@ -33,13 +33,19 @@ export function poolOf(db: Database): pg.Pool {
 export function openDatabase(url: string, options: { log: Log; max?: number; onQuery?: (sql: string) => void }): DatabaseConnection {
   const connectionConfig: pg.ClientConfig = { connectionString: url, types, connectionTimeoutMillis: 5_000, application_name: "gatehouse" };
   const pool = new pg.Pool({ ...connectionConfig, max: options.max ?? 10, idleTimeoutMillis: 30_000 });
-  // A connection lost while idle is replaced at the next query; without a listener it would end the process.
-  pool.on("error", (error) => options.log.warn("database_connection_lost", { error }));
+  let closing = false;
+  // A connection lost while idle is replaced at the next query; without a listener it would end the process. One that is
+  // lost while it is being closed, such as by a server that stops at the same time, is nobody's loss.
+  pool.on("error", (error) => options.log[closing ? "debug" : "warn"]("database_connection_lost", { error }));
   // One lost while it is used tells the query under way too; whoever holds it between two queries learns it by the next.
   pool.on("connect", (client) => client.on("error", (error) => options.log.debug("database_connection_lost_in_use", { error })));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: (event) => options.onQuery?.(event.query.sql) });
   pools.set(db, pool);
-  return { db, connectionConfig, place: placeOf(connectionConfig), close: () => db.destroy() };
+  const close = () => {
+    closing = true;
+    return db.destroy();
+  };
+  return { db, connectionConfig, place: placeOf(connectionConfig), close };
 }
 
 /** As the driver understood it: what it takes for an address is more than what a URL parser does. */

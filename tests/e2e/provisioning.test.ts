@@ -331,6 +331,11 @@ describe("the requests of the large directories", () => {
     const next = await scim.send("GET", "/Users?startIndex=3&count=2");
     expect(page.body.Resources.map(({ id }: any) => id)).not.toContain(next.body.Resources[0].id);
     expect(await scim.send("POST", "/.search", { filter: "id pr" })).toMatchObject({ status: 501, body: { status: "501" } });
+    for (const [method, path] of [
+      ["POST", "/Bulk"],
+      ["GET", "/Me"],
+    ] as const)
+      expect(await scim.send(method, path, method === "GET" ? undefined : {})).toMatchObject({ status: 501, body: { status: "501" } });
     const searched = await scim.send("POST", "/Users/.search", { filter: `userName eq "${person.userName}"`, attributes: ["userName"] });
     expect(searched.body.Resources).toEqual([{ schemas: person.schemas, id: person.id, userName: person.userName }]);
     const none = await scim.send("GET", "/Users?count=0&startIndex=-4");

@@ -144,8 +144,12 @@ function decoded(part: string): string {
   }
 }
 
+/** Endpoints of RFC 7644, sections 3.7 and 3.11, that a directory may know and this one does not offer. */
+const NOT_SUPPORTED = new Set(["Bulk", "Me"]);
+
 function discovered(type: string, { base, id }: ScimExchange, method: string): ScimAnswer {
   if (type === SEARCH) throw new ScimError(501, "Users and groups are not searched together: POST to /Users/.search or /Groups/.search.");
+  if (NOT_SUPPORTED.has(type)) throw new ScimError(501, `/${type} is not supported.`);
   const documents: Record<string, () => Record<string, unknown>[]> = {
     Schemas: () => schemaDocuments(base),
     ResourceTypes: () => resourceTypeDocuments(base),
