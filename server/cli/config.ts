@@ -9,7 +9,7 @@ import { readConfigurationFile } from "./configuration/document.ts";
 import { type DocumentStep, documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
 import { planOf, type Step } from "./configuration/plan.ts";
-import type { Environment } from "./configuration/secrets.ts";
+import { type Environment, plainSecrets } from "./configuration/secrets.ts";
 import { tellPlan } from "./configuration/tell-plan.ts";
 import { toldDocument, toldStep } from "./configuration/told-step.ts";
 
@@ -67,6 +67,7 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
       return 0;
     }
     const file = readConfigurationFile(readFileSync(path, "utf8"));
+    for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
     const current = await readCurrent(api);
     const steps = planOf(file, current, env, values.prune);
     const documents = await documentSteps(file, current, api);

@@ -238,6 +238,7 @@ server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
           /resource_groups "g": inherit_resources must be true or false\n/,
           /resource_groups "g": group_type must be one of organization, team\n/,
           /llms "m": routing_group_id names "none", which is none of routing_groups\n/,
+          /llms "m": provider names "echo", which is none of providers\n/,
           /llms "m": context_window must be a whole number\n/,
           /llms "m": input_cost_per_million_tokens must be at least 0\n/,
           /llms "m": group_ids must be a list\n/,
@@ -255,12 +256,26 @@ server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
 
   test("that the gateway refuses in the middle says where, and goes on from there once it is mended", async () => {
     await newTenant("halfway");
-    const text = (provider: string) =>
-      `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: ${provider} }]\n`;
-    const refused = await config(["apply", await file("half.yaml", text("nobody")), "--tenant", "halfway"]);
+    const text = (address: string) =>
+      `${HEAD}providers: [{ provider_key: p, api_format: echo }]\nllms: [{ name: m, provider: p, base_url: "${address}" }]\n`;
+    const apply = async (address: string) => config(["apply", await file("half.yaml", text(address)), "--tenant", "halfway"]);
+    const refused = await apply("http://user:secret@127.0.0.1:9");
     expect(refused).toMatchObject({ code: 1, out: '+ providers "p"\n' });
-    expect(refused.err).toMatch(/llms "m": POST .* 400: provider: /);
-    expect((await config(["apply", await file("half.yaml", text("p")), "--tenant", "halfway"])).out).toBe('+ llms "m"\n1 change made.\n');
+    expect(refused.err).toMatch(/llms "m": POST .* 400: base_url: /);
+    expect((await apply("http://127.0.0.1:9")).out).toBe('+ llms "m"\n1 change made.\n');
+  });
+
+  test("that holds a secret as it is is applied with a warning that does not tell it", async () => {
+    await newTenant("plain");
+    const text = `${HEAD}providers: [{ provider_key: p, api_format: openai, api_key: sk-as-it-is-0001 }]
+agents: [{ card_name: a, name: A, base_url: "http://127.0.0.1:9/a2a", auth_type: bearer, credentials: { value: sk-as-it-is-0002 } }]\n`;
+    const planned = await config(["plan", await file("plain.yaml", text), "--tenant", "plain"]);
+    expect(planned.err.split("\n")).toEqual([
+      'gatehouse config: warning: providers "p": api_key is in the file as it is; { from_env: NAME } keeps it out',
+      'gatehouse config: warning: agents "a": credentials.value is in the file as it is; { from_env: NAME } keeps it out',
+      "",
+    ]);
+    expect(planned.out).not.toContain("sk-as-it-is");
   });
 
   test("keeps the keys a file of keys holds already, and asks for one it can write before it makes any", async () => {

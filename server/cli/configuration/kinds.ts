@@ -9,6 +9,8 @@ export interface Kind {
   readonly key: readonly string[];
   /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
   readonly references?: Readonly<Record<string, string>>;
+  /** Members that name another section's record by its key, here as in the API. */
+  readonly keyReferences?: Readonly<Record<string, string>>;
   /** Members that no read shows. */
   readonly secrets?: readonly string[];
   /** Members whose own members may be given in part: the API fills in the others. */
@@ -55,6 +57,7 @@ export const KINDS: readonly Kind[] = [
     list: "llms",
     key: ["name"],
     references: { ...GROUPS, routing_group_id: "routing_groups" },
+    keyReferences: { provider: "providers" },
     secrets: ["api_key"],
   },
   {

@@ -3,7 +3,7 @@ import { type Difference, differences } from "./differences.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { KINDS_IN_FILES, type Kind } from "./kinds.ts";
 import { entryName } from "./entry-name.ts";
-import { withoutPlaces } from "./places.ts";
+import { valuesAt, withoutPlaces } from "./places.ts";
 import { type Environment, withSecrets } from "./secrets.ts";
 import { faultsOf } from "./value-faults.ts";
 import type { ConfigEntry } from "./value.ts";
@@ -87,22 +87,10 @@ function wrongValues(kind: Kind, name: string, entry: ConfigEntry, current: Curr
 
 function unknownNames(kind: Kind, name: string, entry: ConfigEntry, known: (section: string, name: string) => boolean): string[] {
   const wrong: string[] = [];
-  for (const [place, section] of Object.entries(kind.references ?? {}))
+  for (const [place, section] of Object.entries({ ...kind.references, ...kind.keyReferences }))
     for (const [at, referred] of valuesAt(entry, place))
       if (!known(section, referred)) wrong.push(`${kind.section} "${name}": ${at} names "${referred}", which is none of ${section}`);
   return wrong;
-}
-
-function valuesAt(entry: ConfigEntry, place: string): [string, string][] {
-  const found: [string, string][] = [];
-  const look = (value: unknown, [first, ...rest]: readonly string[], at: string): void => {
-    if (first === "*") for (const item of Array.isArray(value) ? value : []) look(item, rest, at);
-    else if (first !== undefined)
-      look((value as Record<string, unknown> | null | undefined)?.[first], rest, at === "" ? first : `${at}.${first}`);
-    else for (const one of Array.isArray(value) ? value : [value]) if (typeof one === "string") found.push([at, one]);
-  };
-  look(entry, place.split("."), "");
-  return found;
 }
 
 function fixedMembers(kind: Kind, name: string, changes: readonly Difference[], current: Current): string[] {

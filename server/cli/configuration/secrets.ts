@@ -1,5 +1,7 @@
-import { FROM_ENVIRONMENT, isReference } from "./document.ts";
-import type { Kind } from "./kinds.ts";
+import { type ConfigurationFile, FROM_ENVIRONMENT, isReference } from "./document.ts";
+import { entryName } from "./entry-name.ts";
+import { type Kind, KINDS_IN_FILES } from "./kinds.ts";
+import { valuesAt } from "./places.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,6 +27,20 @@ export function withSecrets(entry: ConfigEntry, env: Environment): { readonly en
     );
   };
   return { entry: resolve(entry) as ConfigEntry, unset };
+}
+
+/** Where a file, which others read and keep, holds a secret as it is; of the secret itself nothing. */
+export function plainSecrets(file: ConfigurationFile): string[] {
+  return KINDS_IN_FILES.flatMap((kind) =>
+    (file.sections.get(kind.section) ?? []).flatMap((entry) =>
+      (kind.secrets ?? [])
+        .flatMap((place) => [...valuesAt(entry, place), ...valuesAt(entry, `${place}.value`)])
+        .map(
+          ([at]) =>
+            `${kind.section} "${entryName(kind, entry)}": ${at} is in the file as it is; { ${FROM_ENVIRONMENT}: NAME } keeps it out`,
+        ),
+    ),
+  );
 }
 
 /** What an export says in the places of secrets. */
