@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fakeMailServer, type FakeMailServer, type MailBehaviour } from "../../tests/support/mail-server.ts";
+import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { mailSender } from "./mail-sender.ts";
 
 const FROM = { name: "Gatehouse", address: "gateway@mail.example" };
@@ -13,7 +14,7 @@ afterEach(() => opened?.close());
 async function sender(behaviour: MailBehaviour, options: { timeoutMs?: number; login?: typeof LOGIN | null } = {}) {
   const server = await fakeMailServer(behaviour);
   opened = server;
-  const { timeoutMs = 5_000, login = LOGIN } = options;
+  const { timeoutMs = PATIENCE_MS, login = LOGIN } = options;
   return { server, send: mailSender({ host: "127.0.0.1", port: server.port, secure: false, login }, FROM, timeoutMs) };
 }
 

@@ -62,7 +62,7 @@ beforeAll(async () => {
       headers: { "content-type": "application/json" },
     });
   });
-  world = await startWorld({ GW_UPSTREAM_TIMEOUT_SECONDS: "1" });
+  world = await startWorld({ GW_UPSTREAM_TIMEOUT_SECONDS: "5" });
   const { admin } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
   const provider = (provider_key: string, api_format: string, base_url: string, more = {}) =>
