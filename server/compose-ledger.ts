@@ -27,6 +27,7 @@ export async function openWatchedLedger(config: Configuration, parts: LedgerPart
     db: connection.db,
     durability: config.auditDurability,
     maxBytes: config.auditJournalMaxBytes,
+    shipWaitMs: config.auditShipWaitMs,
     signingKey,
     clock,
     log,

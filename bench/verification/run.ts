@@ -64,6 +64,7 @@ async function fill(database: Database): Promise<string> {
     db: database,
     durability: "relaxed",
     maxBytes: 2 ** 40,
+    shipWaitMs: 200,
     signingKey,
     clock: systemClock(),
     log,

@@ -33,6 +33,7 @@ export async function emptyLeftJournals(homeDir: string, size: number, config: C
       directory: join(directory, "journal"),
       durability: config.auditDurability,
       maxBytes: config.auditJournalMaxBytes,
+      shipWaitMs: config.auditShipWaitMs,
       checkpointed: parts.targets.keep,
     });
     await ledger.shipped();

@@ -118,3 +118,9 @@ test("both planes on one port are refused by name, and two free ones are not", (
   expect(refusal({ GW_ADMIN_PORT: "8080" })).toBe("GW_RUNTIME_PORT and GW_ADMIN_PORT must be two ports, and both are 8080");
   expect(readConfiguration({ GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }).adminPort).toBe(0);
 });
+
+test("rows wait a fifth of a second for others unless told otherwise, and never for longer than ten seconds", () => {
+  expect(readConfiguration({}).auditShipWaitMs).toBe(200);
+  expect(readConfiguration({ GW_AUDIT_SHIP_WAIT_MS: "25" }).auditShipWaitMs).toBe(25);
+  for (const bad of ["0", "10001", "soon"]) expect(refusal({ GW_AUDIT_SHIP_WAIT_MS: bad })).toStartWith("GW_AUDIT_SHIP_WAIT_MS must be");
+});

@@ -29,6 +29,7 @@ export interface Configuration {
   readonly auditSigningKey: string | undefined;
   readonly auditDurability: "strict" | "relaxed";
   readonly auditJournalMaxBytes: number;
+  readonly auditShipWaitMs: number;
   readonly auditCheckpointFile: string | undefined;
   readonly auditCheckpointBucket: BucketSettings | undefined;
   readonly blobBucket: BucketSettings | undefined;
@@ -111,6 +112,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditSigningKey: readVariable(env, "GW_AUDIT_SIGNING_KEY"),
     auditDurability: readVariable(env, "GW_AUDIT_DURABILITY") as "strict" | "relaxed",
     auditJournalMaxBytes: (readVariable(env, "GW_AUDIT_JOURNAL_MAX_MB") as number) * 1024 * 1024,
+    auditShipWaitMs: readVariable(env, "GW_AUDIT_SHIP_WAIT_MS") as number,
     auditCheckpointFile: readVariable(env, "GW_AUDIT_CHECKPOINT_FILE"),
     auditCheckpointBucket: checkpointBucketSettings(env),
     blobBucket: bucketNamedBy("GW_BLOB_URL", env),

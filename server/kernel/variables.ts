@@ -153,6 +153,13 @@ export const VARIABLES = {
     default: "4096",
     meaning: "disk the audit journal may take while the database is away; then calls are refused",
   },
+  GW_AUDIT_SHIP_WAIT_MS: {
+    schema: integer(1, 10_000),
+    default: "200",
+    meaning:
+      "how long audit rows, which are in the journal already, wait for others before they go to the database together, in " +
+      "milliseconds; less shows them sooner, more spares the database",
+  },
   GW_AUDIT_CHECKPOINT_FILE: {
     schema: text,
     meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write",

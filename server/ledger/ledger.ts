@@ -41,7 +41,8 @@ export interface LedgerOptions {
   readonly newChainId?: () => string;
   readonly segmentBytes?: number;
   readonly checkpointMs?: number;
-  readonly shipWaitMs?: number;
+  /** How long rows wait for others before they go to the database together. */
+  readonly shipWaitMs: number;
   /** How often a disk that is short of room is relieved of rows that are in the database. */
   readonly diskMs?: number;
   /** How long `close` waits for the database. */
@@ -149,7 +150,7 @@ async function openLocked(options: LedgerOptions, files: JournalFiles, signer: N
     writer,
     from: resume.shipped,
     shippedHead: resume.shippedHead,
-    waitMs: options.shipWaitMs ?? 200,
+    waitMs: options.shipWaitMs,
     ...(options.ship === undefined ? {} : { ship: options.ship }),
     ...(options.checkpointed === undefined ? {} : { checkpointed: options.checkpointed }),
   });

@@ -27,6 +27,7 @@ beforeAll(async () => {
     db: plane.database.db,
     durability: "relaxed",
     maxBytes: 10_000_000,
+    shipWaitMs: 5,
     signingKey,
     clock,
     log: jsonLog("error"),

@@ -108,7 +108,7 @@ export async function rowsOf(admin: AdminClient, filters: Record<string, unknown
     const { rows } = await admin.post("/v1/admin/proxy-logs/query", { filters, page_size: 200 });
     if (rows.length >= atLeast) return rows;
     if (Date.now() > deadline) throw new Error(`the ledger holds ${rows.length} rows of ${JSON.stringify(filters)}, not ${atLeast}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -30,7 +30,7 @@ export async function documentWhen(admin: AdminClient, baseId: string, id: strin
     const document = await admin.get(`${PATH}/${baseId}/documents/${id}`);
     if (fits(document)) return document;
     if (Date.now() > deadline) throw new Error(`the document stays ${JSON.stringify(document)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

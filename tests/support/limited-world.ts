@@ -65,7 +65,7 @@ export async function startLimitedWorld(): Promise<LimitedWorld> {
       return { status: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
     },
     async alertsOf({ id }, atLeast) {
-      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
         const { alerts } = await admin.get(`/v1/admin/alerts?group_id=${id}&tenant_id=default`);
         if (alerts.length >= atLeast || Date.now() > deadline) return alerts;
       }

@@ -15,7 +15,7 @@ export interface World {
 export async function startWorld(env: Record<string, string> = {}): Promise<World> {
   const database = await testDatabase();
   const upstream = startFakeUpstream();
-  const gateway = await startGateway({ databaseUrl: database.url, env });
+  const gateway = await startGateway({ databaseUrl: database.url, env: { GW_AUDIT_SHIP_WAIT_MS: "10", ...env } });
   const admin = await signIn(gateway.adminUrl);
   return {
     upstream,
