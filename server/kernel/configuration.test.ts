@@ -122,5 +122,8 @@ test("both planes on one port are refused by name, and two free ones are not", (
 test("rows wait a fifth of a second for others unless told otherwise, and never for longer than ten seconds", () => {
   expect(readConfiguration({}).auditShipWaitMs).toBe(200);
   expect(readConfiguration({ GW_AUDIT_SHIP_WAIT_MS: "25" }).auditShipWaitMs).toBe(25);
-  for (const bad of ["0", "10001", "soon"]) expect(refusal({ GW_AUDIT_SHIP_WAIT_MS: bad })).toStartWith("GW_AUDIT_SHIP_WAIT_MS must be");
+  for (const bad of ["0", "10001", "soon", "-1", "1e300", "9".repeat(400)])
+    expect(refusal({ GW_AUDIT_SHIP_WAIT_MS: bad })).toBe(
+      `GW_AUDIT_SHIP_WAIT_MS must be a whole number from 1 to 10000 (it is ${JSON.stringify(bad)})`,
+    );
 });

@@ -13,8 +13,11 @@ import { isAddress, isWebAddress } from "./web-address.ts";
  * that starts with GW_ and is not here stops the start.
  */
 
-const integer = (min: number, max: number) =>
-  z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
+const integer = (min: number, max: number) => {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  const isWithin = (text: string) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max;
+  return z.string().refine(isWithin, rule).transform(Number);
+};
 const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
 const text = z.string().min(1);
 /** Keys are pasted, or read from files that end with a line break, and none has blanks around it. */
