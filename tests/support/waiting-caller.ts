@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
-import { cpuMsOfTree } from "./cpu-time.ts";
+import { cpuMsOf } from "./cpu-time.ts";
 
 /**
  * A thread of its own asks for a small thing again and again, so that only the gateway can keep it waiting: over sockets of its
@@ -11,15 +11,20 @@ import { cpuMsOfTree } from "./cpu-time.ts";
 const { runtimeUrl, pid } = workerData as { readonly runtimeUrl: string; readonly pid: number };
 const { hostname, port } = new URL(runtimeUrl);
 
-function answered(): Promise<void> {
+/** What the gateway's processor time came to when the answer was in. */
+function answered(): Promise<number> {
   return new Promise((resolve, reject) => {
     let answer = "";
+    let cpuMs = 0;
     const socket = connect(Number(port), hostname, () =>
       socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`),
     );
-    socket.on("data", (piece) => (answer += piece.toString("latin1")));
+    socket.on("data", (piece) => {
+      cpuMs ||= cpuMsOf(pid);
+      answer += piece.toString("latin1");
+    });
     socket.on("error", reject);
-    socket.on("close", () => (answer.startsWith("HTTP/1.1 200") ? resolve() : reject(new Error(`answered ${answer.slice(0, 200)}`))));
+    socket.on("close", () => (answer.startsWith("HTTP/1.1 200") ? resolve(cpuMs) : reject(new Error(`answered ${answer.slice(0, 200)}`))));
   });
 }
 
@@ -30,8 +35,7 @@ await answered();
 parentPort?.postMessage("ready", []);
 let longest = 0;
 do {
-  const before = cpuMsOfTree(pid);
-  await answered();
-  longest = Math.max(longest, cpuMsOfTree(pid) - before);
+  const before = cpuMsOf(pid);
+  longest = Math.max(longest, (await answered()) - before);
 } while (!over);
 parentPort?.postMessage(longest, []);
