@@ -10,6 +10,8 @@ export interface DatabaseProxy {
   silence(): void;
   /** Goes on at the same address. */
   start(): Promise<void>;
+  /** Tells clients that the server stops, as one that does: those there are at once, and from now on each that says goodbye. */
+  announceStop(): void;
   /** From now on leads to another server, which knows the same passwords. */
   leadTo(databaseUrl: string): void;
   /** From now on breaks the first connections whose COMMIT has reached the server, before the answer comes back. */
@@ -22,6 +24,11 @@ export interface DatabaseProxy {
 /** "Q", the length, and the text: what a client sends for `COMMIT`. */
 const COMMIT = Buffer.from("Q\0\0\0\x0bCOMMIT\0", "latin1");
 
+/** "X" and the length: a client's goodbye. */
+const TERMINATE = Buffer.from("X\0\0\0\x04", "latin1");
+const FATAL = "SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
+const STOPPING = Buffer.from(`E\0\0\0${String.fromCharCode(4 + FATAL.length)}${FATAL}`, "latin1");
+
 export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   let to = new URL(databaseUrl);
   const server = () => {
@@ -30,6 +37,8 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     return directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port });
   };
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let stopping = false;
   let silent = false;
   let left = 0;
   let cuts = 0;
@@ -39,6 +48,8 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   function join(client: Socket): void {
     const upstream = server();
     let cutting = false;
+    clients.add(client);
+    client.on("close", () => clients.delete(client));
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
@@ -51,6 +62,10 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
       });
     }
     client.on("data", (piece: Buffer) => {
+      if (stopping && piece.equals(TERMINATE)) {
+        client.end(STOPPING);
+        return;
+      }
       if (left > 0 && piece.indexOf(COMMIT) >= 0) {
         left--;
         cuts++;
@@ -94,6 +109,10 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     },
     silence() {
       silent = true;
+    },
+    announceStop() {
+      stopping = true;
+      for (const client of clients) client.write(STOPPING);
     },
     cutAfterCommit(times) {
       left = times;

@@ -11,20 +11,21 @@ import { cpuMsOf } from "./cpu-time.ts";
 const { runtimeUrl, pid } = workerData as { readonly runtimeUrl: string; readonly pid: number };
 const { hostname, port } = new URL(runtimeUrl);
 
-/** What the gateway's processor time came to when the answer was in. */
+/** What the gateway's processor time came to when the answer was in; what it does next is the next request's to wait for. */
 function answered(): Promise<number> {
   return new Promise((resolve, reject) => {
     let answer = "";
-    let cpuMs = 0;
     const socket = connect(Number(port), hostname, () =>
       socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`),
     );
     socket.on("data", (piece) => {
-      cpuMs ||= cpuMsOf(pid);
       answer += piece.toString("latin1");
+      if (!answer.startsWith("HTTP/1.1 200")) return;
+      resolve(cpuMsOf(pid));
+      socket.destroy();
     });
     socket.on("error", reject);
-    socket.on("close", () => (answer.startsWith("HTTP/1.1 200") ? resolve(cpuMs) : reject(new Error(`answered ${answer.slice(0, 200)}`))));
+    socket.on("close", () => reject(new Error(`answered ${answer.slice(0, 200)}`)));
   });
 }
 

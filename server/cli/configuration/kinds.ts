@@ -13,6 +13,8 @@ export interface Kind {
   readonly keyReferences?: Readonly<Record<string, string>>;
   /** Members that no read shows. */
   readonly secrets?: readonly string[];
+  /** Where in `secrets` the secret texts stand, when what is there has members. */
+  readonly secretTexts?: readonly string[];
   /** Members whose own members may be given in part: the API fills in the others. */
   readonly partial?: readonly string[];
   /** Members that say the same as another one. */
@@ -110,6 +112,7 @@ export const KINDS: readonly Kind[] = [
     key: ["card_name"],
     references: { resource_group_id: "resource_groups" },
     secrets: ["credentials"],
+    secretTexts: ["credentials.value", "credentials.client_secret"],
   },
   {
     section: "agent_grants",

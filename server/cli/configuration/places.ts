@@ -34,12 +34,9 @@ export function withoutPlaces(entry: ConfigEntry, places: readonly string[]): Co
 /** The texts at a place such as `members.*.mcp_server_id`, each with where it was found. */
 export function valuesAt(entry: ConfigEntry, place: string): [string, string][] {
   const found: [string, string][] = [];
-  const look = (value: unknown, [first, ...rest]: readonly string[], at: string): void => {
-    if (first === "*") for (const item of Array.isArray(value) ? value : []) look(item, rest, at);
-    else if (first !== undefined)
-      look((value as Record<string, unknown> | null | undefined)?.[first], rest, at === "" ? first : `${at}.${first}`);
-    else for (const one of Array.isArray(value) ? value : [value]) if (typeof one === "string") found.push([at, one]);
-  };
-  look(entry, place.split("."), "");
+  changeAt(entry, place, (value, at) => {
+    for (const one of Array.isArray(value) ? value : [value]) if (typeof one === "string") found.push([at, one]);
+    return value;
+  });
   return found;
 }

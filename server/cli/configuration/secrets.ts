@@ -33,8 +33,8 @@ export function withSecrets(entry: ConfigEntry, env: Environment): { readonly en
 export function plainSecrets(file: ConfigurationFile): string[] {
   return KINDS_IN_FILES.flatMap((kind) =>
     (file.sections.get(kind.section) ?? []).flatMap((entry) =>
-      (kind.secrets ?? [])
-        .flatMap((place) => [...valuesAt(entry, place), ...valuesAt(entry, `${place}.value`)])
+      (kind.secretTexts ?? kind.secrets ?? [])
+        .flatMap((place) => valuesAt(entry, place))
         .map(
           ([at]) =>
             `${kind.section} "${entryName(kind, entry)}": ${at} is in the file as it is; { ${FROM_ENVIRONMENT}: NAME } keeps it out`,
