@@ -158,6 +158,41 @@ describe("what the catalog knows of a model that is made", () => {
     ).toBe("anthropic:claude-sonnet-5");
   });
 
+  test.each([
+    ["vertex", "https://europe-west1-aiplatform.googleapis.com", "claude-sonnet-4-5@20250929", "vertex:claude-sonnet-4-5"],
+    ["vertex", "https://aiplatform.googleapis.com/v1", "claude-haiku-4-5", "vertex:claude-haiku-4-5"],
+    ["vertex", "https://us-central1-aiplatform.googleapis.com", "gemini-2.5-pro", "vertex:gemini-2.5-pro"],
+    ["gemini", "https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro", "gemini:gemini-2.5-pro"],
+    [
+      "bedrock",
+      "https://bedrock-runtime.eu-west-1.amazonaws.com",
+      "eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+      "bedrock:regional.anthropic.claude-haiku-4-5-20251001-v1:0",
+    ],
+    [
+      "bedrock",
+      "https://bedrock-runtime.eu-west-1.amazonaws.com",
+      "global.anthropic.claude-haiku-4-5-20251001-v1:0",
+      "bedrock:global.anthropic.claude-haiku-4-5-20251001-v1:0",
+    ],
+    [
+      "bedrock",
+      "https://bedrock-runtime.us-east-1.amazonaws.com",
+      "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-haiku-4-5-20251001-v1:0",
+      "bedrock:regional.anthropic.claude-haiku-4-5-20251001-v1:0",
+    ],
+    [
+      "bedrock",
+      "https://bedrock-runtime.us-east-1.amazonaws.com",
+      "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0",
+      "bedrock:amazon.nova-pro-v1:0",
+    ],
+    ["azure_openai", "https://ours.openai.azure.com", "gpt-4o-2024-11-20", "azure:gpt-4o"],
+  ])("under a key of one's own, of %s at %s, finds %s", async (api_format, base_url, name, id) => {
+    const found = await catalogFacts({ provider_key: "ours", api_format, base_url }, [name], NOW);
+    expect([found?.id, found?.input_cost_per_million_tokens]).toEqual([id, expect.any(Number)]);
+  });
+
   test("anywhere else only for names that mean one maker's model", async () => {
     const local = { provider_key: "local", api_format: "openai", base_url: "http://10.1.1.1/v1" };
     expect((await catalogFacts(local, ["gpt-4o"], NOW))?.id).toBe("openai:gpt-4o");

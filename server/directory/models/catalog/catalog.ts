@@ -118,6 +118,9 @@ const MAKERS: readonly (readonly [RegExp, string])[] = [
   [/^gemini-/, "gemini"],
 ];
 
+// Of what Amazon calls by its own names; a profile of the customer's own says nothing of its model.
+const BEDROCK_ADDRESS = /^arn:aws[\w-]*:bedrock:[\w-]*:\d*:(?:foundation-model|inference-profile)\//;
+
 /**
  * What the catalog knows of a model by what its provider calls it: the provider's own entry, or, where the provider is
  * not in the catalog, that of the model's maker. Null for a model it does not know.
@@ -127,12 +130,16 @@ export async function catalogFacts(asked: CatalogLookup, modelNames: readonly st
   if (format === "none") return null;
   const { prices } = await load();
   const byAddress = asked.base_url === null ? undefined : prices.findProvider({ providerApiUrl: asked.base_url })?.id;
+  // One vendor may serve more in one format than in another: Google Claude too, on Vertex AI alone.
+  const atAddress = CATALOG_PROVIDERS.filter(({ vendor }) => vendor !== null && vendor === byAddress);
   const known =
     catalogProvider(asked.provider_key) ??
-    CATALOG_PROVIDERS.find(({ vendor }) => vendor !== null && vendor === byAddress) ??
+    atAddress.find(({ api_format }) => api_format === asked.api_format) ??
+    atAddress[0] ??
     (format === "maker" ? undefined : catalogProvider(format.provider));
   // One of several words is a title of the tenant's own; the first of them may still look like a vendor's model.
-  for (const name of modelNames.filter((one) => !/\s/.test(one))) {
+  for (const given of modelNames.filter((one) => !/\s/.test(one))) {
+    const name = given.replace(BEDROCK_ADDRESS, "");
     const provider = known ?? catalogProvider(MAKERS.find(([pattern]) => pattern.test(name))?.[1] ?? "");
     const vendor = provider === undefined ? undefined : vendorOf(prices, provider.vendor);
     if (provider === undefined || vendor === undefined) continue;
