@@ -75,6 +75,17 @@ describe("what a provider's status means", () => {
     });
   });
 
+  test("clients are told not to try a 429 about credit again, unless the provider says otherwise", () => {
+    const text = '{"error":{"code":"insufficient_quota"}}';
+    expect(failure(429, text)).toMatchObject({ answer: { status: 429, headers: { "x-should-retry": "false" } } });
+    const told = { ...passed(429), headers: { "x-should-retry": "true" } };
+    expect(failureOfStatus(told, new Headers(), text, NOW)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
+    // A busy provider is asked again.
+    expect(failure(429, '{"error":{"code":"rate_limit_exceeded"}}')).not.toMatchObject({
+      answer: { headers: { "x-should-retry": "false" } },
+    });
+  });
+
   test.each([
     [400, '{"error":{"code":"billing_hard_limit_reached","message":"Billing hard limit has been reached"}}'],
     [400, '{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}'],

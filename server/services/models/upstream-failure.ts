@@ -100,7 +100,13 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
       coolMs: ACCOUNT_COOL_MS,
     };
   if (status === 402 || ((status === 429 || status === 400) && isAboutQuota(text, toldMs === null && waitMs !== null)))
-    return { outcome: "upstream_quota_exhausted", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
+    return {
+      outcome: "upstream_quota_exhausted",
+      // Official clients try every 429 again that does not forbid it, and no retry brings the money back.
+      answer: status === 429 ? { ...passed, headers: { "x-should-retry": "false", ...passed.headers } } : passed,
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
   if (status === 404 && MODEL_MISSING.test(text))
     return { outcome: "upstream_model_missing", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
   const headers = {
