@@ -1,4 +1,5 @@
 import { POLICY_REFUSALS } from "../kernel/errors.ts";
+import { MODEL_LISTINGS } from "../kernel/model-listings.ts";
 
 /** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
 export const isAction = (row: string): string =>
@@ -15,13 +16,6 @@ const RESULT = `CASE
       OR a.error_type IN (${POLICY_REFUSALS.map((code) => `'${code}'`).join(", ")}) OR a.custom_metadata ? 'refused_by' THEN 'blocked_policy'
     ELSE 'errored' END`;
 
-/** Subtypes of `llm` that ask no model. */
-export const MODEL_LISTINGS = [
-  ...["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"],
-  ...["file_upload", "file_list", "file_detail", "file_url", "file_content", "file_delete"],
-  // Questions about a job, and what it came to: the model was asked when the job was submitted.
-  ...["video_job", "video_list", "video_content", "video_cancel", "video_delete", "video_end"],
-] as const;
 const ASKS_MODEL = `a.proxy_type = 'batch' AND a.proxy_subtype LIKE 'batch\\_line\\_%' OR a.proxy_type = 'llm' AND coalesce(a.proxy_subtype, '') NOT IN (${MODEL_LISTINGS.map((name) => `'${name}'`).join(", ")})`;
 
 /** Handshakes, lists and streams of a tool server use none of its tools. */

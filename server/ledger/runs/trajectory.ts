@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { OWN_CALLS } from "../../store/own-calls.ts";
-import { MODEL_LISTINGS } from "../../store/run-facts.ts";
+import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
 
 /** A pass of an agent's loop: a model call and what it led to. */
 export interface AgentTurn {

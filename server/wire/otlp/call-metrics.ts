@@ -1,3 +1,4 @@
+import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { sentAttributes, operationOf } from "./call-span.ts";
 
@@ -8,6 +9,7 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 41
 /** Of one metric. What comes after is told under none of its own names. */
 const MAX_SERIES = 2_000;
 const CUMULATIVE = 2;
+const ASKS_NO_MODEL: ReadonlySet<string | null | undefined> = new Set(MODEL_LISTINGS);
 
 type Labels = Readonly<Record<string, string | number | null | undefined>>;
 
@@ -99,7 +101,9 @@ export class CallMetrics {
       "gen_ai.request.model": facts.llm_model_used,
     };
     const error = facts.success === false ? (facts.error_type ?? "_OTHER") : null;
-    this.durations.add({ ...named, "gatehouse.call.type": facts.proxy_type, "error.type": error }, (facts.duration_ms ?? 0) / 1000);
+    // Lists answer at once: among them a slow model would not be seen.
+    if (facts.proxy_type !== "llm" || !ASKS_NO_MODEL.has(facts.proxy_subtype))
+      this.durations.add({ ...named, "gatehouse.call.type": facts.proxy_type, "error.type": error }, (facts.duration_ms ?? 0) / 1000);
     if (facts.llm_prompt_tokens != null) this.tokens.add({ ...named, "gen_ai.token.type": "input" }, facts.llm_prompt_tokens);
     if (facts.llm_completion_tokens != null) this.tokens.add({ ...named, "gen_ai.token.type": "output" }, facts.llm_completion_tokens);
     if (facts.llm_estimated_cost_usd != null)

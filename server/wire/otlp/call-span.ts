@@ -11,6 +11,10 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   embeddings: "embeddings",
   knowledge_embedding: "embeddings",
   semantic_cache_embedding: "embeddings",
+  gemini_embed_content: "embeddings",
+  gemini_batch_embed_contents: "embeddings",
+  gemini_generate_content: "generate_content",
+  gemini_stream_generate_content: "generate_content",
 };
 
 /** The operation's name by the conventions; null for what they have no name for. */
@@ -18,7 +22,7 @@ export function operationOf({ proxy_type: type, proxy_subtype: subtype, mcp_meth
   if (method === "tools/call") return "execute_tool";
   if (type === "a2a") return "invoke_agent";
   if (subtype === null || subtype === undefined) return null;
-  return OPERATIONS[subtype] ?? (subtype.startsWith("gemini_") ? "generate_content" : null);
+  return OPERATIONS[subtype] ?? null;
 }
 
 const SERVER = 2;

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import type { CallFacts } from "./call-facts.ts";
+import { CallMetrics } from "./call-metrics.ts";
+
+const callOf = (proxy_type: string, proxy_subtype: string) =>
+  ({ id: "01M8FHJQWRTX0YDGZVSGTPDZ8H", timestamp: "2026-11-27T22:21:26.000000Z", proxy_type, proxy_subtype, duration_ms: 20 }) as CallFacts;
+
+function countedOperations(calls: readonly CallFacts[]): (string | undefined)[] {
+  const metrics = new CallMetrics(0);
+  for (const call of calls) metrics.add(call);
+  const [durations] = metrics.read(1) as {
+    histogram: { dataPoints: { attributes: { key: string; value: { stringValue?: string } }[] }[] };
+  }[];
+  return (durations?.histogram.dataPoints ?? []).map(
+    ({ attributes }) => attributes.find(({ key }) => key === "gen_ai.operation.name")?.value.stringValue,
+  );
+}
+
+test("durations of operations are those of calls that ask somebody, not of lists", () => {
+  const lists = ["models_list", "gemini_models_list", "gemini_model_detail", "file_upload", "video_job"];
+  expect(countedOperations(lists.map((subtype) => callOf("llm", subtype)))).toEqual([]);
+  const asking = [
+    "chat_completions",
+    "gemini_stream_generate_content",
+    "gemini_batch_embed_contents",
+    "gemini_count_tokens",
+    "image_generation",
+  ];
+  expect(countedOperations(asking.map((subtype) => callOf("llm", subtype)))).toEqual([
+    "chat",
+    "generate_content",
+    "embeddings",
+    "gemini_count_tokens",
+    "image_generation",
+  ]);
+});
