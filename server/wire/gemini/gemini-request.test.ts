@@ -72,6 +72,10 @@ describe("what is refused", () => {
     [{ contents: HELLO, tools: [{ functionDeclarations: [{ description: "nameless" }] }] }, "tools[0].functionDeclarations[0].name"],
     [{ contents: HELLO, generationConfig: { temperature: "hot" } }, "generationConfig.temperature"],
     [{ contents: HELLO, generation_config: { max_output_tokens: -1 } }, "generation_config.max_output_tokens"],
+    ...[0, -1, 1.5, "5", true].flatMap((value): [object, string][] => [
+      [{ contents: HELLO, generationConfig: { maxOutputTokens: value } }, "generationConfig.maxOutputTokens"],
+      [{ contents: HELLO, generationConfig: { candidateCount: value } }, "generationConfig.candidateCount"],
+    ]),
     [{ contents: HELLO, generationConfig: {}, generation_config: { temperature: 2 } }, "generation_config"],
     [{ contents: HELLO, generationConfig: { maxOutputTokens: 1, max_output_tokens: 9 } }, "generationConfig.max_output_tokens"],
   ])("%j names %s", (body, field) => {

@@ -93,8 +93,9 @@ class Check {
   wholeNumber(holder: JsonObject, name: string, at: string): void {
     const value: JsonValue | undefined = member(holder, name);
     if (value === undefined) return;
-    if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
-      this.add(`${at}.${spellingIn(holder, name)}`, "must be a whole number");
+    // 0 would be no setting to Google, and nothing for budgets to hold.
+    if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1)
+      this.add(`${at}.${spellingIn(holder, name)}`, "must be a whole number of at least 1");
   }
 
   content(content: JsonObject, at: string): void {

@@ -90,7 +90,7 @@ const conversation: fc.Arbitrary<ConversationRequest> = fc
     instructions: fc.array(text, { maxLength: 2 }),
     turns,
     calling: maybe(fc.record({ tools, toolChoice: maybe(choice) })),
-    maxOutputTokens: maybe(fc.nat()),
+    maxOutputTokens: maybe(fc.integer({ min: 1 })),
     temperature: maybe(fc.constantFrom(0, 0.5, 2)),
     topP: maybe(fc.constantFrom(0.1, 1)),
     topK: maybe(fc.nat(100)),

@@ -202,7 +202,10 @@ test.each([
   [{ n: 0 }, "n"],
   [{ tools: ["x"] }, "tools[0]"],
   [{ tools: [{ type: "function", function: { name: 7 } }] }, "tools[0].function.name"],
-  [{ max_completion_tokens: -1 }, "max_completion_tokens"],
+  ...[0, -1, 1.5, "5", true].flatMap((value): [object, string][] => [
+    [{ max_completion_tokens: value }, "max_completion_tokens"],
+    [{ max_tokens: value }, "max_tokens"],
+  ]),
   [{ stream_options: true }, "stream_options"],
 ] as [object, string][])("%j names its field", (more, field) => {
   expect(readChatRequest(encoder.encode(JSON.stringify({ model: "m", messages: [hi], ...more })))).toMatchObject({ fields: [{ field }] });

@@ -97,8 +97,9 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   checks.number("temperature");
   checks.tools("tools");
   checks.tools("functions");
-  checks.whole("max_completion_tokens");
-  checks.whole("max_tokens");
+  // Some servers take 0 for no ceiling at all, and budgets hold nothing for it.
+  checks.whole("max_completion_tokens", 1);
+  checks.whole("max_tokens", 1);
   checks.whole("n", 1);
   return checks.fields.length > 0 ? { fields: checks.fields } : new ChatRequest(document, measure);
 }

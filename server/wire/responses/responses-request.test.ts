@@ -190,6 +190,8 @@ describe("a Responses request that cannot be served", () => {
     ['{"model":"m","input":"x","store":"yes"}', ["store"]],
     ['{"model":"m","input":"x","background":true}', ["background"]],
     ['{"model":"m","input":"x","max_output_tokens":1.5}', ["max_output_tokens"]],
+    ['{"model":"m","input":"x","max_output_tokens":0}', ["max_output_tokens"]],
+    ['{"model":"m","input":"x","max_output_tokens":-1}', ["max_output_tokens"]],
     ['{"model":"m","input":"x","temperature":"hot"}', ["temperature"]],
     ['{"model":"m","input":"x","instructions":[]}', ["instructions"]],
     ['{"model":"m","input":"x","tools":{}}', ["tools"]],

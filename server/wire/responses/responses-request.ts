@@ -121,7 +121,7 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   if (document.value.background === true && document.value.stream !== true)
     checks.add("background", "needs `stream`: an answer that is written later cannot be fetched here");
   checks.number("temperature");
-  checks.whole("max_output_tokens");
+  checks.whole("max_output_tokens", 1);
   checks.tools("tools");
   return checks.fields.length > 0 ? { fields: checks.fields } : new ResponsesRequest(document);
 }
