@@ -85,11 +85,12 @@ export function ownPictures(message: JsonObject, field: string): (readonly [Imag
 /** The function calls of a message. `mint` gives the id of a call that came without. Calls of other kinds are left out. */
 export function functionCalls(message: JsonObject, mint: (place: number) => string): AssistantPart[] {
   const parts: AssistantPart[] = [];
-  for (const [call, place] of objectsOf(message.tool_calls)) {
-    const called = objectOf(call.function);
+  const add = (called: JsonObject | null, id: string | null, place: number) => {
     const name = filledOf(called?.name);
-    if (name !== null)
-      parts.push({ kind: "tool_call", id: filledOf(call.id) ?? mint(place), name, arguments: argumentsText(called?.arguments) });
-  }
+    if (name !== null) parts.push({ kind: "tool_call", id: id ?? mint(place), name, arguments: argumentsText(called?.arguments) });
+  };
+  for (const [call, place] of objectsOf(message.tool_calls)) add(objectOf(call.function), filledOf(call.id), place);
+  // Servers that say one call in both forms mean one.
+  if (parts.length === 0) add(objectOf(message.function_call), null, 0);
   return parts;
 }

@@ -8,6 +8,9 @@ import { filledOf, objectOf, objectsOf, textOrJson, wholeOf } from "./loose-fiel
 
 type TextKind = "text" | "reasoning" | "refusal";
 
+/** Stands for the index of the one call in the older form, which has none. */
+const OLDER = -1;
+
 interface OpenCall {
   id: string | null;
   readonly place: number;
@@ -50,7 +53,10 @@ export class CandidateReader {
         this.endText();
         this.emit({ kind: "picture", candidate: this.index, part: this.parts++, mediaType, base64 });
       }
-      for (const [fragment] of objectsOf(delta.tool_calls)) this.fragment(fragment);
+      for (const [fragment] of objectsOf(delta.tool_calls))
+        this.fragment(objectOf(fragment.function), wholeOf(fragment.index), filledOf(fragment.id));
+      // Servers that say one call in both forms mean one.
+      if (this.calls.length === 0 || this.callAt.has(OLDER)) this.fragment(objectOf(delta.function_call), OLDER, null);
     }
     if (filledOf(choice.finish_reason) !== null)
       this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));
@@ -87,13 +93,11 @@ export class CandidateReader {
     this.text = null;
   }
 
-  private fragment(fragment: JsonObject): void {
-    const called = objectOf(fragment.function);
+  private fragment(called: JsonObject | null, index: number | null, id: string | null): void {
     // Calls of other kinds were not asked for: no translated request offers them.
     if (called === null) return;
-    const id = filledOf(fragment.id);
     const name = filledOf(called.name);
-    const call = this.callFor(wholeOf(fragment.index), id, name);
+    const call = this.callFor(index, id, name);
     call.id ??= id;
     if (call.id !== null && !this.callOf.has(call.id)) this.callOf.set(call.id, call);
     if (call.part === null && name !== null) {

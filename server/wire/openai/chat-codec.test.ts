@@ -239,6 +239,24 @@ describe("a chat answer", () => {
     expect(calls[0]?.id).toMatch(/^call_[0-9a-f]{24}$/);
   });
 
+  test("a call in the older form is a call like any other, whole and streamed, and is made once where it stands in both forms", () => {
+    const older = { name: "f", arguments: '{"n":1}' };
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    const whole = chatCodec.readReply({
+      id: "c",
+      choices: [{ index: 0, message: { role: "assistant", content: null, function_call: older }, finish_reason: "function_call" }],
+    });
+    expect(whole?.candidates[0]).toMatchObject({ stop: "tool_call", parts: [{ kind: "tool_call", ...older }] });
+    const fragments = ['{"n', '":1}'].map((piece) => chunk({ function_call: { arguments: piece } }));
+    const wire = [chunk({ function_call: { name: "f", arguments: "" } }), ...fragments, chunk({}, "function_call")].join("");
+    expect(streamed(wire, [64])).toEqual(whole as ConversationReply);
+    const both = { tool_calls: [{ index: 0, id: "a", type: "function", function: older }], function_call: older };
+    const once = [{ kind: "tool_call", id: "a", ...older }];
+    expect(chatCodec.readReply({ choices: [{ message: both, finish_reason: "tool_calls" }] })?.candidates[0]?.parts).toMatchObject(once);
+    expect(streamed(chunk(both) + chunk({}, "tool_calls"), [64]).candidates[0]?.parts).toMatchObject(once);
+  });
+
   test("what is no chat completion is none", () => {
     expect(chatCodec.readReply({ output: [] })).toBeNull();
   });
