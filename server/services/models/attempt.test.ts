@@ -152,4 +152,11 @@ describe.each([
   test("is no answer when it is no object", async () => {
     expect(await failure([])).toMatchObject({ code: "upstream_invalid_response" });
   });
+
+  test.each([{}, { detail: "Not today" }, { choices: null, message: "ok" }, null, "<html>"])(
+    "is no answer, and others are asked, when it has nothing of its format: %j",
+    async (said) => {
+      expect(await failure(said)).toMatchObject({ again: "anywhere", code: "upstream_invalid_response" });
+    },
+  );
 });

@@ -4,6 +4,9 @@ import { withSearches } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
+/** An object without any of them is no answer of Google's. */
+const MEMBERS = ["candidates", "promptFeedback", "usageMetadata"];
+
 /** What governance reads of a whole answer; null when the bytes are no JSON object, or tell of a failure. */
 export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   let body: unknown;
@@ -12,7 +15,7 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
   } catch {
     return null;
   }
-  if (!isObject(body) || member(body, "error") !== undefined) return null;
+  if (!isObject(body) || member(body, "error") !== undefined || !MEMBERS.some((name) => member(body, name) !== undefined)) return null;
   return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: geminiOutputLength(body) };
 }
 

@@ -160,7 +160,7 @@ describe("a message", () => {
     expect(readMessagesReply(bytesOf("reply-cache.json"))).toEqual({ usage: EXPECTED.cache!.usage, outputCharacters: 7 });
     expect(readMessagesReply(bytesOf("reply-tools.json"))?.outputCharacters).toBe(12 + 15 + 15 + 2);
     expect(readMessagesReply(new TextEncoder().encode("nonsense"))).toBeNull();
-    expect(readMessagesReply(new TextEncoder().encode("{}"))).toEqual({ usage: null, outputCharacters: 0 });
+    expect(readMessagesReply(new TextEncoder().encode("{}"))).toBeNull();
   });
 
   test("cache writes without their split count as short ones", () => {

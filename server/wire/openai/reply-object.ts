@@ -12,7 +12,10 @@ export function replyObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-/** Some servers tell of a failure under the status of a success: an error in the place of the member that holds the answer. */
+/**
+ * Some servers tell of a failure under the status of a success: an error in the place of the member that holds the answer, or an
+ * object that is of another kind, with neither an answer nor the tokens it took.
+ */
 export function tellsFailure(body: JsonObject, answer: string): boolean {
-  return (body.error ?? null) !== null && !Array.isArray(body[answer]);
+  return !Array.isArray(body[answer]) && ((body.error ?? null) !== null || !isObject(body.usage));
 }
