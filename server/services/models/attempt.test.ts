@@ -127,6 +127,15 @@ describe("a count of no tokens is believed", () => {
   });
 });
 
+test("a refusal's name is told for the row, and the caller gets the provider's bytes", async () => {
+  const said = { error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" } };
+  const result = await ask(Response.json(said, { status: 400 }), false);
+  if (!("failure" in result) || isRefusal(result.failure.answer)) throw new Error("not passed");
+  const { failure, body } = result.failure.answer;
+  expect(failure).toBe("the provider answered 400: context_length_exceeded");
+  expect(JSON.parse(new TextDecoder().decode(body))).toEqual(said);
+});
+
 describe.each([
   ["chat", readChatReply],
   ["completions", readCompletionsReply],

@@ -12,6 +12,7 @@ import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { PreparedRequest } from "./model-request.ts";
 import { passedBack, passedOn } from "./passed-headers.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
+import { faultWord } from "./fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 
@@ -86,13 +87,14 @@ async function readWhole(
   }
   if (response.status < 200 || response.status >= 300) {
     const refusal = prepared.refusal(response.status, bytes, response.headers);
+    const word = faultWord(bytes, response.headers);
     const answer: WholeAnswer = {
       kind: "whole",
       status: response.status,
       headers: refusal === null ? headers : { ...headers, "content-type": "application/json" },
       body: refusal ?? bytes,
       usage: null,
-      failure: `the provider answered ${response.status}`,
+      failure: `the provider answered ${response.status}${word === null ? "" : `: ${word}`}`,
     };
     return {
       failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()),

@@ -82,7 +82,7 @@ export function failureOfRefusal(refusal: Refusal): Failure {
  */
 export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
   const { status } = passed;
-  const reason = `the provider answered ${status}`;
+  const reason = passed.failure ?? `the provider answered ${status}`;
   const toldMs = retryAfterMs(upstream, now);
   const waitMs = toldMs ?? retryDelayMs(text);
   if (status === 403 && isAboutModel(text))
