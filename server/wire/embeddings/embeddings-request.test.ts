@@ -21,3 +21,24 @@ test.each([
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   expect(request.prompts).toBe(prompts);
 });
+
+test("texts beside the input are looked at, at any depth, and replaced where they stand", () => {
+  const more = { instruction: "Ada's papers", messages: [{ role: "user", content: [{ type: "text", text: "Ada" }] }], truncate: 7 };
+  const request = read({ model: "m", user: "ada", encoding_format: "float", input: ["one", "two"], ...more });
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  expect(request.texts().map(({ text }) => text)).toEqual(["Ada's papers", "user", "text", "Ada", "one", "two"]);
+  for (const slot of request.texts()) if (slot.text.includes("Ada")) slot.replace(slot.text.replace("Ada", "[NAME]"));
+  const sent = request.outbound({ model: "m", defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null });
+  expect(JSON.parse(sent)).toMatchObject({
+    instruction: "[NAME]'s papers",
+    messages: [{ role: "user", content: [{ type: "text", text: "[NAME]" }] }],
+    user: "ada",
+    input: ["one", "two"],
+  });
+});
+
+test("tokens that nobody can read hide no text that stands beside them", () => {
+  const request = read({ model: "m", input: [1, 2, 3], instruction: "Ada" });
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  expect([request.opaque, request.texts().map(({ text }) => text)]).toEqual([true, ["Ada"]]);
+});
