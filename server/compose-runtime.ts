@@ -10,6 +10,7 @@ import { openVideos } from "./compose-videos.ts";
 import { openSkills } from "./compose-skills.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
+import { compileGuardrails } from "./controls/guardrails/surface-guard.ts";
 import { Notices } from "./controls/notices/notices.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
 import { EndUserCache } from "./directory/end-user-cache.ts";
@@ -195,7 +196,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: videos.takeOver },
     follower,
     /** What the first calls need is in memory then, as far as it could be read. */
-    warm: () => snapshots.preload().catch((error: Error) => log.debug("policies_not_preloaded", { error })),
+    warm: () => warmed(snapshots, log),
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
       batch.stop();
@@ -305,4 +306,11 @@ function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): K
 function storedJobs(parts: RuntimeParts): Job[] {
   const { connection, clock } = parts;
   return [{ name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(connection.db, clock) }, ...fileJobs(parts)];
+}
+
+function warmed(snapshots: Snapshots, log: Log): Promise<void> {
+  return snapshots
+    .preload()
+    .then((tenants) => tenants.forEach(compileGuardrails))
+    .catch((error: Error) => log.debug("policies_not_preloaded", { error }));
 }

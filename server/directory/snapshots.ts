@@ -49,12 +49,15 @@ export class Snapshots {
   }
 
   /** Before anybody calls: the first tenants there are, with some of their groups. Most gateways have few. */
-  async preload(): Promise<void> {
+  async preload(): Promise<readonly TenantSnapshot[]> {
+    const tenants: TenantSnapshot[] = [];
     for (const tenantId of await tenantIds(this.db, PRELOADED_TENANTS)) {
       const held = await this.loadTenant(tenantId);
+      if (held !== null) tenants.push(held.tenant);
       const groups = [...(held?.tenant.policies.groupIds() ?? [])].slice(0, PRELOADED_GROUPS);
       await Promise.all(groups.map((groupId) => this.sharedScope(tenantId, groupId)));
     }
+    return tenants;
   }
 
   /** Compiles a tenant anew, with the scopes it holds, and puts it in place. Does nothing for one that is not held. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { appendFile, cp, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { appendFile, cp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 
@@ -51,6 +51,32 @@ test("the server runs from one file that is made of its source, until the source
   expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
   expect(program()).not.toBe(`server/dist/${first}/main.js`);
   expect(verify()).toContain(EDITED);
+});
+
+const PAGES = "web/kit/build/build-pages.mjs";
+
+/** Builds everything, with `pages` in the place of what builds the pages. */
+async function buildWith(pages: string): Promise<ReturnType<typeof node>> {
+  await mkdir(join(copy, dirname(PAGES)), { recursive: true });
+  await writeFile(join(copy, PAGES), pages);
+  await rm(join(copy, "server", "dist"), { recursive: true, force: true });
+  return node("bin/build.mjs");
+}
+
+test("the pages and the server are built at once, and where the pages fail the server is whole and the build has failed", async () => {
+  // Ends only once the server is in the making.
+  const together = await buildWith(
+    'import { existsSync } from "node:fs"; while (!existsSync("server/dist")) await new Promise((next) => setTimeout(next, 10)); console.error("Built the pages");',
+  );
+  expect(together).toMatchObject({
+    status: 0,
+    text: expect.stringMatching(/^Bundling the server .*\nBuilt the pages\nBundled the server/),
+  });
+  expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
+
+  const failed = await buildWith('console.error("The pages could not be built"); process.exitCode = 1;');
+  expect(failed).toMatchObject({ status: 1, text: expect.stringContaining("The pages could not be built\n") });
+  expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
 });
 
 test("a copy without a lock file, as a registry gives it, is started as well", async () => {

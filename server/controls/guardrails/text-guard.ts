@@ -96,7 +96,7 @@ export function compileTextGuard(settings: GuardSettings): TextGuard | { readonl
     [settings.jailbreak, jailbreak],
     [settings.toxicContent, toxicContent],
   ] as const;
-  for (const [check, detector] of phrases) if (check !== undefined) add([detector], check.action, check.threshold ?? DEFAULT_THRESHOLD);
+  for (const [check, detector] of phrases) if (check !== undefined) add([detector()], check.action, check.threshold ?? DEFAULT_THRESHOLD);
   if (settings.bannedWords !== undefined && settings.bannedWords.words.length > 0)
     add([bannedWords(settings.bannedWords.words)], settings.bannedWords.action, 0);
   if (settings.bannedPatterns !== undefined && settings.bannedPatterns.patterns.length > 0) {

@@ -4,6 +4,7 @@ import { openValkey } from "../../runtime/valkey.ts";
 import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import { NOON, scope, window, bucket, plan, demand, warmed, tryCall } from "../../../tests/support/counter-parts.ts";
+import { until } from "../../../tests/support/until.ts";
 import type { Admission } from "./admission-answer.ts";
 import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { ValkeyCounters } from "./valkey.ts";
@@ -89,6 +90,31 @@ if (haveValkey) {
         levels: expect.any(Array),
         inFlight: expect.any(Array),
       });
+    });
+
+    test("what a process counted without a row is waited for as soon as it has stopped renewing its lease, and not once it lives", async () => {
+      const [silent, lives] = [fleet({ now: NOON }, 3_600_000), fleet({ now: NOON }, 3_600_000, { renewMs: 100 })];
+      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
+      expect((await silent.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
+      await silent.settle({ id: "counted", plan: of, demand: demand(0, 80) }, { requests: 1, input: 1, output: 1, micros: 80 });
+      const outcome = () => lives.admit("probe", of, demand(0, 50), true);
+      await until(outcome, ({ kind }) => kind === "held");
+      // Without what it counted there is no room for this one either.
+      expect((await lives.admit("larger", of, demand(0, 101), true)).kind).toBe("denied");
+      await silent.admit("sign of life", of, demand(), true);
+      expect(await outcome()).toMatchObject({ kind: "denied", denial: { spent: 80 } });
+      await until(outcome, ({ kind }) => kind === "held");
+      silent.sealed({ id: "counted", plan: of });
+      expect(await until(outcome, ({ kind }) => kind === "denied")).toMatchObject({ denial: { spent: 80 } });
+    });
+
+    test("a process whose last call is settled and not sealed yet goes on renewing its lease", async () => {
+      const [slow, lives] = [fleet({ now: NOON }, 400, { renewMs: 50 }), fleet({ now: NOON }, 400)];
+      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
+      expect((await slow.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
+      await slow.settle({ id: "counted", plan: of, demand: demand(0, 80) }, { requests: 1, input: 1, output: 1, micros: 80 });
+      await Bun.sleep(1_000);
+      expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("denied");
     });
 
     test("what it counted for one member of a routing group goes by the attempt there", async () => {

@@ -65,10 +65,10 @@ local function lock(b, now)
   end
   return until_ - now
 end
--- What dead owners counted of a window for calls whose rows nobody has seen yet.
-local function doubtful(key)
+-- What owners whose lease ends in so many milliseconds counted of a window for calls whose rows nobody has seen yet.
+local function doubtful(key, ms)
   local total = 0
-  for _, name in ipairs(redis.call('ZRANGEBYSCORE', P .. 'owners', '-inf', whole(server))) do
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', P .. 'owners', '-inf', whole(server + ms))) do
     local all = redis.call('HVALS', P .. 'x:' .. name)
     for _, entry in ipairs(all) do
       local of = cjson.decode(entry)[key]
@@ -106,9 +106,9 @@ return { content[1], string.format('%.0f', server - tonumber(content[2])) }
 `;
 
 /**
- * ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls. While
- * other processes may still put back what an emptied store lost, a call that a hard limit could refuse waits; what was
- * read of the truth before then is read once more.
+ * ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls, what is left of
+ * the lease of a process that stopped renewing it. While other processes may still put back what an emptied store lost, a call
+ * that a hard limit could refuse waits; what was read of the truth before then is read once more.
  */
 export const ADMIT = `${PRELUDE}
 local now = steady(tonumber(ARGV[3]))
@@ -164,7 +164,7 @@ for i, w in ipairs(plan.w) do
       local hold, once = 0, 0
       if w.m == 'tokens' or w.m == 'micros' then hold = demand[w.m] else once = demand[w.m] end
       if n + hold + once > w.l then
-        if hold == 0 or n - doubtful(w.k) + hold > w.l then return { 'window', i - 1, whole(n) } end
+        if hold == 0 or n - doubtful(w.k, tonumber(ARGV[11])) + hold > w.l then return { 'window', i - 1, whole(n) } end
         held = held or w.k
       end
       if unsettled and hold + once > 0 then held = held or w.k end

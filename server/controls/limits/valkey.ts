@@ -58,6 +58,8 @@ interface Held {
 const SETTLE_AGAIN_MS = 500;
 const LOOK_AGAIN_MS = 25;
 const IDLE_MS = 600_000;
+/** Rows of settled calls are sealed by then: until then this process is seen to live. */
+const SEALED_WITHIN_MS = 30_000;
 const TOLD_WITHIN_MS = 50;
 
 /**
@@ -72,6 +74,8 @@ export class ValkeyCounters implements Counters {
   private readonly plans = new WeakMap<Plan, string>();
   private readonly options: ValkeyCountersOptions;
   private readonly leaseMs: number;
+  /** What is left of a lease that was not renewed twice in a row. */
+  private readonly quietLeftMs: number;
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly watch: StoreWatch;
   private closed = false;
@@ -79,7 +83,9 @@ export class ValkeyCounters implements Counters {
   constructor(options: ValkeyCountersOptions) {
     this.options = options;
     this.leaseMs = options.leaseMs ?? 20_000;
-    this.timer = setInterval(() => void this.renewAll(), options.renewMs ?? 5_000);
+    const renewMs = options.renewMs ?? 5_000;
+    this.quietLeftMs = Math.max(0, this.leaseMs - 2 * renewMs);
+    this.timer = setInterval(() => void this.renewAll(), renewMs);
     this.timer.unref();
     this.watch = new StoreWatch({
       run: options.valkey.run.bind(options.valkey),
@@ -109,6 +115,7 @@ export class ValkeyCounters implements Counters {
         probe ? "1" : "0",
         text(this.leaseMs),
         told(tenant),
+        text(this.quietLeftMs),
       ])) as (string | number)[];
     } catch (error) {
       // It may have been taken without our hearing of it: then it is given back.
@@ -344,8 +351,9 @@ export class ValkeyCounters implements Counters {
 
   private async renewAll(): Promise<void> {
     for (const tenant of this.tenants.values()) {
-      if (tenant.open.size === 0 && tenant.sealed.length === 0) {
-        if (this.options.now() - tenant.usedAt > IDLE_MS) this.tenants.delete(tenant.id);
+      const unusedMs = this.options.now() - tenant.usedAt;
+      if (tenant.open.size === 0 && tenant.sealed.length === 0 && unusedMs > SEALED_WITHIN_MS) {
+        if (unusedMs > IDLE_MS) this.tenants.delete(tenant.id);
         continue;
       }
       await this.renew(tenant);

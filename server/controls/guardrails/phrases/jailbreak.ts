@@ -183,4 +183,4 @@ const SIGNALS: readonly Signal[] = [
 ];
 
 /** Known personas and formulas that ask an assistant to give up its limits. No list generalises: the guide has its measured figures. */
-export const jailbreak: Detector = phraseDetector("jailbreak", SIGNALS);
+export const jailbreak: () => Detector = phraseDetector("jailbreak", SIGNALS);

@@ -29,11 +29,17 @@ interface Node {
 
 const newNode = (): Node => ({ next: new Map(), signals: [] });
 
+/** The detector of these signals. Not before something is guarded by it: to make it takes part of a start. */
+export function phraseDetector(check: GuardrailCheck, signals: readonly Signal[]): () => Detector {
+  let made: Detector | undefined;
+  return () => (made ??= detectorOf(check, signals));
+}
+
 /**
  * Finds signals. Only the first letters of each word are looked at, unless a signal begins with them; the best scored
  * signal at a place is its finding.
  */
-export function phraseDetector(check: GuardrailCheck, signals: readonly Signal[]): Detector {
+function detectorOf(check: GuardrailCheck, signals: readonly Signal[]): Detector {
   const root = newNode();
   const begins = new Set<string>();
   const sorted = signals.map((signal) => ({

@@ -10,8 +10,9 @@ interface Starts {
 
 const registered: Iterable<string>[] = [];
 let beginnings: PrefixSets | null = null;
+let starts = new LastTextCache(startsIn);
 
-const starts = new LastTextCache((text: string, from: number): Starts => {
+function startsIn(text: string, from: number): Starts {
   beginnings ??= new PrefixSets(...registered);
   const places: number[] = [];
   const sets: number[] = [];
@@ -27,7 +28,7 @@ const starts = new LastTextCache((text: string, from: number): Starts => {
     sets.push(standing);
   }
   return { places, sets };
-});
+}
 
 /** Visits a place where a phrase may begin; returns where to go on, behind the place, or null to stop. */
 type Visit = (at: number) => number | null;
@@ -35,11 +36,13 @@ type Visit = (at: number) => number | null;
 /**
  * Adds a set of phrases by their beginnings (as `PrefixSets` has them). What it returns visits every place of [from, to)
  * where a word or a sign starts with one of them. All sets are looked for at once, because they look at the same text one
- * after the other; so all are to be added before a text is looked at.
+ * after the other; so what is known of the last text goes with each set that is added.
  */
 export function phraseStarts(set: Iterable<string>): (text: string, from: number, to: number, visit: Visit) => void {
   const bit = 1 << registered.length;
   registered.push(set);
+  beginnings = null;
+  starts = new LastTextCache(startsIn);
   return (text, from, to, visit) => {
     const { places, sets } = starts.of(text, from);
     let next: number | null = from;

@@ -279,4 +279,4 @@ const SIGNALS: readonly Signal[] = [
 ];
 
 /** Known turns of phrase that try to replace an assistant's instructions. No list generalises: the guide has its measured figures. */
-export const promptInjection: Detector = phraseDetector("prompt_injection", SIGNALS);
+export const promptInjection: () => Detector = phraseDetector("prompt_injection", SIGNALS);

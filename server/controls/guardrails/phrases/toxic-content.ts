@@ -99,4 +99,4 @@ const SIGNALS: readonly Signal[] = [
 ];
 
 /** Threats, insults, hatred of groups and calls to self-harm in known wordings. No list generalises: the guide has its measured figures. */
-export const toxicContent: Detector = phraseDetector("toxic_content", SIGNALS);
+export const toxicContent: () => Detector = phraseDetector("toxic_content", SIGNALS);

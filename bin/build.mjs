@@ -1,0 +1,9 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** Builds the pages and the server at once: neither needs the other. Each puts what it built in place whole, so one that fails leaves the other's. */
+const bundling = spawn(process.execPath, [fileURLToPath(new URL("./build-server.mjs", import.meta.url))], { stdio: "inherit" });
+bundling.on("exit", (code) => {
+  if (code !== 0) process.exitCode = 1;
+});
+await import("../web/kit/build/build-pages.mjs");
