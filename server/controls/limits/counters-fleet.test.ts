@@ -93,7 +93,7 @@ if (haveValkey) {
     });
 
     test("what a process counted without a row is waited for as soon as it has stopped renewing its lease, and not once it lives", async () => {
-      const [silent, lives] = [fleet({ now: NOON }, 3_600_000), fleet({ now: NOON }, 3_600_000, { renewMs: 100 })];
+      const [silent, lives] = [fleet({ now: NOON }, 3_600_000), fleet({ now: NOON }, 3_600_000, { renewMs: 1_000 })];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
       expect((await silent.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
       await silent.settle({ id: "counted", plan: of, demand: demand(0, 80) }, { requests: 1, input: 1, output: 1, micros: 80 });
@@ -113,8 +113,12 @@ if (haveValkey) {
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
       expect((await slow.admit("counted", of, demand(0, 80), false)).kind).toBe("admitted");
       await slow.settle({ id: "counted", plan: of, demand: demand(0, 80) }, { requests: 1, input: 1, output: 1, micros: 80 });
-      await Bun.sleep(1_000);
-      expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("denied");
+      // Several leases; a busy machine may let one of them end, and the next renewal takes it up again.
+      await Bun.sleep(2_000);
+      await until(
+        () => lives.admit("probe", of, demand(0, 50), true),
+        ({ kind }) => kind === "denied",
+      );
     });
 
     test("what it counted for one member of a routing group goes by the attempt there", async () => {
