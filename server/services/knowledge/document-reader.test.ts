@@ -107,6 +107,22 @@ describe("a hostile document is bounded, and told", () => {
       () => docx(paragraph("x"), { "word/vbaProject.bin": "Sub AutoOpen()" }),
       /macros, which are never run/,
     ],
+    [
+      "an Office document with a part that other programs read instead",
+      "docx",
+      () => docx(paragraph("x"), { "word/Document.xml": "<w:document/>" }),
+      /Programs would read it differently: parts of it differ by case alone/,
+    ],
+    [
+      "an Office document whose header contradicts its directory",
+      "docx",
+      () => {
+        const content = docx(paragraph("x"));
+        content[content.indexOf(0x77)] = 0x78;
+        return content;
+      },
+      /Programs would read it differently: the header of its entry "word\/document.xml" contradicts its directory/,
+    ],
     ["elements in each other without end", "docx", () => docx("<w:p>".repeat(200_000)), /512 deep/],
     [
       "entities that grow",
