@@ -270,9 +270,9 @@ function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimePar
 }
 
 /** What the service of agents works with beside the calls. */
-function agentParts(config: Configuration, { upstream, log }: RuntimeParts) {
+function agentParts(config: Configuration, { upstream, log, gatewayOrigins }: RuntimeParts) {
   const { publicUrl = null, allowPrivateUpstreams: allowPrivate } = config;
-  return { send: agentSend(upstream.outbound), log, publicUrl, allowPrivate };
+  return { send: agentSend(upstream.outbound), log, publicUrl, gatewayOrigins, allowPrivate };
 }
 
 /** What the service of models works with beside the calls: its providers, and the way to what a request names by address. */

@@ -1,5 +1,5 @@
-import { accessSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, existsSync, fstatSync, lstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format/anchors";
@@ -25,11 +25,12 @@ import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog } from "./examine-admin-log.ts";
 import { examineChains } from "./examine-chains.ts";
+import { examineHost, examineKnowledge, isBelow, whyNotAppended } from "./examine-places.ts";
 
 const USAGE = `Usage:
   gatehouse doctor [--json]
 
-Looks at the settings, the data directory, the journal, Valkey, the database, the newest stretch of every audit chain, the admin
+Looks at the settings, the address, the data directory, the knowledge folder, the journal, Valkey, the database, the newest stretch of every audit chain, the admin
 log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
 `;
 
@@ -75,7 +76,10 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
     yield finding("wrong", "settings", (error as Error).message);
     return;
   }
+  yield await examineHost(config);
   yield* examineFiles(config);
+  yield* examineKnowledge(config);
+  const kept = yield* examineFile(config);
   if (config.valkeyUrl !== undefined) yield await examineValkey(config.valkeyUrl);
   if (
     config.databaseUrl === undefined &&
@@ -95,7 +99,7 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
     return;
   }
   try {
-    yield* examineDatabase(database.db, config);
+    yield* examineDatabase(database.db, config, kept);
   } catch (error) {
     yield finding("wrong", "database", (error as Error).message);
   } finally {
@@ -165,7 +169,11 @@ async function examineValkey(url: string): Promise<DoctorFinding> {
   }
 }
 
-async function* examineDatabase(db: Database, config: Configuration): AsyncGenerator<DoctorFinding> {
+async function* examineDatabase(
+  db: Database,
+  config: Configuration,
+  kept: ReadonlyMap<string, SavedCheckpoint>,
+): AsyncGenerator<DoctorFinding> {
   const version = await serverVersion(db);
   yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
   const pending = await pendingMigrations(db);
@@ -217,7 +225,6 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
       known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet",
     );
   }
-  const kept = yield* examineFile(config.auditCheckpointFile);
   yield* examineChains(db, kept);
   yield* examineAdminLog(db, kept.get(ADMIN_CHAIN));
   yield* examineBucket(db, config);
@@ -229,22 +236,23 @@ function storedSecret(config: Configuration, name: string): string | null {
 }
 
 /** Gives the newest checkpoint of each chain that the file has. */
-function* examineFile(file: string | undefined): Generator<DoctorFinding, ReadonlyMap<string, SavedCheckpoint>> {
+function* examineFile({
+  auditCheckpointFile: file,
+  dataDir,
+}: Configuration): Generator<DoctorFinding, ReadonlyMap<string, SavedCheckpoint>> {
   const newest = new Map<string, SavedCheckpoint>();
   if (file === undefined) return newest;
-  const there = existsSync(file);
-  const place = there ? file : dirname(file);
-  if (!mayWrite(place)) {
-    yield finding("wrong", "checkpoint file", `${place} cannot be written`);
+  const why = whyNotAppended(file);
+  if (why !== null) {
+    yield finding("wrong", "checkpoint file", why);
     return newest;
   }
+  const there = existsSync(file);
   try {
     if (there) for (const one of savedCheckpoints(tailOf(file))) newest.set(one.chainId, one);
-    yield finding(
-      "ok",
-      "checkpoint file",
-      there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`,
-    );
+    const told = there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`;
+    const beside = isBelow(dataDir, file) ? ": it lies in the data directory, and is lost or changed together with the ledger" : "";
+    yield finding(beside === "" ? "ok" : "warning", "checkpoint file", `${told}${beside}`);
   } catch (error) {
     yield finding("wrong", "checkpoint file", `${file}, in its newest part, ${(error as Error).message}`);
   }
@@ -277,14 +285,5 @@ async function* examineBucket(db: Database, { auditCheckpointBucket: settings }:
     );
   } catch (error) {
     yield finding("wrong", "checkpoint bucket", `${bucket.address}: ${(error as Error).message}`);
-  }
-}
-
-function mayWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -145,6 +145,20 @@ test("the card is signed over what is served, and the official verifier says so"
   expect(row).toMatchObject({ tenant_id: "default", success: true, proxy_type: "a2a" });
 });
 
+test("a card whose addresses a request made up is not signed, and the log says so once", async () => {
+  const address = `${world.gateway.runtimeUrl}/.well-known/agent-card/default/new-rest`;
+  const { port } = new URL(address);
+  const cardFor = async (host: string, headers = {}): Promise<any> => (await fetch(address, { headers: { host, ...headers } })).json();
+  for (const host of ["evil.example", "127.0.0.1:1", "127.0.0.1.evil.example"])
+    for (const version of ["1.0", "0.3"]) {
+      const card = await cardFor(host, { "a2a-version": version });
+      expect(JSON.stringify(card)).toContain(`http://${host}/`);
+      expect(card).not.toHaveProperty("signatures");
+    }
+  for (const host of [`localhost:${port}`, `127.0.0.1:${port}`]) expect((await cardFor(host)).signatures).not.toBeEmpty();
+  expect(world.gateway.output().match(/agent_card_not_signed/g)).toHaveLength(1);
+});
+
 test("keys are rotated with an overlap, in which both sign", async () => {
   await world.admin.post("/v1/admin/agent-signing-keys/rotate", { tenant_id: "default" });
   const card: any = await (await fetch(`${baseOf("new-rest")}/.well-known/agent-card.json`)).json();

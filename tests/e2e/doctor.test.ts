@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { doctorCommand } from "../../server/cli/doctor.ts";
 import { testDatabase } from "../support/database.ts";
@@ -75,4 +75,40 @@ test.skipIf(!haveValkey)("a Valkey that answers is told from one that is away, a
   expect(await of()).toEqual([
     { state: "wrong", about: "valkey", detail: expect.stringContaining("it is away, or refuses the user or password: ") },
   ]);
+});
+
+test("a GW_HOST that is no address of this machine is wrong", async () => {
+  const of = async (host: string) => (await doctor({ GW_HOST: host })).findings.find(({ about }) => about === "address");
+  expect(await of("127.0.0.1")).toEqual({ state: "ok", about: "address", detail: "GW_HOST 127.0.0.1 can be listened on" });
+  expect(await of("192.0.2.1")).toEqual({
+    state: "wrong",
+    about: "address",
+    detail: expect.stringMatching(/^GW_HOST 192\.0\.2\.1 cannot be listened on: is GW_HOST an address of this machine\?/),
+  });
+});
+
+test("a knowledge folder is told to be there, or what is in its place", async () => {
+  const folder = join(directory, "knowledge");
+  const of = async () => (await doctor({ GW_KNOWLEDGE_DIR: folder })).findings.find(({ about }) => about === "knowledge folder");
+  expect(await of()).toEqual({ state: "wrong", about: "knowledge folder", detail: `${folder} is not there` });
+  await writeFile(folder, "");
+  expect(await of()).toEqual({ state: "wrong", about: "knowledge folder", detail: `${folder} is no folder` });
+  await rm(folder);
+  await mkdir(join(folder, "default"), { recursive: true });
+  expect(await of()).toEqual({ state: "ok", about: "knowledge folder", detail: `${folder} can be read, and has folders of 1 tenant(s)` });
+  expect((await doctor()).findings.filter(({ about }) => about === "knowledge folder")).toEqual([]);
+});
+
+test("a checkpoint file is told to have no place, before there is a database, and to lie beside the ledger it is to prove", async () => {
+  const elsewhere = await temporaryDirectory();
+  const of = async (file: string) =>
+    (await doctor({ GW_AUDIT_CHECKPOINT_FILE: file })).findings.find(({ about }) => about === "checkpoint file");
+  const said = async (file: string) => Object.values((await of(file)) ?? {}).join(" ");
+  expect(await said(join(elsewhere, "checkpoints"))).toBe(`ok checkpoint file ${elsewhere}/checkpoints is made with the next checkpoint`);
+  expect(await said(join(elsewhere, "none", "checkpoints"))).toBe(
+    `wrong checkpoint file ${elsewhere}/none is not there, and is not made for the checkpoint file`,
+  );
+  expect(await said(elsewhere)).toBe(`wrong checkpoint file ${elsewhere} is no file`);
+  expect(await said(join(directory, "checkpoints"))).toStartWith("warning checkpoint file ");
+  await removeDirectory(elsewhere);
 });

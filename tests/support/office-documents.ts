@@ -58,18 +58,37 @@ export function pptx(slides: readonly { title: string; body: string; notes?: str
 
 /** A PDF document whose pages each say one text. `loop`: its tree of pages has itself as a branch. */
 export function pdf(pages: readonly string[], { loop = false }: { readonly loop?: boolean } = {}): Uint8Array {
-  const objects = [
+  return pdfOf([
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Count ${pages.length + (loop ? 1000 : 0)} /Kids [${pages.map((_, i) => `${4 + i * 2} 0 R`).join(" ")}${loop ? " 2 0 R" : ""}] >>`,
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ...pages.flatMap((text, i) => {
-      const stream = text === "" ? "" : `BT /F1 12 Tf 72 720 Td (${text}) Tj ET`;
+      const stream = text === "" ? "" : words(text);
       return [
         `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + i * 2} 0 R >>`,
         `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
       ];
     }),
-  ];
+  ]);
+}
+
+/** Text of a PDF page. `how`: operators before it is shown. */
+export const words = (text: string, { at = "72 720", size = 12, how = "" } = {}) => `BT /F1 ${size} Tf ${how} ${at} Td (${text}) Tj ET `;
+
+/** A PDF document of one page that is drawn by these operators: its visible part is 612 by 792, and it has a picture, /Picture. */
+export function drawnPdf(stream: string): Uint8Array {
+  return pdfOf([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [-500 -500 2000 2000] /CropBox [0 0 612 792] /Contents 5 0 R /Resources << /Font << /F1 3 0 R >> /XObject << /Picture 6 0 R /Form 7 0 R >> /ExtGState << /Clear << /ca 0 >> >> >> >>",
+    `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+    "<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\nx\nendstream",
+    "<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] /Resources << /XObject << /Picture 6 0 R >> >> /Length 11 >>\nstream\n/Picture Do\nendstream",
+  ]);
+}
+
+function pdfOf(objects: readonly string[]): Uint8Array {
   const pieces = ["%PDF-1.4\n"];
   let at = pieces[0]?.length ?? 0;
   const offsets: number[] = [];

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
-import { fromBuffer, type Entry, type ZipFile } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
+import { openZip, TooManyZipEntries } from "../../kernel/zip-archive.ts";
 import { InvalidSkill, MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillFile } from "./skill-file.ts";
 
 // With the folders, which archives list beside the files.
@@ -13,9 +14,8 @@ const FOLDER = 0o040000;
 /** The files of a ZIP, held to every bound before a byte of them is unpacked; throws `InvalidSkill`. */
 export async function readSkillZip(archive: Uint8Array): Promise<SkillFile[]> {
   try {
-    const zip = await opened(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength));
-    if (zip.entryCount > MAX_ENTRIES) throw unfit("file", `has more than ${MAX_SKILL_FILES} files`);
-    const entries = (await listed(zip)).filter((entry) => isFile(entry));
+    const { zip, entries: listed } = await openZip(archive, { mostEntries: MAX_ENTRIES, strictFileNames: true });
+    const entries = listed.filter((entry) => isFile(entry));
     if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_SKILL_BYTES)
       throw unfit("file", `holds more than ${MAX_SKILL_BYTES / 1024 / 1024} MiB`);
     const files: SkillFile[] = [];
@@ -23,34 +23,12 @@ export async function readSkillZip(archive: Uint8Array): Promise<SkillFile[]> {
     return files;
   } catch (error) {
     if (error instanceof InvalidSkill) throw error;
+    if (error instanceof TooManyZipEntries) throw unfit("file", `has more than ${MAX_SKILL_FILES} files`);
     throw unfit("file", `is no ZIP that can be read: ${(error as Error).message.toWellFormed().replaceAll("\0", "").slice(0, 300)}`);
   }
 }
 
 const unfit = (field: string, message: string) => new InvalidSkill([{ field, message }]);
-
-function opened(archive: Buffer): Promise<ZipFile> {
-  return new Promise((resolve, reject) => {
-    fromBuffer(archive, { lazyEntries: true, strictFileNames: true, validateEntrySizes: true }, (error, zip) => {
-      if (error === null) resolve(zip);
-      else reject(error);
-    });
-  });
-}
-
-function listed(zip: ZipFile): Promise<Entry[]> {
-  return new Promise((resolve, reject) => {
-    const entries: Entry[] = [];
-    zip.on("error", reject);
-    zip.on("end", () => resolve(entries));
-    zip.on("entry", (entry: Entry) => {
-      entries.push(entry);
-      if (entries.length > MAX_ENTRIES) reject(unfit("file", `has more than ${MAX_SKILL_FILES} files`));
-      else zip.readEntry();
-    });
-    zip.readEntry();
-  });
-}
 
 const modeOf = (entry: Entry) => entry.externalFileAttributes >>> 16;
 

@@ -159,6 +159,13 @@ describe("archives", () => {
     expect(await zipFaults(zipSync(many))).toContain("more than 512 files");
   });
 
+  test("what other programs would unpack to other files is refused", async () => {
+    const archive = writeSkillZip([document], null);
+    const renamed = archive.slice();
+    renamed[renamed.indexOf("S".charCodeAt(0))] = "T".charCodeAt(0);
+    expect(await zipFaults(renamed)).toContain('is no ZIP that can be read: the header of its entry "SKILL.md" contradicts its directory');
+  });
+
   test("what is damaged or no archive at all is refused, wherever it breaks", async () => {
     const archive = writeSkillZip([document, file("scripts/a.sh", "echo".repeat(50), true)], null);
     const damaged = archive.slice();

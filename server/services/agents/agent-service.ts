@@ -40,6 +40,7 @@ export interface AgentServiceOptions extends AdmissionParts {
   readonly send: AgentSend;
   readonly log: Log;
   readonly publicUrl: string | null;
+  readonly gatewayOrigins: readonly string[];
   readonly allowPrivate: boolean;
 }
 
@@ -54,7 +55,7 @@ export function openAgents(options: AgentServiceOptions) {
   const upstream = agentUpstream(send);
   const tasks = new AgentTasks(directory.db, secrets);
   const parts: AgentParts = { outlet: options.outletTo(upstream), gates, tasks, secrets, clock, log, publicUrl, allowPrivate };
-  const cards = new ServedCards(clock);
+  const cards = new ServedCards({ clock, log, publicUrl, gatewayOrigins: options.gatewayOrigins });
   const discover = cardDiscovery(send);
   const watches = new TaskWatches({ tasks, snapshots, gates, upstream, clock, log });
   const deliveries = new PushDeliveries({ tasks, snapshots, send, clock, log });

@@ -3,7 +3,9 @@ import type { TenantAgents, AgentEntry } from "../../directory/agents/agent-entr
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { signedCard } from "../../directory/agents/card-signature.ts";
 import { cardAt, cardOfV03 } from "../../directory/agents/published-card.ts";
+import { gatewayOriginsOf } from "../../directory/discovery/governance.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/log.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import { cardOfSkills } from "./card-of-skills.ts";
 
@@ -13,15 +15,31 @@ export interface ServedCard {
   readonly etag: string;
 }
 
-const MOST_CARDS = 1_000;
+interface CardParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The address an operator named; null where a request's Host names one. */
+  readonly publicUrl: string | null;
+  /** Where the gateway itself listens. */
+  readonly gatewayOrigins: readonly string[];
+}
 
-/** Cards as they are served, each signed once for every address callers come to it by. */
+const MOST_CARDS = 1_000;
+const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]"]);
+
+/**
+ * Cards as they are served, each signed once for every address callers come to it by. An address that only the request names may be
+ * anybody's, and what is signed is believed for as long as the key: a card that leads there is not signed.
+ */
 export class ServedCards {
   private readonly served = new BoundedMap<string, ServedCard>(MOST_CARDS);
-  private readonly clock: Clock;
+  private readonly parts: CardParts;
+  private readonly own: ReadonlySet<string>;
+  private warned = false;
 
-  constructor(clock: Clock) {
-    this.clock = clock;
+  constructor(parts: CardParts) {
+    this.parts = parts;
+    this.own = new Set(parts.gatewayOrigins.flatMap(localOrigins));
   }
 
   /** `skills`: those this reader may use; null: all that are published. */
@@ -35,16 +53,30 @@ export class ServedCards {
       tenantId,
     }: { readonly base: string; readonly version: AgentVersion; readonly skills: ReadonlySet<string> | null; readonly tenantId: string },
   ): ServedCard {
-    const now = this.clock.now();
-    const signing = keys.filter(({ retiresAt }) => retiresAt === null || retiresAt > now);
+    const now = this.parts.clock.now();
+    const signing = this.isOwn(base) ? keys.filter(({ retiresAt }) => retiresAt === null || retiresAt > now) : [];
     const card = skills === null ? agent.reached.published : cardOfSkills(agent, tenantId, skills);
     const key = hash("sha256", JSON.stringify([base, version, card, signing.map(({ kid }) => kid)]), "hex");
     const known = this.served.get(key);
     if (known !== undefined) return known;
     const whole = cardAt(card, base);
-    const text = JSON.stringify(signedCard(version === "1.0" ? whole : cardOfV03(whole), signing));
+    const said = version === "1.0" ? whole : cardOfV03(whole);
+    const text = JSON.stringify(signing.length === 0 ? said : signedCard(said, signing));
     const made = { text, etag: `"${hash("sha256", text, "hex").slice(0, 32)}"` };
     this.served.set(key, made);
     return made;
   }
+
+  private isOwn(base: string): boolean {
+    if (this.parts.publicUrl !== null || this.own.has(base)) return true;
+    if (!this.warned) this.parts.log.warn("agent_card_not_signed", { address: base.slice(0, 200), set: "GW_PUBLIC_URL" });
+    this.warned = true;
+    return false;
+  }
+}
+
+/** Who listens everywhere is reached by the names of its own machine too. */
+function localOrigins(origin: string): string[] {
+  const { protocol, hostname, port } = new URL(origin);
+  return EVERY_ADDRESS.has(hostname) ? gatewayOriginsOf(`${protocol}//127.0.0.1:${port}`) : [origin];
 }

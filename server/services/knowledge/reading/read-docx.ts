@@ -1,5 +1,5 @@
 import { type Section, Sections } from "./document-text.ts";
-import { headingLevels } from "./heading-levels.ts";
+import { documentStyles, isOn } from "./document-styles.ts";
 import { readXml } from "./xml-part.ts";
 import { ZipParts } from "./zip-parts.ts";
 
@@ -8,9 +8,11 @@ const MAIN = "word/document.xml";
 /** Paragraphs under their headings, rows of tables in one line; hidden and deleted text is not there. */
 export async function readDocx(content: Uint8Array): Promise<readonly Section[]> {
   const parts = await ZipParts.open(content);
-  const levels = await headingLevels(parts);
+  const { levels, hides } = await documentStyles(parts);
   const sections = new Sections();
-  let [words, cells, level, hidden, inTable] = ["", [] as string[], null as number | null, false, 0];
+  let [words, cells, level, inTable] = ["", [] as string[], null as number | null, 0];
+  // What is said of a run itself, and else by the styles of its paragraph and its own, of which the one undoes the other.
+  let [hidden, byParagraph, byRun] = [null as boolean | null, false, false];
   const endParagraph = () => {
     const text = words.trim();
     words = "";
@@ -24,20 +26,24 @@ export async function readDocx(content: Uint8Array): Promise<readonly Section[]>
   await readXml(parts, MAIN, {
     open(name, attributes) {
       if (name === "tbl") inTable++;
-      else if (name === "r") hidden = false;
+      else if (name === "p") byParagraph = false;
+      else if (name === "r") [hidden, byRun] = [null, false];
+      else if (name === "rStyle") byRun = hides(attributes["w:val"] ?? "");
       else if (name === "vanish" || name === "webHidden") hidden = isOn(attributes["w:val"]);
       else if (name === "t") takes = true;
       else if (name === "tab") words += " ";
       else if (name === "br" || name === "cr") words += "\n";
-      else if (name === "pStyle") level = levels.get(attributes["w:val"] ?? "") ?? level;
-      else if (name === "outlineLvl") level = outline(attributes["w:val"]) ?? level;
+      else if (name === "pStyle") {
+        level = levels.get(attributes["w:val"] ?? "") ?? level;
+        byParagraph = hides(attributes["w:val"] ?? "");
+      } else if (name === "outlineLvl") level = outline(attributes["w:val"]) ?? level;
     },
     text(text) {
-      if (takes && !hidden) words += text;
+      if (takes && !(hidden ?? byParagraph !== byRun)) words += text;
     },
     close(name) {
       if (name === "t") takes = false;
-      else if (name === "r") hidden = false;
+      else if (name === "r") [hidden, byRun] = [null, false];
       else if (name === "p") endParagraph();
       else if (name === "tr") {
         if (inTable === 1) {
@@ -49,8 +55,6 @@ export async function readDocx(content: Uint8Array): Promise<readonly Section[]>
   });
   return sections.close();
 }
-
-const isOn = (value: string | undefined) => value === undefined || !["0", "false", "off"].includes(value);
 
 function outline(value: string | undefined): number | null {
   const level = Number(value);

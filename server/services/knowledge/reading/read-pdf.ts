@@ -1,10 +1,11 @@
 import { PDFiumLibrary } from "@hyzyla/pdfium";
 import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
+import { seenText } from "./seen-text.ts";
 
 const MOST_PAGES = 5_000;
 const MOST_CHARACTERS = 20_000_000;
 
-/** The text of each page under its number. Scripts and forms of a document are not run: the library is built without them. */
+/** The text that is seen of each page, under its number. Scripts and forms of a document are not run: the library is built without them. */
 export async function readPdf(content: Uint8Array): Promise<readonly Section[]> {
   const library = await PDFiumLibrary.init();
   const document = await library.loadDocument(content).catch((error: Error) => {
@@ -15,7 +16,7 @@ export async function readPdf(content: Uint8Array): Promise<readonly Section[]> 
   const sections = new Sections();
   let characters = 0;
   for (const page of document.pages()) {
-    const text = page.getText().replaceAll(/\r\n?/g, "\n");
+    const text = seenText(page).replaceAll(/\r\n?/g, "\n");
     characters += text.length;
     if (characters > MOST_CHARACTERS) throw new UnreadableDocument(`It has more than ${MOST_CHARACTERS} characters.`);
     sections.heading(1, `Page ${page.number + 1}`);

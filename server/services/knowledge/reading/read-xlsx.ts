@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** Day 0 of a workbook, with the day that 1900 never had. */
 const DAY_ZERO = Date.UTC(1899, 11, 30);
 
-/** Each sheet that is shown; a row says what its cells are by the first row of its sheet. */
+/** Each sheet that is shown, without rows and columns that are not; a row says what its cells are by the first row of its sheet. */
 export async function readXlsx(content: Uint8Array): Promise<readonly Section[]> {
   const parts = await ZipParts.open(content);
   const [strings, dates] = [await sharedStrings(parts), await dateStyles(parts)];
@@ -40,6 +40,8 @@ export async function readXlsx(content: Uint8Array): Promise<readonly Section[]>
 const told = (names: readonly string[], row: readonly string[]) =>
   row.flatMap((cell, i) => (cell === "" ? [] : [`${names[i] || `column ${i + 1}`}: ${cell}`])).join("; ");
 
+const isSet = (value: string | undefined) => value === "1" || value === "true";
+
 interface CellMeanings {
   readonly strings: readonly string[];
   /** Formats, by their number, that show a number as a day. */
@@ -50,9 +52,12 @@ interface CellMeanings {
 async function rowsOf(parts: ZipParts, part: string, meanings: CellMeanings, take: (row: string[]) => void): Promise<number> {
   let [row, rows, value, takes] = [[] as string[], 0, "", false];
   let cell = { column: 0, type: "", style: -1 };
+  let rowHidden = false;
+  const hiddenColumns: { readonly from: number; readonly to: number }[] = [];
   await readXml(parts, part, {
-    open(name, { r = "", t = "", s }) {
-      if (name === "row") row = [];
+    open(name, { r = "", t = "", s, hidden, min, max }) {
+      if (name === "row") [row, rowHidden] = [[], isSet(hidden)];
+      else if (name === "col" && isSet(hidden)) hiddenColumns.push({ from: Number(min) - 1, to: Number(max) - 1 });
       else if (name === "c") [cell, value] = [{ column: columnOf(r) ?? row.length, type: t, style: Number(s ?? -1) }, ""];
       else if (name === "v" || name === "t") takes = true;
     },
@@ -63,7 +68,7 @@ async function rowsOf(parts: ZipParts, part: string, meanings: CellMeanings, tak
       if (name === "v" || name === "t") takes = false;
       else if (name === "c" && value.trim() !== "") {
         // A cell far to the right makes no room for those that are not there.
-        if (cell.column > 16_384) return;
+        if (cell.column > 16_384 || rowHidden || hiddenColumns.some(({ from, to }) => from <= cell.column && cell.column <= to)) return;
         while (row.length < cell.column) row.push("");
         row[cell.column] = meaningOf(cell, value, meanings);
       } else if (name === "row" && row.some((each) => each !== "")) {

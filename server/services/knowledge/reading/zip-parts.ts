@@ -1,8 +1,9 @@
 import type { Entry, ZipFile } from "yauzl";
+import { AmbiguousZip, openZip, TooManyZipEntries } from "../../../kernel/zip-archive.ts";
 import { UnreadableDocument } from "./document-text.ts";
-import { openedZip, listedZip } from "./zip-entries.ts";
 
 const MIB = 1024 * 1024;
+const MOST_ENTRIES = 20_000;
 /** Of all parts that are read, as the archive says; one with more than it says is damaged. */
 const MOST_BYTES = 200 * MIB;
 
@@ -18,10 +19,15 @@ export class ZipParts {
   }
 
   static async open(archive: Uint8Array): Promise<ZipParts> {
-    const zip = await openedZip(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength)).catch(() => {
+    const { zip, entries: listed } = await openZip(archive, { mostEntries: MOST_ENTRIES }).catch((error: unknown) => {
+      if (error instanceof AmbiguousZip) throw new UnreadableDocument(`Programs would read it differently: ${error.message}.`);
+      if (error instanceof TooManyZipEntries) throw new UnreadableDocument(`It has more than ${MOST_ENTRIES} parts.`);
       throw new UnreadableDocument("It is no Office document, or damaged.");
     });
-    const entries = await listedZip(zip);
+    const entries = new Map(listed.map((entry) => [entry.fileName, entry]));
+    // Names of parts are compared without their case, so that another program may read the other one.
+    const folded = new Set(listed.map(({ fileName }) => fileName.toLowerCase()));
+    if (folded.size < listed.length) throw new UnreadableDocument("Programs would read it differently: parts of it differ by case alone.");
     const macros = [...entries.keys()].find((name) => /(^|\/)vbaProject\.bin$|(^|\/)macrosheets\//i.test(name));
     if (macros !== undefined) throw new UnreadableDocument("It holds macros, which are never run: save it without them.");
     return new ZipParts(zip, entries);

@@ -1,0 +1,39 @@
+import { readXml } from "./xml-part.ts";
+import type { ZipParts } from "./zip-parts.ts";
+
+const HEADING = /^heading (\d)$/i;
+const DEEPEST = 32;
+
+interface DocumentStyles {
+  /** Of the styles that are headings, by their ids. */
+  readonly levels: ReadonlyMap<string, number>;
+  /** Whether a style hides its text. */
+  hides(id: string): boolean;
+}
+
+/** Styles have ids in the language of whoever wrote the document, and names that do not. */
+export async function documentStyles(parts: ZipParts): Promise<DocumentStyles> {
+  const levels = new Map<string, number>();
+  const says = new Map<string, boolean>();
+  const basedOn = new Map<string, string>();
+  let id = "";
+  await readXml(parts, "word/styles.xml", {
+    open(name, attributes) {
+      const said = attributes["w:val"] ?? "";
+      if (name === "style") id = attributes["w:styleId"] ?? "";
+      else if (name === "vanish") says.set(id, isOn(attributes["w:val"]));
+      else if (name === "basedOn") basedOn.set(id, said);
+      if (name !== "name") return;
+      const level = said.toLowerCase() === "title" ? 1 : Number(HEADING.exec(said)?.[1] ?? 0);
+      if (level >= 1) levels.set(id, Math.min(level, 6));
+    },
+  });
+  const hides = (style: string, deep = DEEPEST): boolean => {
+    const above = basedOn.get(style);
+    return says.get(style) ?? (above !== undefined && deep > 0 && hides(above, deep - 1));
+  };
+  return { levels, hides };
+}
+
+/** A property that is named and not switched off is on. */
+export const isOn = (value: string | undefined) => value === undefined || !["0", "false", "off"].includes(value);
