@@ -15,6 +15,8 @@ export interface Kind {
   readonly secrets?: readonly string[];
   /** Where in `secrets` the secret texts stand, when what is there has members. */
   readonly secretTexts?: readonly string[];
+  /** Of such a secret, the member of a read that shows its other members, and with `has_` before their names which secret texts there are. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Members whose own members may be given in part: the API fills in the others. */
   readonly partial?: readonly string[];
   /** Members that say the same as another one. */
@@ -79,8 +81,13 @@ export const KINDS: readonly Kind[] = [
   },
   // They are imported as archives, with files that no configuration holds.
   { section: "agent_skills", path: "/v1/admin/agent-skills", list: "agent_skills", key: ["name"], isNamedOnly: true },
-  // The first makes the tool server that configurations of servers name.
-  { section: "web_search_providers", path: "/v1/admin/web-search", list: "web_search_providers", key: ["name"], secrets: ["api_key"] },
+  {
+    section: "web_search_providers",
+    path: "/v1/admin/web-search",
+    list: "web_search_providers",
+    key: ["name"],
+    secrets: ["api_key"],
+  },
   {
     section: "mcp_servers",
     path: "/v1/admin/mcp-servers",
@@ -113,6 +120,7 @@ export const KINDS: readonly Kind[] = [
     references: { resource_group_id: "resource_groups" },
     secrets: ["credentials"],
     secretTexts: ["credentials.value", "credentials.client_secret"],
+    settings: { credentials: "credential_settings" },
   },
   {
     section: "agent_grants",
