@@ -29,6 +29,8 @@ export interface Kind {
   readonly later?: readonly string[];
   /** Others may name them, and no file holds them. */
   readonly isNamedOnly?: true;
+  /** What the gateway makes along with the first of them: the name it has there, and the member of the answer that tells its id. */
+  readonly alongside?: { readonly section: string; readonly name: string; readonly id: string };
   /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
   readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
@@ -87,6 +89,7 @@ export const KINDS: readonly Kind[] = [
     list: "web_search_providers",
     key: ["name"],
     secrets: ["api_key"],
+    alongside: { section: "mcp_servers", name: "Web search", id: "server_id" },
   },
   {
     section: "mcp_servers",

@@ -62,10 +62,13 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
   return prune ? [...steps, ...unwanted(file, current)] : steps;
 }
 
-function knownNames(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
+/** Whether a name is one of the file's own or of what is there. */
+export function knownNames(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
   const own = new Map(
     KINDS_IN_FILES.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
   );
+  for (const { section, alongside } of KINDS_IN_FILES)
+    if (alongside !== undefined && (file.sections.get(section) ?? []).length > 0) own.get(alongside.section)?.add(alongside.name);
   return (section, name) => own.get(section)?.has(name) === true || current.names.idOf(section, name) !== undefined;
 }
 
