@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { welcomeMailer } from "../../server/directory/people/welcome-mail.ts";
+import { type WelcomeMailer, welcomeMailer } from "../../server/directory/people/welcome-mail.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { mailSender } from "../../server/runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "../../server/runtime/passwords.ts";
@@ -33,6 +33,7 @@ describe("a welcome mail", () => {
   let mailing: ControlPlane;
   let admin: Send;
   const logged: { event: string; fields: object }[] = [];
+  let welcome: WelcomeMailer;
   const make = (username: string, body: object = {}) =>
     admin("POST", "/v1/admin/end-users", {
       username,
@@ -56,7 +57,8 @@ describe("a welcome mail", () => {
       );
     const [short, patient] = [sender(300), sender(PATIENCE_MS)];
     const sendMail: typeof patient = (letter) => (mail.behaviour.startsWith("silent") ? short : patient)(letter);
-    mailing = await controlPlane({ welcome: welcomeMailer({ send: sendMail, publicUrl: "https://gateway.example", log }) });
+    welcome = welcomeMailer({ send: sendMail, publicUrl: "https://gateway.example", log });
+    mailing = await controlPlane({ welcome });
     admin = (await newTenant(mailing, "mailing")).send;
   });
   afterAll(async () => {
@@ -65,14 +67,21 @@ describe("a welcome mail", () => {
   });
 
   test("goes to whom it is asked for and who has an address, without the password", async () => {
-    const made = await make("grace", { display_name: "Grace\r\nBcc: eve@evil.example" });
+    const hostile = { display_name: "Grace\r\nBcc: eve@evil.example" };
+    expect((await make("grace", hostile)).body.fields).toMatchObject([{ field: "display_name" }]);
+    const made = await make("grace", { display_name: "Grace" });
     expect([made.status, made.body.welcome_email_sent]).toEqual([201, true]);
-    expect(mail.mails).toMatchObject([{ from: "gateway@mail.example", to: ["grace@example.com"] }]);
-    // Quoted-printable breaks long lines.
-    const data = (mail.mails[0]?.data ?? "").replaceAll("=\r\n", "");
-    expect(data).toContain("User name: grace\r\nAddress: https://gateway.example\r\n");
-    expect(data).not.toContain(PASSWORD);
-    expect(data).not.toMatch(/^bcc:/im);
+    // Names that come another way than through the API are no headers either.
+    expect(await welcome({ ...made.body.user, ...hostile })).toBe(true);
+    const letter = { from: "gateway@mail.example", to: ["grace@example.com"] };
+    expect(mail.mails).toMatchObject([letter, letter]);
+    for (const sent of mail.mails) {
+      // Quoted-printable breaks long lines.
+      const data = sent.data.replaceAll("=\r\n", "");
+      expect(data).toContain("User name: grace\r\nAddress: https://gateway.example\r\n");
+      expect(data).not.toContain(PASSWORD);
+      expect(data).not.toMatch(/^bcc:/im);
+    }
     for (const [username, body] of [
       ["unasked", { send_welcome_email: false }],
       ["silent", { send_welcome_email: undefined }],
@@ -81,7 +90,7 @@ describe("a welcome mail", () => {
       expect((await make(username, body)).body).toMatchObject({ user: { username }, welcome_email_sent: false });
     }
     expect((await make("grace")).status).toBe(409);
-    expect([mail.mails.length, logged]).toEqual([1, []]);
+    expect([mail.mails.length, logged]).toEqual([2, []]);
   });
 
   test.each([

@@ -84,7 +84,13 @@ mcp_servers:
   - { name: 資料, base_url: "http://127.0.0.1:7", auth_type: bearer, api_key: { from_env: TOOLS_KEY } }
 server_configs: [{ name: closed, mcp_server_id: tools, group_ids: [company], enabled_tools: [] }, { name: of the team, mcp_server_id: tools, group_ids: [team], approval_required_tools: [pay], approver_group_ids: [company] }]
 virtual_servers: [{ name: both, members: [{ mcp_server_id: tools, slug: own }], group_ids: [team] }]
-agents: [{ card_name: helper, name: Helper, base_url: "http://127.0.0.1:9/a2a", auth_type: bearer, credentials: { value: { from_env: AGENT_KEY } } }]
+agents:
+  - { card_name: helper, name: Helper, base_url: "http://127.0.0.1:9/a2a", auth_type: bearer, credentials: { value: { from_env: AGENT_KEY } } }
+  - card_name: client
+    name: Client
+    base_url: "http://127.0.0.1:9/a2a"
+    auth_type: oauth_client
+    credentials: { token_url: "http://127.0.0.1:9/token", client_id: gateway, scope: tasks, client_secret: { from_env: CLIENT_SECRET } }
 agent_grants: [{ agent_id: helper, group_ids: [team], decision: approval_required }]
 guardrail_configs:
   - name: wall
@@ -112,6 +118,7 @@ const SECRETS = {
   SEARCH_KEY: "search-secret-5",
   TOOLS_KEY: "tools-secret-02",
   AGENT_KEY: "agent-secret-03",
+  CLIENT_SECRET: "agent-secret-06",
   OIDC_SECRET: "oidc-secret-0004",
 };
 
@@ -140,7 +147,7 @@ describe("a tenant's configuration", () => {
         Object.values(SECRETS)[n] ?? `another-secret-${n}`,
       ]),
     );
-    expect(Object.keys(variables)).toHaveLength(7);
+    expect(Object.keys(variables)).toHaveLength(8);
     // Nothing at all and an empty list are two things: every tool and none.
     for (const [member, times] of [
       ["enabled_tools: []", 1],
@@ -170,6 +177,25 @@ describe("a tenant's configuration", () => {
     const path = await file("everything.yaml", EVERYTHING);
     const planned = await config(["plan", path, "--tenant", "first"], { ...SECRETS, OURS_KEY: "sk-ours-999999" });
     expect(planned).toEqual({ code: 2, out: '~ providers "ours"\n    api_key: another secret\n', err: "" });
+  });
+
+  test("tells what is no secret in an agent's credentials, and changes it only together with the secret", async () => {
+    const path = await file("elsewhere.yaml", EVERYTHING.replace("scope: tasks", "scope: more"));
+    const shown = (scope: string) => JSON.stringify({ token_url: "http://127.0.0.1:9/token", client_id: "gateway", scope });
+    const told = `~ agents "client"\n    credentials: ${shown("tasks")} -> ${shown("more")}\n`;
+    expect(await config(["plan", path, "--tenant", "first"], SECRETS)).toEqual({ code: 2, out: told, err: "" });
+    const { CLIENT_SECRET: _, ...others } = SECRETS;
+    expect(await config(["plan", path, "--tenant", "first"], others)).toEqual({
+      code: 1,
+      out: "",
+      err: 'gatehouse config: agents "client": CLIENT_SECRET is not set\n',
+    });
+    // The record keeps the secret it has.
+    const unchanged = await file("everything.yaml", EVERYTHING);
+    expect((await config(["apply", unchanged, "--tenant", "first"], others)).out).toBe("Nothing was to be done.\n");
+    const { agents } = await world.admin.get("/v1/admin/agents?tenant_id=first&search=client");
+    expect(agents).toMatchObject([{ credential_settings: { client_id: "gateway", has_client_secret: true } }]);
+    expect(JSON.stringify(agents)).not.toContain(SECRETS.CLIENT_SECRET);
   });
 
   test("of a secret that no read shows anything of, plan has no word and apply leaves it to the gateway", async () => {

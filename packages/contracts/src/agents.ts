@@ -21,6 +21,17 @@ const credentials = z
   .optional()
   .describe("write-only; null takes them away");
 
+const credentialSettings = z
+  .strictObject({
+    header: z.string().nullable(),
+    token_url: z.string().nullable(),
+    client_id: z.string().nullable(),
+    scope: z.string().nullable(),
+    has_value: z.boolean(),
+    has_client_secret: z.boolean(),
+  })
+  .meta({ id: "AgentCredentialSettings" });
+
 const keyText = z.string().regex(/^[A-Za-z0-9_-]{1,2000}$/, "must be base64url");
 /** A public key only: a private one would not be taken. */
 const publicKey = z
@@ -131,6 +142,9 @@ export const agent = z
     base_url: z.string().nullable(),
     auth_type: z.enum(AGENT_AUTH_TYPES),
     has_credentials: z.boolean(),
+    credential_settings: credentialSettings
+      .nullable()
+      .describe("what is no secret in credentials, and which secrets there are; null where there are none that can be opened"),
     timeout: z.number(),
     enabled: z.boolean(),
     skills_allowed: z.array(z.string()).nullable(),

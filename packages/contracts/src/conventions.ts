@@ -2,8 +2,17 @@ import { z } from "zod";
 
 /** What every admin resource shares: names, lists and errors. Bodies and queries are closed: an unknown field is refused. */
 
-export const recordName = z.string().trim().min(1).max(200);
-export const displayName = z.string().trim().max(200).nullable();
+/** What breaks a line of a log, steers a terminal, or shows what follows in another order than it is written in. */
+const STEERING = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+/** What a record is called by; what is described may have more lines than one. */
+export const nameText = (longest: number) =>
+  z
+    .string()
+    .trim()
+    .max(longest)
+    .refine((text) => !STEERING.test(text), "must have no control characters and none that turn the direction of text around");
+export const recordName = nameText(200).min(1);
+export const displayName = nameText(200).nullable();
 export const description = z.string().max(4000).nullable();
 /** What is drawn as nothing, letters and marks among it, turns the text around, or is a space that looks like the one of the keyboard. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]|[^\P{Z} \u3000]|\u2800/u;

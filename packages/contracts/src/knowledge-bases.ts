@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { connectorType } from "./kb-identities.ts";
-import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+import { description, nameText, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 /** What a document may carry to be found by: each value is compared as it is. */
 const metadata = z
@@ -117,7 +117,7 @@ export const knowledgeDocument = z
 export const knowledgeDocumentQuery = z.strictObject({ ...pageQuery.shape, search, status: documentStatus.optional() });
 
 /** What an upload says beside its file. */
-export const knowledgeDocumentForm = z.strictObject({ name: z.string().trim().min(1).max(300), metadata, permissions });
+export const knowledgeDocumentForm = z.strictObject({ name: nameText(300).min(1), metadata, permissions });
 
 export const knowledgeSearch = z
   .strictObject({

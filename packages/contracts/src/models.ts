@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { description, httpUrl, pageQuery, recordId, search, timestamp, versionedUrl } from "./conventions.ts";
+import { description, httpUrl, pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 import { maxTokensParameter, upstreamKey } from "./providers.ts";
 import { routingGroupId } from "./routing-groups.ts";
 
@@ -21,7 +21,6 @@ const modes = z
   .min(1)
   .max(MODES.length)
   .refine((all) => new Set(all).size === all.length, "must name each mode once");
-const modelName = z.string().trim().min(1).max(200);
 // The table holds whole micro-dollars, so a finer price would be rounded without anyone being told.
 const setPrice = z
   .number()
@@ -159,8 +158,8 @@ const written = {
 
 export const modelCreate = z
   .strictObject({
-    name: modelName.describe("what callers put in `model`; unique in the tenant"),
-    model_name: modelName.optional().describe("what the provider is sent; the name when left out"),
+    name: recordName.describe("what callers put in `model`; unique in the tenant"),
+    model_name: recordName.optional().describe("what the provider is sent; the name when left out"),
     provider: z
       .string()
       .min(1)
@@ -172,8 +171,8 @@ export const modelCreate = z
 
 export const modelUpdate = z
   .strictObject({
-    name: modelName.optional(),
-    model_name: modelName.optional(),
+    name: recordName.optional(),
+    model_name: recordName.optional(),
     provider: z.string().min(1).max(63).optional(),
     ...written,
   })

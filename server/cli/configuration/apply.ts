@@ -28,6 +28,9 @@ export async function carryOut(step: Step, api: ConfigApi, current: Current): Pr
     const { path, body } = creation(kind, entry);
     const made = await api.ask("POST", path, body);
     current.names.add(kind.section, entryName(kind, current.names.named(kind, { ...entry })), String(made["id"]));
+    const { alongside } = kind;
+    if (alongside !== undefined && current.names.idOf(alongside.section, alongside.name) === undefined)
+      current.names.add(alongside.section, alongside.name, String(made[alongside.id]));
     return { step, changed: true, apiKey: typeof made["key"] === "string" ? made["key"] : null };
   }
   const changes = Object.fromEntries(step.differences.map(({ member }) => [topOf(member), entry[topOf(member)] ?? null]));

@@ -5,7 +5,7 @@ import { membersTaken, membersTakingNull, propertiesOf } from "./members.ts";
 import { entryName } from "./entry-name.ts";
 import { Names } from "./names.ts";
 import { withoutPlaces } from "./places.ts";
-import { type ConfigEntry, isConfigEntry } from "./value.ts";
+import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 /** One record of the gateway, with names for ids and nothing that cannot be set. */
 export interface CurrentRecord {
@@ -118,10 +118,9 @@ export async function readGroupDocuments(api: ConfigApi, groupId: string, names:
     if (Object.keys(document).length > 0) found[one.member] = document;
   }
   const models = await api.all(`${base}/llm-models`, "llm_models");
-  const servers = await api.ask("GET", `${base}/effective-server-configs`);
-  const items = { llms: models.map(({ id }) => String(id)), mcp_servers: [...new Set(serverIds(servers))] };
+  const { refinements } = await api.ask("GET", `${base}/effective-limits`);
   for (const one of ITEM_DOCUMENTS) {
-    for (const id of items[one.of as keyof typeof items]) {
+    for (const id of refinedItems(refinements, one.kind)) {
       const name = names.nameOf(one.of, id);
       const document = name === undefined ? {} : await readDocument(api, `${base}/${one.segment}/${id}/${one.path}`, one);
       if (name === undefined || Object.keys(document).length === 0) continue;
@@ -129,9 +128,9 @@ export async function readGroupDocuments(api: ConfigApi, groupId: string, names:
       section[name] = { ...section[name], [one.member]: document };
     }
   }
-  for (const { id, portal_visible: visible, inherited } of models) {
+  for (const { id, portal_visible: visible, inherited, judge_only: judgeOnly } of models) {
     const name = names.nameOf("llms", String(id));
-    if (name === undefined || visible !== false || inherited !== false) continue;
+    if (name === undefined || visible !== false || inherited !== false || judgeOnly !== false) continue;
     const section = (found["llms"] ??= {}) as Record<string, ConfigEntry>;
     section[name] = { ...section[name], portal_visible: false };
   }
@@ -144,7 +143,9 @@ export async function readDocument(api: ConfigApi, path: string, { body }: Group
   return isConfigEntry(document) ? document : {};
 }
 
-function serverIds(answer: ConfigEntry): string[] {
-  const lists = Object.values(answer).filter(Array.isArray);
-  return lists.flatMap((list) => list.filter(isConfigEntry).map(({ mcp_server_id: id }) => id)).filter((id) => typeof id === "string");
+/** Whether the group or one above it refines them; not only what is granted to a group may have limits there. */
+function refinedItems(refinements: ConfigValue | undefined, kind: string): string[] {
+  if (!Array.isArray(refinements)) return [];
+  const named = (refinements as readonly ConfigValue[]).filter(isConfigEntry).filter((one) => one["kind"] === kind);
+  return named.map(({ item_id: id }) => String(id));
 }

@@ -1,6 +1,7 @@
 import type { CurrentRecord } from "./current.ts";
 import type { Kind } from "./kinds.ts";
-import { withoutPlaces } from "./places.ts";
+import { changeAt, withoutPlaces } from "./places.ts";
+import { shownSettings, secretTextsOf } from "./secrets.ts";
 import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
 
 export interface Difference {
@@ -15,7 +16,7 @@ export interface Difference {
 /** Which members of an entry a record does not have. Members that the entry does not name are left as they are. */
 export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRecord): Difference[] {
   const secrets = kind.secrets ?? [];
-  const seen = withoutPlaces(wanted, secrets);
+  const seen = secrets.reduce(withoutSecrets, wanted);
   const found: Difference[] = [];
   for (const [member, after] of Object.entries(seen)) {
     if (kind.key.includes(member)) continue;
@@ -24,10 +25,30 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
     if (!same) found.push({ member, before, after, isSeen: true });
   }
   for (const member of secrets.filter((place) => wanted[place] !== undefined)) {
-    const looks = lookOf(wanted[member] ?? null, member, current.record);
+    const given = wanted[member] ?? null;
+    if (isConfigEntry(given) && kind.settings?.[member] !== undefined && current.record[`has_${member}`] === true) {
+      const texts = secretTextsOf(kind, member);
+      const after = withoutPlaces(given, texts);
+      const before = shownSettings(kind, member, current.record);
+      if (!isSame(before, after)) found.push({ member, before, after, isSeen: true });
+      // Without a secret text there is nothing to put in the place of the one that is there.
+      if (!isSame(before, after) || texts.every((text) => given[text] === undefined)) continue;
+    }
+    const looks = lookOf(given, member, current.record);
     if (looks !== "same") found.push({ member, before: null, after: null, isSeen: looks === "other" });
   }
   return found;
+}
+
+/** Of a secret within an item of a list it can be seen whether there is one. */
+function withoutSecrets(entry: ConfigEntry, place: string): ConfigEntry {
+  const [list, inner] = place.split(".*.");
+  if (list === undefined || inner === undefined) return withoutPlaces(entry, [place]);
+  return changeAt(entry, `${list}.*`, (item) => {
+    if (!isConfigEntry(item) || item[inner] === undefined) return item;
+    const { [inner]: secret, ...others } = item;
+    return { ...others, [`has_${inner}`]: secret !== null };
+  });
 }
 
 /** Lists of references are sets. */

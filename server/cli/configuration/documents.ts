@@ -3,6 +3,7 @@ import { type Current, readDocument } from "./current.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
 import type { Names } from "./names.ts";
+import { knownNames } from "./plan.ts";
 import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
 
 /** One document that is replaced as a whole: a tenant's settings, its notice, the limits of a group. */
@@ -61,6 +62,7 @@ async function groupSteps(
 ): Promise<DocumentStep[]> {
   const groupId = current.names.idOf("resource_groups", group);
   const about = `resource_groups "${group}"`;
+  const known = knownNames(file, current);
   const steps: DocumentStep[] = [];
   const add = async (
     label: string,
@@ -90,11 +92,10 @@ async function groupSteps(
       continue;
     }
     for (const [item, given] of Object.entries(items)) {
-      const known = ITEM_DOCUMENTS.filter((one) => one.of === of);
-      const inFile = file.sections.get(of)?.some((entry) => entry["name"] === item) === true;
-      if (!inFile && current.names.idOf(of, item) === undefined) wrong.push(`${about}: ${of} names "${item}", which is none of ${of}`);
+      const documentsOf = ITEM_DOCUMENTS.filter((one) => one.of === of);
+      if (!known(of, item)) wrong.push(`${about}: ${of} names "${item}", which is none of ${of}`);
       for (const [member, after] of Object.entries(isConfigEntry(given) ? given : {})) {
-        const one = known.find((document) => document.member === member);
+        const one = documentsOf.find((document) => document.member === member);
         if (one !== undefined)
           await add(`${of} "${item}" ${member}`, (names) => `${one.segment}/${required(names, of, item)}/${one.path}`, one, after);
         else if (of === "llms" && member === "portal_visible") steps.push(await visibility(about, group, item, after, current, api));

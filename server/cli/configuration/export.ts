@@ -26,7 +26,7 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
       entries.push({
         ...Object.fromEntries(kind.key.map((member) => [member, entry[member] ?? null])),
         ...shown,
-        ...secrets.references(kind, name, record),
+        ...secrets.references(kind, name, record, shown),
         ...documents,
       });
     }

@@ -15,6 +15,8 @@ export interface Kind {
   readonly secrets?: readonly string[];
   /** Where in `secrets` the secret texts stand, when what is there has members. */
   readonly secretTexts?: readonly string[];
+  /** Of such a secret, the member of a read that shows its other members, and with `has_` before their names which secret texts there are. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Members whose own members may be given in part: the API fills in the others. */
   readonly partial?: readonly string[];
   /** Members that say the same as another one. */
@@ -27,6 +29,8 @@ export interface Kind {
   readonly later?: readonly string[];
   /** Others may name them, and no file holds them. */
   readonly isNamedOnly?: true;
+  /** What the gateway makes along with the first of them: the name it has there, and the member of the answer that tells its id. */
+  readonly alongside?: { readonly section: string; readonly name: string; readonly id: string };
   /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
   readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
@@ -79,8 +83,14 @@ export const KINDS: readonly Kind[] = [
   },
   // They are imported as archives, with files that no configuration holds.
   { section: "agent_skills", path: "/v1/admin/agent-skills", list: "agent_skills", key: ["name"], isNamedOnly: true },
-  // The first makes the tool server that configurations of servers name.
-  { section: "web_search_providers", path: "/v1/admin/web-search", list: "web_search_providers", key: ["name"], secrets: ["api_key"] },
+  {
+    section: "web_search_providers",
+    path: "/v1/admin/web-search",
+    list: "web_search_providers",
+    key: ["name"],
+    secrets: ["api_key"],
+    alongside: { section: "mcp_servers", name: "Web search", id: "server_id" },
+  },
   {
     section: "mcp_servers",
     path: "/v1/admin/mcp-servers",
@@ -113,6 +123,7 @@ export const KINDS: readonly Kind[] = [
     references: { resource_group_id: "resource_groups" },
     secrets: ["credentials"],
     secretTexts: ["credentials.value", "credentials.client_secret"],
+    settings: { credentials: "credential_settings" },
   },
   {
     section: "agent_grants",

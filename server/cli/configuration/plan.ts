@@ -30,7 +30,7 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
   const wrong: string[] = [];
   const steps: Step[] = [];
   const late: Step[] = [];
-  const known = namesIn(file, current);
+  const known = knownNames(file, current);
   for (const kind of KINDS_IN_FILES) {
     const records = current.records.get(kind.section) ?? [];
     for (const entry of inOrder(kind, file.sections.get(kind.section) ?? [])) {
@@ -47,7 +47,7 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
         if (set.length > 0) late.push({ action: "change", kind, name, id: null, entry: wanted, differences: set });
       } else {
         const changes = differences(kind, wanted, found);
-        wrong.push(...fixedMembers(kind, name, changes, current));
+        wrong.push(...fixedMembers(kind, name, changes, current), ...unsetParts(kind, name, entry, changes, env));
         const isLate = ({ member }: Difference) => kind.later?.includes(member) === true;
         for (const [to, some] of [
           [steps, changes.filter((one) => !isLate(one))],
@@ -62,10 +62,13 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
   return prune ? [...steps, ...unwanted(file, current)] : steps;
 }
 
-function namesIn(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
+/** Whether a name is one of the file's own or of what is there. */
+export function knownNames(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
   const own = new Map(
     KINDS_IN_FILES.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
   );
+  for (const { section, alongside } of KINDS_IN_FILES)
+    if (alongside !== undefined && (file.sections.get(section) ?? []).length > 0) own.get(alongside.section)?.add(alongside.name);
   return (section, name) => own.get(section)?.has(name) === true || current.names.idOf(section, name) !== undefined;
 }
 
@@ -100,6 +103,14 @@ function fixedMembers(kind: Kind, name: string, changes: readonly Difference[], 
     .map(
       ({ member }) => `${kind.section} "${name}": ${member} cannot be changed once it is made; delete it first, or give it another name`,
     );
+}
+
+/** A secret with members is written as a whole, and what no read shows of it has to come from the environment. */
+function unsetParts(kind: Kind, name: string, entry: ConfigEntry, changes: readonly Difference[], env: Environment): string[] {
+  return changes
+    .filter(({ member }) => kind.settings?.[member] !== undefined)
+    .flatMap(({ member }) => withSecrets({ [member]: entry[member] ?? null }, env).unset)
+    .map((variable) => `${kind.section} "${name}": ${variable} is not set`);
 }
 
 /** What others of the same section refer to comes first. */

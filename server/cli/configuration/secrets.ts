@@ -43,18 +43,55 @@ export function plainSecrets(file: ConfigurationFile): string[] {
   );
 }
 
+/** The names of the secret texts that stand in a secret with members. */
+export function secretTextsOf(kind: Kind, secret: string): string[] {
+  return (kind.secretTexts ?? []).flatMap((place) => (place.startsWith(`${secret}.`) ? [place.slice(secret.length + 1)] : []));
+}
+
+/** What a read shows of a secret with members, as a file would say it: without the secret texts. */
+export function shownSettings(kind: Kind, secret: string, record: ConfigEntry): ConfigEntry {
+  const shown = record[kind.settings?.[secret] ?? ""];
+  const isSaid = ([name, value]: [string, ConfigValue]) => value !== null && !name.startsWith("has_");
+  return isConfigEntry(shown) ? Object.fromEntries(Object.entries(shown).filter(isSaid)) : {};
+}
+
 /** What an export says in the places of secrets. */
 export class SecretNames {
   private readonly taken = new Set<string>();
 
-  references(kind: Kind, name: string, record: ConfigEntry): ConfigEntry {
+  /** The members of an entry in which secrets stand. */
+  references(kind: Kind, name: string, record: ConfigEntry, entry: ConfigEntry): ConfigEntry {
     const found: Record<string, ConfigValue> = {};
-    for (const member of kind.secrets ?? []) {
-      if (record[`has_${member}`] !== true) continue;
-      const reference = { [FROM_ENVIRONMENT]: this.variableFor(`${kind.section}_${name}_${member}`) };
-      found[member] = member === "credentials" ? { value: reference } : reference;
+    for (const place of kind.secrets ?? []) {
+      const [list = "", inner] = place.split(".*.");
+      if (inner !== undefined) Object.assign(found, this.inItems(kind, name, list, inner, found[list] ?? entry[list]));
+      else if (record[`has_${place}`] === true)
+        found[place] =
+          kind.settings?.[place] === undefined ? this.reference(kind, name, place) : this.withMembers(kind, name, place, record);
     }
     return found;
+  }
+
+  private withMembers(kind: Kind, name: string, secret: string, record: ConfigEntry): ConfigEntry {
+    const shown = record[kind.settings?.[secret] ?? ""];
+    const texts = secretTextsOf(kind, secret).filter((text) => isConfigEntry(shown) && shown[`has_${text}`] === true);
+    const references = texts.map((text) => [text, this.reference(kind, name, texts.length === 1 ? secret : `${secret}_${text}`)]);
+    return { ...shownSettings(kind, secret, record), ...Object.fromEntries(references) };
+  }
+
+  /** In the place of each item's word that there is a secret stands where to take it from. */
+  private inItems(kind: Kind, name: string, list: string, inner: string, items: ConfigValue | undefined): ConfigEntry {
+    if (!Array.isArray(items) || items.length === 0) return {};
+    const said = (items as readonly ConfigValue[]).map((item, n) => {
+      if (!isConfigEntry(item)) return item;
+      const { [`has_${inner}`]: isThere, ...others } = item;
+      return isThere === true ? { ...others, [inner]: this.reference(kind, name, `${list}_${n}_${inner}`) } : others;
+    });
+    return { [list]: said };
+  }
+
+  private reference(kind: Kind, name: string, member: string): ConfigEntry {
+    return { [FROM_ENVIRONMENT]: this.variableFor(`${kind.section}_${name}_${member}`) };
   }
 
   /** Names of two records may have the same letters of a variable in them, or none at all: one secret is never said to be two's. */

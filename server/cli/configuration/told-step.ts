@@ -1,3 +1,4 @@
+import type { Difference } from "./differences.ts";
 import type { DocumentStep } from "./documents.ts";
 import type { Step } from "./plan.ts";
 import { valueText, type ConfigValue } from "./value.ts";
@@ -7,9 +8,10 @@ const SIGNS = { create: "+", change: "~", delete: "-" } as const;
 export function toldStep(step: Step): string {
   const head = `${SIGNS[step.action]} ${step.kind.section} "${step.name}"\n`;
   if (step.action !== "change") return head;
-  const isSecret = (member: string) => step.kind.secrets?.includes(member) === true;
+  const isSecret = ({ member, before, after }: Difference) =>
+    step.kind.secrets?.includes(member) === true && before === null && after === null;
   return `${head}${step.differences
-    .map(({ member, before, after }) => `    ${member}: ${isSecret(member) ? "another secret" : `${short(before)} -> ${short(after)}`}\n`)
+    .map((one) => `    ${one.member}: ${isSecret(one) ? "another secret" : `${short(one.before)} -> ${short(one.after)}`}\n`)
     .join("")}`;
 }
 

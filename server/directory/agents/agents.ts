@@ -1,6 +1,7 @@
 import type { Agent, AgentCardDifference, AgentCreate, AgentQuery, AgentUpdate } from "@gatehouse/contracts/agents";
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { ulid } from "../../kernel/ids.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
 import { grantsOfAgent, takeFirstDigest } from "../../store/agent-grants.ts";
 import { type AgentInsert, agentNamed, type AgentPatch, type AgentRow, agentStore, agentsToRefresh } from "../../store/agents.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
@@ -13,7 +14,18 @@ import { publishedCard } from "./published-card.ts";
 import { ensureSigningKey } from "./signing-keys.ts";
 import { cardDifference, skillsDigest, type UpstreamCard } from "./upstream-card.ts";
 
-function read(row: AgentRow): Agent {
+function opened(row: Pick<AgentRow, "id" | "credentials_sealed">, secrets: SecretBox): AgentCredentials | null {
+  const text = secrets.openOrNull(row.credentials_sealed, credentialsContext(row.id));
+  return text === null ? null : (JSON.parse(text) as AgentCredentials);
+}
+
+function settingsOf(credentials: AgentCredentials | null): Agent["credential_settings"] {
+  if (credentials === null) return null;
+  const { value, client_secret: clientSecret, header = null, token_url = null, client_id = null, scope = null } = credentials;
+  return { header, token_url, client_id, scope, has_value: value !== undefined, has_client_secret: clientSecret !== undefined };
+}
+
+function read(row: AgentRow, secrets: SecretBox): Agent {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -25,6 +37,7 @@ function read(row: AgentRow): Agent {
     base_url: row.base_url,
     auth_type: row.auth_type as Agent["auth_type"],
     has_credentials: row.credentials_sealed !== null,
+    credential_settings: settingsOf(opened(row, secrets)),
     timeout: row.timeout,
     enabled: row.enabled,
     card_keys: row.card_keys as Agent["card_keys"],
@@ -123,7 +136,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
   },
   async toPatch(write, tenantId, row, body) {
     const { credentials, card_keys: keys, ...columns } = body;
-    const before = read(row);
+    const before = read(row, write.directory.secrets);
     const after = { ...before, ...columns, ...(keys === undefined ? {} : { card_keys: keys }) } as Agent;
     checkKeys(after);
     if (after.card_url === null && after.base_url === null) throw invalidField("base_url", "is required where there is no card_url");
@@ -131,8 +144,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
     // Credentials go only to the host they were given for: whoever may write agents may not read them.
     if (credentials === undefined && row.credentials_sealed !== null && !sameOrigins(originsOf(before), originsOf(after)))
       throw invalidField("credentials", "must be sent again when the agent moves to another host");
-    const stored = write.directory.secrets.openOrNull(row.credentials_sealed, credentialsContext(row.id));
-    const kept = stored === null ? null : (JSON.parse(stored) as AgentCredentials);
+    const kept = opened(row, write.directory.secrets);
     if (body.auth_type !== undefined || credentials !== undefined)
       checkCredentials(after.auth_type, credentials === undefined ? kept : credentials);
     const moved = isAskedOtherwise(before, after);
@@ -142,7 +154,7 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
       ...columns,
       ...columnOf(keys),
       ...renamed,
-      ...(credentials === undefined || JSON.stringify(credentials) === stored
+      ...(credentials === undefined || (kept !== null && JSON.stringify(credentials) === JSON.stringify(kept))
         ? {}
         : { credentials_sealed: sealed(write, row.id, credentials) }),
       ...(moved ? UNDISCOVERED : {}),
@@ -161,7 +173,10 @@ export async function probedAgent(
 ): Promise<{ readonly entry: AgentEntry; readonly record: Agent }> {
   const row = await agentStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("agent");
-  return { entry: agentEntry(row, directory.secrets.openOrNull(row.credentials_sealed, credentialsContext(id))), record: read(row) };
+  return {
+    entry: agentEntry(row, directory.secrets.openOrNull(row.credentials_sealed, credentialsContext(id))),
+    record: read(row, directory.secrets),
+  };
 }
 
 function cardOf(card: Card, agent: Pick<Agent, "tenant_id" | "card_name" | "name" | "description" | "direction" | "skills_allowed">): Card {
@@ -198,7 +213,7 @@ export async function recordCard(
 ): Promise<AgentCardDifference> {
   const row = await agentStore.find(write.trx, tenantId, probed.id, "lock");
   if (row === undefined) throw notFound("agent");
-  const now = read(row);
+  const now = read(row, write.directory.secrets);
   const told = cardDifference(row.upstream_card as Card | null, found.card);
   const signed = row.card_signature?.status;
   if (signed !== undefined && signed !== signature.status) told.changes.push(`signature: ${signed} is now ${signature.status}`);

@@ -20,7 +20,7 @@ const BESIDE = new Set([
     "tenant_id",
   ],
   ...["document_count", "ready_count"],
-  ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "icon_url", "outdated"],
+  ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "credential_settings", "icon_url", "outdated"],
 ]);
 
 /** SHA-256 of a record's configuration, as the admin API shows it and the admin log keeps it. */

@@ -1,3 +1,4 @@
+import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { Directory, Write } from "./write.ts";
@@ -27,7 +28,8 @@ export interface RecordSpec<
   /** Singular, for people. */
   readonly noun: string;
   readonly store: RecordStore<Row, Insert, Patch, Filters, Scope>;
-  read(row: Row): Read;
+  /** `secrets` opens what is sealed beside what may be shown. */
+  read(row: Row, secrets: SecretBox): Read;
   /** What the admin log tells of a row, which can never be taken back; all that is read when left out. */
   logged?(row: Row): object;
   /** The tenant a row belongs to, for its log entries. */

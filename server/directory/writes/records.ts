@@ -50,7 +50,7 @@ export function records<
   Scope extends string | null,
 >(spec: RecordSpec<Row, Insert, Patch, Read, Create, Update, Filters, Scope>): Records<Read, Create, Update, Filters, Scope> {
   const { store, resource, noun } = spec;
-  const logged = (row: Row): object => spec.logged?.(row) ?? spec.read(row);
+  const logged = ({ directory }: Write, row: Row): object => spec.logged?.(row) ?? spec.read(row, directory.secrets);
 
   async function locked(write: Write, scope: Scope, id: string): Promise<Row> {
     await spec.begin?.(write, scope);
@@ -78,12 +78,12 @@ export function records<
   return {
     async list(directory, scope, filters, page) {
       const { items, total } = await store.page(directory.db, scope, filters, page);
-      return { items: items.map((row) => spec.read(row)), total };
+      return { items: items.map((row) => spec.read(row, directory.secrets)), total };
     },
     async get(directory, scope, id) {
       const row = await store.find(directory.db, scope, id);
       if (row === undefined) throw notFound(noun);
-      return spec.read(row);
+      return spec.read(row, directory.secrets);
     },
     async create(write, scope, body) {
       await spec.begin?.(write, scope);
@@ -92,8 +92,14 @@ export function records<
       await store.insert(write.trx, values);
       await spec.created?.(write, scope, await written(write, scope, values.id), body);
       const row = await written(write, scope, values.id);
-      const after = spec.read(row);
-      write.log({ tenant_id: spec.tenantOf(row), action: "create", resource, resource_id: row.id, after: masked(logged(row), body) });
+      const after = spec.read(row, write.directory.secrets);
+      write.log({
+        tenant_id: spec.tenantOf(row),
+        action: "create",
+        resource,
+        resource_id: row.id,
+        after: masked(logged(write, row), body),
+      });
       spec.notify(write, row);
       return after;
     },
@@ -103,15 +109,15 @@ export function records<
       await refuseTwin(write, scope, { ...before, ...patch });
       await store.update(write.trx, id, patch);
       const row = await written(write, scope, id);
-      write.stay(before, row, spec.read(before));
-      const after = spec.read(row);
+      write.stay(before, row, spec.read(before, write.directory.secrets));
+      const after = spec.read(row, write.directory.secrets);
       write.log({
         tenant_id: spec.tenantOf(row),
         action: "update",
         resource,
         resource_id: id,
-        before: logged(before),
-        after: masked(logged(row), body),
+        before: logged(write, before),
+        after: masked(logged(write, row), body),
       });
       spec.notify(write, row);
       return after;
@@ -123,7 +129,7 @@ export function records<
         throw new Refused(refuse("in_use", `This ${noun} cannot go while it has ${dependents.join(", ")}.`, { extra: { dependents } }));
       await spec.removing?.(write, row);
       await store.remove(write.trx, id);
-      write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: logged(row) });
+      write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: logged(write, row) });
       spec.notify(write, row);
     },
   };
