@@ -34,9 +34,12 @@ export function cpuMsOfTree(pid: number): number {
   return sum(pid) * TICK_MS;
 }
 
-/** The same of one process alone: one file is read, so that little happens between what is measured and the reading. */
-export function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+/**
+ * The same of the thread of a process that serves its calls: what others of it compile and collect keeps no call waiting. One file
+ * is read, so that little happens between what is measured and the reading.
+ */
+export function servingMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8");
   const [, , ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(rest[9]) + Number(rest[10])) * TICK_MS;
 }

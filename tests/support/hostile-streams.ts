@@ -5,7 +5,7 @@ import type { World } from "./world.ts";
 
 const MIB = 1024 * 1024;
 const SENT_BYTES = 16 * MIB;
-/** Processor time of the gateway while one other call waits: it does some work for that call too, and other threads collect garbage. */
+/** Processor time of the thread that serves calls while one other call waits: it does some work for that call too. */
 const LONGEST_WAIT_CPU_MS = 150;
 /** The collector may take its time. */
 const MAX_GROWTH_MIB = 96;
@@ -24,7 +24,7 @@ function memoryMib(world: World): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** The most processor time the gateway took while one other call waited, until `work` is over, and what the work came to. */
+/** The most processor time the thread that serves calls took while one other call waited, until `work` is over, and what the work came to. */
 async function longestWait<Done>(world: World, work: () => Promise<Done>): Promise<{ readonly waited: number; readonly done: Done }> {
   const workerData = { runtimeUrl: world.gateway.runtimeUrl, pid: world.gateway.pid() };
   const caller = new Worker(new URL("waiting-caller.ts", import.meta.url), { workerData });

@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
-import { cpuMsOf } from "./cpu-time.ts";
+import { servingMsOf } from "./cpu-time.ts";
 
 /**
  * A thread of its own asks for a small thing again and again, so that only the gateway can keep it waiting: over sockets of its
  * own, since all `fetch` of a process share one thread, which is busy with the stream that is looked at. It says "ready" after its
- * first answer, which waits for the thread itself, and tells the most processor time that the process took while one request
- * waited, once it is told that all is over.
+ * first answer, which waits for the thread itself, and tells the most processor time that its serving thread took while one
+ * request waited, once it is told that all is over.
  */
 const { runtimeUrl, pid } = workerData as { readonly runtimeUrl: string; readonly pid: number };
 const { hostname, port } = new URL(runtimeUrl);
@@ -21,7 +21,7 @@ function answered(): Promise<number> {
     socket.on("data", (piece) => {
       answer += piece.toString("latin1");
       if (!answer.startsWith("HTTP/1.1 200")) return;
-      resolve(cpuMsOf(pid));
+      resolve(servingMsOf(pid));
       socket.destroy();
     });
     socket.on("error", reject);
@@ -36,7 +36,7 @@ await answered();
 parentPort?.postMessage("ready", []);
 let longest = 0;
 do {
-  const before = cpuMsOf(pid);
+  const before = servingMsOf(pid);
   longest = Math.max(longest, (await answered()) - before);
 } while (!over);
 parentPort?.postMessage(longest, []);
