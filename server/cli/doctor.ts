@@ -30,8 +30,8 @@ import { examineHost, examineKnowledge, isBelow, whyNotAppended } from "./examin
 const USAGE = `Usage:
   gatehouse doctor [--json]
 
-Looks at the settings, the address, the data directory, the knowledge folder, the journal, Valkey, the database, the newest stretch of every audit chain, the admin
-log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
+Looks at the settings, the address, the data directory, the knowledge folder, the journal, Valkey, the database, the newest stretch
+of every audit chain, the admin log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
 `;
 
 const OLDEST_POSTGRES = 15;

@@ -3,7 +3,7 @@ import { type Current, readDocument } from "./current.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
 import type { Names } from "./names.ts";
-import { knownNames } from "./plan.ts";
+import { type KnownNames, knownNames } from "./plan.ts";
 import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
 
 /** One document that is replaced as a whole: a tenant's settings, its notice, the limits of a group. */
@@ -19,7 +19,8 @@ export interface DocumentStep {
 export async function documentSteps(file: ConfigurationFile, current: Current, api: ConfigApi): Promise<DocumentStep[]> {
   const wrong: string[] = [];
   const steps = [...tenantSteps(file, current, api, wrong), ...noticeSteps(file, current)];
-  for (const [group, documents] of file.groupDocuments) steps.push(...(await groupSteps(group, documents, file, current, api, wrong)));
+  const known = knownNames(file, current);
+  for (const [group, documents] of file.groupDocuments) steps.push(...(await groupSteps(group, documents, known, current, api, wrong)));
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
   return steps.filter(({ before, after }) => !isSame(before, after));
 }
@@ -55,14 +56,13 @@ function noticeSteps({ notice }: ConfigurationFile, current: Current): DocumentS
 async function groupSteps(
   group: string,
   documents: ConfigEntry,
-  file: ConfigurationFile,
+  known: KnownNames,
   current: Current,
   api: ConfigApi,
   wrong: string[],
 ): Promise<DocumentStep[]> {
   const groupId = current.names.idOf("resource_groups", group);
   const about = `resource_groups "${group}"`;
-  const known = knownNames(file, current);
   const steps: DocumentStep[] = [];
   const add = async (
     label: string,

@@ -63,7 +63,9 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
 }
 
 /** Whether a name is one of the file's own or of what is there. */
-export function knownNames(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
+export type KnownNames = (section: string, name: string) => boolean;
+
+export function knownNames(file: ConfigurationFile, current: Current): KnownNames {
   const own = new Map(
     KINDS_IN_FILES.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
   );
@@ -88,7 +90,7 @@ function wrongValues(kind: Kind, name: string, entry: ConfigEntry, current: Curr
     .map((fault) => `${kind.section} "${name}": ${fault}`);
 }
 
-function unknownNames(kind: Kind, name: string, entry: ConfigEntry, known: (section: string, name: string) => boolean): string[] {
+function unknownNames(kind: Kind, name: string, entry: ConfigEntry, known: KnownNames): string[] {
   const wrong: string[] = [];
   for (const [place, section] of Object.entries({ ...kind.references, ...kind.keyReferences }))
     for (const [at, referred] of valuesAt(entry, place))

@@ -12,7 +12,7 @@ import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { PreparedRequest } from "./model-request.ts";
 import { passedBack, passedOn } from "./passed-headers.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
-import { faultWord } from "./fault-word.ts";
+import { faultWord } from "../../wire/fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 

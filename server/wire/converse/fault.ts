@@ -19,19 +19,19 @@ const STATUS: Readonly<Record<string, number>> = {
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 /** `com.amazonaws.bedrock#ThrottlingException:http://…` is written for what clients call ThrottlingException. */
-function shortName(type: string): string {
+export function shortExceptionName(type: string): string {
   return type.replace(/^[^#]*#/, "").replace(/:.*$/s, "");
 }
 
 export function readConverseFault(status: number, body: JsonObject | null, headers?: Headers): ProviderFault {
   const type = text(headers?.get("x-amzn-errortype")) ?? text(body?.["__type"]) ?? text(body?.code);
   const message = text(body?.message) ?? text(body?.Message) ?? text(body?.originalMessage) ?? `Amazon Bedrock answered ${status}.`;
-  return { status, message, code: type === null ? null : shortName(type), param: null };
+  return { status, message, code: type === null ? null : shortExceptionName(type), param: null };
 }
 
 /** What an exception or error inside a stream says. */
 export function streamFault(name: string, payload: JsonObject): ProviderFault {
-  const code = shortName(name);
+  const code = shortExceptionName(name);
   const original = payload.originalStatusCode;
   const known = STATUS[code.toLowerCase()] ?? 502;
   const status = typeof original === "number" && original >= 400 && original < 600 ? original : known;

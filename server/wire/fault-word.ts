@@ -1,4 +1,5 @@
-import { filledOf, objectOf } from "../../wire/openai/loose-fields.ts";
+import { shortExceptionName } from "./converse/fault.ts";
+import { filledOf, objectOf } from "./openai/loose-fields.ts";
 
 /** A name from a vendor's list of errors: letters alone, so that neither a key nor what a caller wrote is one. */
 const WORD = /^[A-Za-z][A-Za-z_]{2,63}$/;
@@ -14,8 +15,7 @@ export function faultWord(bytes: Uint8Array, headers: Headers): string | null {
   const body = parsed(bytes);
   const first = objectOf(Array.isArray(body) ? body[0] : body);
   const error = objectOf(first?.error) ?? first;
-  // Amazon puts the name before an address, and behind one.
-  const amazons = [headers.get("x-amzn-errortype")?.split(":")[0], filledOf(first?.[AMAZONS])?.split("#").at(-1)];
+  const amazons = [headers.get("x-amzn-errortype"), filledOf(first?.[AMAZONS])].map((type) => shortExceptionName(type ?? ""));
   const found = [error?.code, error?.status, error?.type, ...amazons].find((name) => typeof name === "string" && WORD.test(name));
   return typeof found === "string" ? found : null;
 }
