@@ -1,6 +1,7 @@
 /** The parts in one; those that lie one behind the other in memory are not copied. */
 export function concat(parts: readonly Uint8Array[], total = parts.reduce((sum, part) => sum + part.byteLength, 0)): Uint8Array {
   const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
   if (first !== undefined && lieTogether(parts)) return new Uint8Array(first.buffer, first.byteOffset, total);
   const bytes = new Uint8Array(total);
   let at = 0;

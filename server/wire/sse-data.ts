@@ -1,12 +1,23 @@
 import type { JsonValue } from "./document.ts";
 
+const SPACE = 32;
+
 /** The data of one frame, its lines joined as the format says; null for a comment or an event without data. */
 export function frameData(frame: string): string | null {
   if (!frame.includes("data:")) return null;
+  return isOneLine(frame) ? frame.slice(frame.charCodeAt(5) === SPACE ? 6 : 5, -2) : joinedLines(frame);
+}
+
+/** Whether a frame is what nearly all are: one line of data, ended with LF. */
+export function isOneLine(frame: string): boolean {
+  return frame.startsWith("data:") && frame.endsWith("\n\n") && frame.indexOf("\n") === frame.length - 2 && !frame.includes("\r");
+}
+
+function joinedLines(frame: string): string | null {
   let data: string | null = null;
   for (const line of frame.split(/\r\n|\n|\r/)) {
     if (!line.startsWith("data:")) continue;
-    const value = line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5);
+    const value = line.charCodeAt(5) === SPACE ? line.slice(6) : line.slice(5);
     data = data === null ? value : `${data}\n${value}`;
   }
   return data;

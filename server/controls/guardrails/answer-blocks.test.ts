@@ -50,7 +50,7 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   const out: Uint8Array[] = [];
   for (const frame of frames)
     for (const passed of framing.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`)))
-      for (const given of atOnce(guard.frame(passed))) out.push(framing.write(given));
+      for (const given of atOnce(guard.frames([passed]))) out.push(framing.write(given));
   for (const given of atOnce(guard.end())) out.push(framing.write(given));
   const events = new TextDecoder()
     .decode(concat(out))

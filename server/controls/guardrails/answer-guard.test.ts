@@ -34,7 +34,7 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   const steps: number[] = [];
   for (const frame of frames) {
     for (const passed of framing.push(new TextEncoder().encode(data(frame))))
-      for (const given of atOnce(guard.frame(passed))) out.push(framing.write(given));
+      for (const given of atOnce(guard.frames([passed]))) out.push(framing.write(given));
     steps.push(out.length);
   }
   for (const given of atOnce(guard.end())) out.push(framing.write(given));

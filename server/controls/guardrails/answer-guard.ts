@@ -4,6 +4,7 @@ import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wi
 import type { JsonObject } from "../../wire/document.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
+import { AdjoiningFrames } from "./adjoining-frames.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import { CallGroup } from "../../road/output/buffered-tool-calls.ts";
 
@@ -69,13 +70,30 @@ export class AnswerGuard {
     return frame.changed;
   }
 
-  /** What may be handed on now that `frame` has come. */
-  *frame(frame: Frame): InTurns<Frame[]> {
+  /** What may be handed on now that `frames` have come. */
+  *frames(frames: readonly Frame[]): InTurns<Frame[]> {
+    const out: Frame[] = [];
+    let together: AdjoiningFrames | null = null;
+    for (const frame of frames) {
+      const contents = frame.body === null || frame.closes ? null : this.texts.contents(frame.body, false);
+      const piece = contents === null ? null : this.onlyPiece(contents);
+      if (together !== null && piece?.channel === together.channel) {
+        together.add(frame, piece);
+        continue;
+      }
+      if (together !== null) out.push(...(yield* this.adjoining(together)));
+      together = piece === null ? null : new AdjoiningFrames(frame, piece);
+      if (together === null) out.push(...(yield* this.frame(frame, contents)));
+    }
+    if (together !== null) out.push(...(yield* this.adjoining(together)));
+    return out;
+  }
+
+  private *frame(frame: Frame, contents: AnswerContents | null): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
     if (frame.closes) return [...(yield* this.end()), frame];
-    if (frame.body === null) return [frame];
+    if (contents === null) return [frame];
     this.run.looked();
-    const contents = this.texts.contents(frame.body, false);
     if (this.channels.size + this.groups.size + contents.pieces.length > MAX_OPEN)
       this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
     if (this.refused !== null) return [];
@@ -84,6 +102,27 @@ export class AnswerGuard {
     if (contents.finishes.length === 0) return this.counting([...before, ...(yield* this.guarded(frame, contents))]);
     this.finishing = { frame, contents };
     return this.counting(before);
+  }
+
+  /** The piece of a text that is all a frame says, where nothing before it is still to be decided. */
+  private onlyPiece({ pieces, wholes, calls, ends, tokens }: AnswerContents): TextPiece | null {
+    const [piece] = pieces;
+    const isAlone = pieces.length === 1 && wholes.length + calls.length + ends.length + tokens.length === 0;
+    if (piece === undefined || !isAlone || piece.holder[piece.key] === "") return null;
+    return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN ? piece : null;
+  }
+
+  private *adjoining(together: AdjoiningFrames): InTurns<Frame[]> {
+    if (this.refusal !== null) return [];
+    this.run.looked();
+    const { first, last, text } = together;
+    const channel = this.channels.get(together.channel) ?? (yield* this.opened(first.piece, first.frame));
+    Object.assign(channel, { latest: last.frame, piece: last.piece });
+    const before = channel.hold.waiting;
+    const out = yield* this.run.push(channel.hold, text, false);
+    this.left(channel, text, out);
+    const saying = together.fill(out, before);
+    return this.counting(this.run.blocked === null ? together.frames : saying);
   }
 
   /** Nothing more comes: what was held. */
@@ -97,6 +136,7 @@ export class AnswerGuard {
    * not ended: what was held of it stays held, so that no value stands half before the reason and half behind it.
    */
   private *finish(next: AnswerContents | null): InTurns<Frame[]> {
+    if (this.finishing === null && this.finished.size === 0) return [];
     const goesOn = (prefix: string) =>
       next !== null &&
       (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") ||

@@ -347,7 +347,7 @@ describe("an answer is looked at in", () => {
     const parsed = structuredClone(body) as JsonObject;
     const frame: Frame = { bytes: bytes(body), body: parsed, closes: false, changed: false };
     if (how === "whole") atOnce(guard.whole(parsed));
-    const out = how === "whole" ? [parsed] : [...atOnce(guard.frame(frame)), ...atOnce(guard.end())].map((given) => given.body);
+    const out = how === "whole" ? [parsed] : [...atOnce(guard.frames([frame])), ...atOnce(guard.end())].map((given) => given.body);
     expect(run.action).toBe("redact");
     expect(JSON.stringify(out)).not.toContain(VALUE);
     expect(JSON.stringify(out)).toContain(LEFT);

@@ -33,8 +33,6 @@ export class GuardedStream extends FramedStream {
   }
 
   private *guarded(frames: readonly Frame[]): InTurns<StreamPiece> {
-    const out: Frame[] = [];
-    for (const frame of frames) out.push(...(yield* this.guard.frame(frame)));
-    return this.written(out);
+    return this.written(yield* this.guard.frames(frames));
   }
 }

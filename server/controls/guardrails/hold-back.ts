@@ -127,6 +127,11 @@ export class HoldBack {
     return Math.max(0, this.#base + this.#text.length - this.#position);
   }
 
+  /** What waits. */
+  get waiting(): string {
+    return this.#text.slice(Math.max(0, this.#position - this.#base));
+  }
+
   /** Takes the next piece; returns what may leave. */
   push(delta: string): string {
     return atOnce(this.pushing(delta));

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
-import { frameData, isWholeEvent } from "../../wire/sse-data.ts";
+import { frameData, isOneLine, isWholeEvent } from "../../wire/sse-data.ts";
 import { FrameCutter } from "../../wire/sse-frames.ts";
 
 const decoder = new TextDecoder();
@@ -47,8 +47,10 @@ export class EventFraming implements StreamFraming {
   write({ bytes, body, changed }: Frame): Uint8Array {
     if (!changed) return bytes;
     const text = decoder.decode(bytes);
-    const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
-    return encoder.encode(`${[...lines, `data: ${writtenWithExactTools(body, frameData(text) ?? "")}`].join("\n")}\n\n`);
+    const data = `data: ${writtenWithExactTools(body, frameData(text) ?? "")}\n\n`;
+    if (isOneLine(text)) return encoder.encode(data);
+    const others = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+    return encoder.encode([...others, data].join("\n"));
   }
 }
 

@@ -13,7 +13,7 @@ const ASKED_MS = 30_000;
  * be; a promise of null where it could not be.
  */
 export function picturesAsBytes(body: JsonObject, provider: Provider, target: ProviderTarget): Promise<JsonObject | null> | null {
-  const addressed = [...objectsOf(body.data)].filter(([picture]) => typeof picture.b64_json !== "string");
+  const addressed = objectsOf(body.data).filter(([picture]) => typeof picture.b64_json !== "string");
   if (addressed.length === 0) return null;
   return (async () => {
     for (const [picture] of addressed) {

@@ -17,7 +17,7 @@ export class CompletionsStreamReader extends ChatStreamReader {
 }
 
 function asChat(choices: JsonValue[], holder: "message" | "delta"): JsonValue[] {
-  return [...objectsOf(choices)].map(([choice, place]) => ({
+  return objectsOf(choices).map(([choice, place]) => ({
     index: choice.index ?? place,
     finish_reason: choice.finish_reason ?? null,
     [holder]: { role: "assistant", content: stringOf(choice.text) ?? "" },

@@ -42,9 +42,7 @@ function textPieces(holder: JsonObject, key: string, channel: string, contents: 
 }
 
 function messageContents(message: JsonObject, index: number, contents: ContentsList): void {
-  for (const name of TEXTS) {
-    textPieces(message, name, `${index}.${name}`, contents, 0);
-  }
+  for (const name of TEXTS) if (message[name] !== undefined) textPieces(message, name, `${index}.${name}`, contents, 0);
   annotationsTexts(message, contents);
   for (const name of FINDINGS) findingTexts(message, name, contents);
   const audio = objectOf(message.audio);

@@ -61,7 +61,7 @@ function isNothing(args: string): boolean {
 
 /** The pictures of a message or of a piece of one, as OpenRouter gives them. */
 export function pictures(message: JsonObject): PicturePart[] {
-  return [...objectsOf(message.images)].flatMap(([image]) => {
+  return objectsOf(message.images).flatMap(([image]) => {
     const from = sourceOfUrl(textOrJson(objectOf(image.image_url)?.url) ?? "");
     return from !== null && "base64" in from.source
       ? [{ kind: "picture", mediaType: from.mediaType ?? "image/png", base64: from.source.base64 }]
@@ -71,9 +71,9 @@ export function pictures(message: JsonObject): PicturePart[] {
 
 /** What a message of the history shows that the model made, each with its field: in `images`, or among the texts as some clients put it. */
 export function ownPictures(message: JsonObject, field: string): (readonly [ImagePart, string])[] {
-  const among = [...objectsOf(message.content)].filter(([part]) => part.type === "image_url");
+  const among = objectsOf(message.content).filter(([part]) => part.type === "image_url");
   const places = [
-    ...[...objectsOf(message.images)].map(([image]) => [image, `${field}.images`] as const),
+    ...objectsOf(message.images).map(([image]) => [image, `${field}.images`] as const),
     ...among.map(([part, i]) => [part, `${field}.content[${i}]`] as const),
   ];
   return places.flatMap(([image, place]) => {

@@ -32,13 +32,14 @@ export function looseListOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+const NONE: readonly [JsonObject, number][] = [];
+
 /** The objects of a list, each with its place in it. */
-export function* objectsOf(value: unknown): Generator<[JsonObject, number]> {
-  const list = looseListOf(value);
-  for (let i = 0; i < list.length; i++) {
-    const entry = list[i];
-    if (isObject(entry)) yield [entry, i];
-  }
+export function objectsOf(value: unknown): readonly [JsonObject, number][] {
+  if (!Array.isArray(value)) return NONE;
+  const objects: [JsonObject, number][] = [];
+  for (let at = 0; at < value.length; at++) if (isObject(value[at])) objects.push([value[at] as JsonObject, at]);
+  return objects;
 }
 
 /** A string, or any other JSON value written as one; null when there is none. */

@@ -38,7 +38,7 @@ export function withNamedItems(
 ): { readonly input: unknown[]; readonly problems: FieldProblem[] } {
   const problems: FieldProblem[] = [];
   const whole = input.flatMap((entry, i) => {
-    const item = [...objectsOf([entry])][0]?.[0];
+    const item = objectsOf([entry])[0]?.[0];
     if (item === undefined || !isOwnReference(item)) return [entry];
     if (isReasoning(item)) return [];
     const json = kept.get(item.id as string);

@@ -92,7 +92,7 @@ function isServerSide(item: JsonObject): boolean {
 
 /** A message between the agents of a client: only the vendor's own models seal what they tell each other. */
 function readable(content: unknown): unknown {
-  return [...objectsOf(content)].map(([part]) =>
+  return objectsOf(content).map(([part]) =>
     part.type === "encrypted_content" ? { type: "input_text", text: stringOf(part.encrypted_content) ?? "" } : part,
   );
 }

@@ -50,7 +50,7 @@ export const responsesCodec: ConversationCodec = {
   writeReply: writeResponsesAnswer,
   referable: (answer, request) =>
     referableItems(
-      [...objectsOf(answer.output)].map(([item]) => item),
+      objectsOf(answer.output).map(([item]) => item),
       request,
     ),
   streamReader: () => new ResponsesStreamReader(),

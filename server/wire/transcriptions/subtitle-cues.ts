@@ -10,7 +10,7 @@ export function subtitleCues(
   heardSeconds: number | null,
   head: (at: number, from: number, to: number) => string,
 ): string {
-  const given = [...objectsOf(body.segments)].map(([segment]) => segment);
+  const given = objectsOf(body.segments).map(([segment]) => segment);
   const all = given.length > 0 ? given : [{ start: 0, end: body.duration ?? heardSeconds, text: body.text } as JsonObject];
   return all
     .map(({ start, end, text }, at) => {

@@ -53,7 +53,7 @@ export const interactionsVideos: VideoCodec = {
 };
 
 function failureOf(answer: JsonObject, status: string) {
-  const [first] = [...objectsOf(answer.errors)].map(([error]) => error);
+  const [first] = objectsOf(answer.errors).map(([error]) => error);
   const error = first ?? objectOf(answer.error);
   const code = filledOf(error?.code) ?? filledOf(error?.status) ?? (status === "failed" ? "upstream_failed" : status);
   return failedLook(code, filledOf(error?.message) ?? wordsIn(answer) ?? "The provider made no video.");
@@ -78,7 +78,7 @@ function outputOf(answer: JsonObject): VideoOutput | null {
 
 function contentsOf(answer: JsonObject): JsonObject[] {
   const steps = [...objectsOf(answer.steps), ...objectsOf(answer.outputs)].map(([step]) => step);
-  return steps.flatMap((step) => [step, ...[...objectsOf(step.content)].map(([content]) => content)]);
+  return steps.flatMap((step) => [step, ...objectsOf(step.content).map(([content]) => content)]);
 }
 
 /** What it said in place of a video. */
@@ -94,12 +94,9 @@ function usageOf(usage: JsonObject | null): Usage | null {
   const given = count(usage.total_output_tokens);
   const cacheRead = Math.min(count(usage.total_cached_tokens), input);
   const of = (name: string, modality: string) =>
-    [...objectsOf(usage[name])].reduce(
-      (sum, [one]) => sum + (stringOf(one.modality)?.toLowerCase() === modality ? count(one.tokens) : 0),
-      0,
-    );
+    objectsOf(usage[name]).reduce((sum, [one]) => sum + (stringOf(one.modality)?.toLowerCase() === modality ? count(one.tokens) : 0), 0);
   return plausibleUsage({
-    inputUncached: input - cacheRead + [...objectsOf(usage.tool_use_tokens_by_modality)].reduce((sum, [one]) => sum + count(one.tokens), 0),
+    inputUncached: input - cacheRead + objectsOf(usage.tool_use_tokens_by_modality).reduce((sum, [one]) => sum + count(one.tokens), 0),
     cacheRead,
     cacheWrite: 0,
     cacheWriteHour: 0,

@@ -1,0 +1,56 @@
+import type { TextPiece } from "../../wire/answer-texts.ts";
+import type { Frame } from "../../road/output/frames.ts";
+
+/** Frames that came together and say nothing but one piece each of the same text: they are looked at as one. */
+export class AdjoiningFrames {
+  readonly frames: Frame[] = [];
+  private readonly pieces: TextPiece[] = [];
+  private readonly texts: string[] = [];
+  readonly channel: string;
+
+  constructor(frame: Frame, piece: TextPiece) {
+    this.channel = piece.channel;
+    this.add(frame, piece);
+  }
+
+  add(frame: Frame, piece: TextPiece): void {
+    this.frames.push(frame);
+    this.pieces.push(piece);
+    this.texts.push(piece.holder[piece.key] as string);
+  }
+
+  get text(): string {
+    return this.texts.join("");
+  }
+
+  get first(): { readonly frame: Frame; readonly piece: TextPiece } {
+    return { frame: this.frames[0] as Frame, piece: this.pieces[0] as TextPiece };
+  }
+
+  get last(): { readonly frame: Frame; readonly piece: TextPiece } {
+    return { frame: this.frames.at(-1) as Frame, piece: this.pieces.at(-1) as TextPiece };
+  }
+
+  /**
+   * Puts what may leave in their places, so that most of them stay as they came, and returns the frames up to the last that
+   * says something. `before`: what was held until now.
+   */
+  fill(out: string, before: string): Frame[] {
+    const isAsItCame = (before + this.text).startsWith(out);
+    let at = 0;
+    let reach = before.length;
+    let saying = 1;
+    this.pieces.forEach(({ holder, key }, index) => {
+      const text = this.texts[index] as string;
+      reach += text.length;
+      const isLast = index === this.pieces.length - 1;
+      const share = out.slice(at, isAsItCame && !isLast ? reach : out.length);
+      at += share.length;
+      if (share !== "") saying = index + 1;
+      if (share === text) return;
+      holder[key] = share;
+      (this.frames[index] as Frame).changed = true;
+    });
+    return this.frames.slice(0, saying);
+  }
+}
