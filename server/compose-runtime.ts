@@ -239,7 +239,7 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
     users: new EndUserCache(connection.db, clock),
     workloads: new WorkloadTokens(connection.db, issuerDocuments(upstream.outbound), clock),
     tokens: new PortalTokens({ secret: jwtSecret, expirySeconds: config.jwtExpirySeconds, clock }),
-    snapshots: new Snapshots(connection.db, secrets, compileStoredPolicy, log),
+    snapshots: new Snapshots(connection.db, secrets, compileStoredPolicy, log, compileGuardrails),
     secrets,
     clock,
   };
@@ -311,6 +311,5 @@ function storedJobs(parts: RuntimeParts): Job[] {
 function warmed(snapshots: Snapshots, log: Log): Promise<void> {
   return snapshots
     .preload()
-    .then((tenants) => tenants.forEach(compileGuardrails))
     .catch((error: Error) => log.debug("policies_not_preloaded", { error }));
 }

@@ -136,3 +136,30 @@ test("a change costs what it has to read, and not everything above each group in
   expect(scopes[0]?.tools.get("mcp-7") === scopes[1]?.tools.get("mcp-7")).toBe(true);
   await database.close();
 });
+
+test("what the first call under a snapshot would pay for is done before it is in force", async () => {
+  const database = await testDatabase();
+  await addTenant(database, "acme");
+  const store = (store_bodies: "full" | "none") =>
+    database.db
+      .updateTable("tenants")
+      .set({ data_retention: JSON.stringify({ store_bodies }) })
+      .execute();
+  await store("full");
+  const inForce: (string | undefined)[] = [];
+  const held = () => {
+    const tenant = snapshots.tenant("acme");
+    return tenant instanceof Promise ? undefined : tenant.storeBodies;
+  };
+  const prepared: string[] = [];
+  const snapshots = new Snapshots(database.db, secretBox(Buffer.alloc(32)), nothing, recordedLog(), ({ storeBodies }) => {
+    prepared.push(storeBodies);
+    if (prepared.length > 1) inForce.push(held());
+  });
+  await snapshots.tenant("acme");
+  await store("none");
+  await snapshots.renew("acme");
+  expect(prepared).toEqual(["full", "none"]);
+  expect(inForce).toEqual(["full"]);
+  expect(held()).toBe("none");
+});

@@ -29,13 +29,22 @@ export class Snapshots {
   private readonly db: Database;
   private readonly secrets: SecretBox;
   private readonly compileArgumentPolicy: CompileArgumentPolicy;
+  private readonly prepare: (tenant: TenantSnapshot) => void;
   private readonly log: Log;
 
-  constructor(db: Database, secrets: SecretBox, compileArgumentPolicy: CompileArgumentPolicy, log: Log) {
+  /** `prepare`: what the first call under a new snapshot would pay for, done before it is in force. */
+  constructor(
+    db: Database,
+    secrets: SecretBox,
+    compileArgumentPolicy: CompileArgumentPolicy,
+    log: Log,
+    prepare: (tenant: TenantSnapshot) => void = () => undefined,
+  ) {
     this.db = db;
     this.secrets = secrets;
     this.compileArgumentPolicy = compileArgumentPolicy;
     this.log = log;
+    this.prepare = prepare;
   }
 
   /** Null when there is no such tenant or group. Rejects when the database is needed and away. */
@@ -49,15 +58,12 @@ export class Snapshots {
   }
 
   /** Before anybody calls: the first tenants there are, with some of their groups. Most gateways have few. */
-  async preload(): Promise<readonly TenantSnapshot[]> {
-    const tenants: TenantSnapshot[] = [];
+  async preload(): Promise<void> {
     for (const tenantId of await tenantIds(this.db, PRELOADED_TENANTS)) {
       const held = await this.loadTenant(tenantId);
-      if (held !== null) tenants.push(held.tenant);
       const groups = [...(held?.tenant.policies.groupIds() ?? [])].slice(0, PRELOADED_GROUPS);
       await Promise.all(groups.map((groupId) => this.sharedScope(tenantId, groupId)));
     }
-    return tenants;
   }
 
   /** Compiles a tenant anew, with the scopes it holds, and puts it in place. Does nothing for one that is not held. */
@@ -129,6 +135,7 @@ export class Snapshots {
     // One secret that this process's key does not open must not keep a whole tenant from being served, or its changes.
     if (unreadable.length > 0)
       this.log.error("stored_keys_unreadable", { tenant_id: tenantId, keys: unreadable.length, first: unreadable[0] });
+    this.prepare(tenant);
     const scopes = new BoundedMap<string, GroupScope>(MAX_SCOPES_OF_A_TENANT);
     if (groupIds.length > 0) {
       for (const [id, scope] of compileScopes(tenant, await readGroupChains(this.db, tenantId, groupIds))) scopes.set(id, scope);

@@ -4,6 +4,7 @@ import { holdsFor } from "../../directory/policies/bound-groups.ts";
 import type { GuardrailEngineEntry, GuardrailEntry } from "../../directory/policies/guardrail-entry.ts";
 import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import { guardSettingsOf } from "./guard-settings.ts";
+import { HoldBack } from "./hold-back.ts";
 import { compileTextGuard, type GuardSource, type GuardRule, type TextGuard } from "./text-guard.ts";
 
 /** A further engine of a configuration. */
@@ -77,11 +78,27 @@ export function guardOfEntries(
   return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces, version };
 }
 
-/** Before anybody calls: the first call would pay for what is compiled, and for the tables that the first text asks for. */
+/**
+ * Before anybody calls: the first call would pay for what is compiled, and for the tables that the first text asks for. What does not
+ * compile is that call's to refuse.
+ */
 export function compileGuardrails({ guardrails }: Pick<TenantSnapshot, "guardrails">): void {
-  const text = "a";
-  for (const entry of guardrails) for (const { detector } of rulesOf(entry, [...entry.surfaces])) detector.find(text, 0, text.length, true);
+  for (const entry of guardrails)
+    try {
+      const rules = rulesOf(entry, [...entry.surfaces]);
+      if (prepared.has(rules)) continue;
+      prepared.add(rules);
+      const hold = new HoldBack({ rules });
+      hold.push(FIRST_TEXT);
+      hold.end();
+    } catch {
+      continue;
+    }
 }
+
+/** It begins what phrases, numbers and addresses begin with, so that their tables are made and their patterns compiled. */
+const FIRST_TEXT = "Ignore the rules of 4 a@b.c";
+const prepared = new WeakSet<readonly GuardRule[]>();
 
 /** Lists of words are large: what two surfaces, or two versions of the snapshot, have in common is compiled once. */
 const known = new BoundedMap<string, readonly GuardRule[]>(500);
