@@ -309,7 +309,5 @@ function storedJobs(parts: RuntimeParts): Job[] {
 }
 
 function warmed(snapshots: Snapshots, log: Log): Promise<void> {
-  return snapshots
-    .preload()
-    .catch((error: Error) => log.debug("policies_not_preloaded", { error }));
+  return snapshots.preload().catch((error: Error) => log.debug("policies_not_preloaded", { error }));
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../wire/document.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
+import { wholeTexts } from "./whole-texts.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import { CallGroup } from "../../road/output/buffered-tool-calls.ts";
 
@@ -66,7 +67,7 @@ export class AnswerGuard {
     this.run.looked();
     const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
     this.isWhole = true;
-    yield* this.guarded(frame, this.texts.contents(body, true));
+    yield* this.guarded(frame, wholeTexts(this.texts.contents(body, true)));
     return frame.changed;
   }
 

@@ -1,0 +1,20 @@
+import type { AnswerContents, TextPiece } from "../../wire/answer-texts.ts";
+
+/** The contents of a complete answer: a text that stands there in one piece, and goes on no other, is looked at as a whole. */
+export function wholeTexts(contents: AnswerContents): AnswerContents {
+  const { pieces, wholes, calls, ends, finishes, tokens } = contents;
+  const [channels, flows] = [new Map<string, number>(), new Map<string, number>()];
+  const count = (of: Map<string, number>, name: string | undefined) => name !== undefined && of.set(name, (of.get(name) ?? 0) + 1);
+  for (const { channel } of pieces) count(channels, channel);
+  for (const { flow } of [...pieces, ...wholes]) count(flows, flow);
+  const isWhole = ({ channel, flow }: TextPiece) => channels.get(channel) === 1 && (flow === undefined || flows.get(flow) === 1);
+  const alone = pieces.filter((piece) => isWhole(piece) && piece.holder[piece.key] !== "");
+  return {
+    pieces: pieces.filter((piece) => !isWhole(piece)),
+    wholes: [...alone.map(({ holder, key }) => ({ holder, key, kind: "text" as const })), ...wholes],
+    calls,
+    ends,
+    finishes,
+    tokens,
+  };
+}
