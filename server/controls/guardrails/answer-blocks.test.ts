@@ -5,20 +5,14 @@ import { concat } from "../../wire/adjoining-bytes.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
+import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import { GuardRun } from "./guard-run.ts";
-import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
+import type { GuardRun } from "./guard-run.ts";
 
 const CARD = ["The card 4111 1111 ", "1111 1111 is", " valid."];
 
-function runOf(settings: GuardSettings): GuardRun {
-  const guard = compileTextGuard(settings);
-  if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return new GuardRun({ surface: "chat_output", guard, trusted: guard, engines: [], enforces: true, version: "" });
-}
-
-const redacting = () => runOf({ pii: { action: "redact" }, bannedWords: { action: "redact", words: ["swordfish", "card"] } });
-const cards = (action: "redact" | "block") => runOf({ pii: { action, categories: ["credit_card"] } });
+const redacting = () => answerGuardRun({ pii: { action: "redact" }, bannedWords: { action: "redact", words: ["swordfish", "card"] } });
+const cards = (action: "redact" | "block") => answerGuardRun({ pii: { action, categories: ["credit_card"] } });
 
 const message = (texts: readonly string[]) => ({ type: "message", content: texts.map((text) => ({ type: "text", text })) });
 const response = (texts: readonly string[]) => ({

@@ -2,33 +2,20 @@ import { describe, expect, test } from "bun:test";
 import { atOnce } from "../../kernel/in-turns.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/cpu-time.ts";
-import { GuardRun } from "./guard-run.ts";
-import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
+import type { GuardSettings } from "./text-guard.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 
 const MAIL = "joe@example.com";
 const REDACT: GuardSettings = { pii: { action: "redact" } };
 
-function runOf(settings: GuardSettings): GuardRun {
-  const guard = compileTextGuard(settings);
-  if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return new GuardRun({
-    surface: "chat_output",
-    guard,
-    trusted: guard,
-    engines: [],
-    enforces: guard.rules.some(({ action }) => action !== "warn"),
-    version: "",
-  });
-}
-
 const data = (value: unknown) => `data: ${value === "[DONE]" ? value : JSON.stringify(value)}\n\n`;
 
 /** What comes out of the frames of a format, as events. */
 function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]) {
-  const guard = new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT));
+  const guard = new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun(REDACT));
   const framing = new EventFraming();
   const out: Uint8Array[] = [];
   const steps: number[] = [];
@@ -131,7 +118,7 @@ describe("chat", () => {
         },
       ],
     };
-    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body));
+    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT)).whole(body));
     expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([
       { to: "[REDACTED:email]" },
       { to: "Oslo" },
@@ -185,7 +172,7 @@ describe("chat", () => {
     const body = {
       choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }],
     };
-    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body));
+    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT)).whole(body));
     expect(JSON.stringify(body)).not.toContain("joe");
   });
 
@@ -301,7 +288,7 @@ const SOURCED = {
 describe("what an answer says of its sources", () => {
   test.each(["chat", "responses", "gemini"] as const)("is guarded like the answer (%s)", (format) => {
     const body = structuredClone(SOURCED[format]);
-    atOnce(new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT)).whole(body as never));
+    atOnce(new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun(REDACT)).whole(body as never));
     expect(body).toEqual(JSON.parse(JSON.stringify(SOURCED[format]).replaceAll(MAIL, "[REDACTED:email]")));
   });
 
@@ -347,7 +334,7 @@ describe("messages", () => {
         { type: "tool_use", id: "u", name: "mail", input: { to: [MAIL], n: 1 } },
       ],
     };
-    atOnce(new AnswerGuard(ANSWER_FORMATS.messages, runOf(REDACT)).whole(body as never));
+    atOnce(new AnswerGuard(ANSWER_FORMATS.messages, answerGuardRun(REDACT)).whole(body as never));
     expect(JSON.stringify(body)).not.toContain("joe");
     expect(body.content[3]).toEqual({ type: "tool_use", id: "u", name: "mail", input: { to: ["[REDACTED:email]"], n: 1 } } as never);
   });
@@ -374,7 +361,7 @@ describe("an answer of very many texts", () => {
   const choices = (member: "message" | "delta") => Array.from({ length: 30_000 }, (_, index) => ({ index, [member]: { content: "a@" } }));
 
   test("that is whole is looked at in time that grows with their number", () => {
-    const guard = new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT));
+    const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun(REDACT));
     const body = { choices: choices("message") };
     const started = cpuMs();
     atOnce(guard.whole(body));

@@ -12,9 +12,10 @@ import type { StreamCodec } from "../../wire/stream.ts";
 import { GuardRun } from "./guard-run.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 import { redactText } from "./redact.ts";
-import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
+import type { GuardSettings } from "./text-guard.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { answerGuardOf } from "../../../tests/support/answer-guard-run.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import { atOnce } from "../../kernel/in-turns.ts";
 
@@ -26,19 +27,6 @@ const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {
   "gemini events": () => new GeminiStream(),
   "gemini array": () => new GeminiArrayStream(),
 };
-
-function guardOf(settings: GuardSettings): SurfaceGuard {
-  const guard = compileTextGuard(settings);
-  if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return {
-    surface: "chat_output",
-    guard,
-    trusted: guard,
-    engines: [],
-    enforces: guard.rules.some(({ action }) => action !== "warn"),
-    version: "",
-  };
-}
 
 function streamed(surface: AnswerSurface, guard: SurfaceGuard, frames: readonly Uint8Array[], most: number, seed: number) {
   const run = new GuardRun(guard);
@@ -101,7 +89,7 @@ function pieces(whole: string, most: number, seed: number): string[] {
 const RUNS = Number(process.env["CHUNKINGS"] ?? 6_000) / ANSWER_SURFACES.length;
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
-  const guard = guardOf(REDACT);
+  const guard = answerGuardOf(REDACT);
   const takesCalls = surface.name !== "completions";
 
   test(
@@ -146,12 +134,12 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       takesCalls ? { name: "note", pieces: ['{"to":', '"Oslo"}'] } : undefined,
     );
     // A pattern of the tenant's own may match anything: it holds what its longest match could be.
-    const plain = guardOf({ pii: REDACT.pii!, secrets: REDACT.secrets!, bannedWords: REDACT.bannedWords! });
+    const plain = answerGuardOf({ pii: REDACT.pii!, secrets: REDACT.secrets!, bannedWords: REDACT.bannedWords! });
     expect(Buffer.from(streamed(surface, plain, frames, 4000, 1).bytes).toString()).toBe(Buffer.from(concat(frames)).toString());
   });
 
   test("a block lets out nothing of the value and nothing after it", () => {
-    const blocking = guardOf({ pii: { action: "block" } });
+    const blocking = answerGuardOf({ pii: { action: "block" } });
     for (const most of [1, 3, 400]) {
       const said = "Write to joe@example.com about it.";
       const { bytes, refusal, run } = streamed(surface, blocking, surface.frames(pieces(said, most, 3)), 50, 5);
@@ -174,7 +162,7 @@ test("a frame that is redacted keeps every digit of what a tool is told beside i
     new TextEncoder().encode(`data: {"candidates":[{"content":{"role":"model","parts":[${parts}]},"finishReason":"STOP"}]}\n\n`);
   const { bytes } = streamed(
     surface,
-    guardOf({ pii: { action: "redact" } }),
+    answerGuardOf({ pii: { action: "redact" } }),
     [frame('{"functionCall":{"name":"mail","args":{"id":1234567890123456789,"to":"joe@example.com"}}}')],
     4_096,
     1,
