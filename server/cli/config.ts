@@ -6,7 +6,8 @@ import { ConfigApi } from "./configuration/admin-api.ts";
 import { carryOut } from "./configuration/apply.ts";
 import { readCurrent } from "./configuration/current.ts";
 import { readConfigurationFile } from "./configuration/document.ts";
-import { type DocumentStep, documentSteps } from "./configuration/documents.ts";
+import type { DocumentStep } from "./configuration/document-step.ts";
+import { documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
 import { planOf, type Step } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
@@ -70,7 +71,7 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
     const current = await readCurrent(api);
     const steps = planOf(file, current, env, values.prune);
-    const documents = await documentSteps(file, current, api);
+    const documents = await documentSteps(file, current, api, env);
     if (action === "plan" || values["dry-run"]) return await tellPlan(steps, documents, io);
     return await apply(steps, documents, api, current, values["keys-file"], io);
   } catch (error) {
@@ -96,8 +97,8 @@ async function apply(
   let done = 0;
   for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
   for (const step of documents) {
-    const { method, path, body } = step.request(current.names);
-    await at(step.about, () => api.ask(method, path, body));
+    const answer = await at(step.about, () => step.send(current.names));
+    if (step.isSeen === false && answer["updated_at"] === step.updatedAt) continue;
     await io.stdout(toldDocument(step));
     done++;
   }

@@ -36,11 +36,17 @@ export async function carryOut(step: Step, api: ConfigApi, current: Current): Pr
   const changes = Object.fromEntries(step.differences.map(({ member }) => [topOf(member), entry[topOf(member)] ?? null]));
   const id = step.id ?? current.names.idOf(kind.section, step.name) ?? "";
   const before = await api.ask("GET", `${kind.path}/${encodeURIComponent(id)}`);
-  const after = await api.ask("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes);
+  const kept = kind.change === "PUT" ? onlyMembers(before, [...(current.changeable.get(kind.section) ?? [])]) : {};
+  const after = await api.ask(kind.change ?? "PATCH", `${kind.path}/${encodeURIComponent(id)}`, { ...kept, ...changes });
   return { step, changed: before["updated_at"] !== after["updated_at"], apiKey: null };
 }
 
 function creation(kind: Kind, entry: ConfigEntry): { readonly path: string; readonly body: ConfigEntry } {
+  if (kind.below !== undefined) {
+    const { [kind.below.member]: owner, ...own } = entry;
+    const isBelow = typeof owner === "string";
+    return { path: isBelow ? kind.below.path.replace("{id}", encodeURIComponent(owner)) : kind.path, body: own };
+  }
   const put = /\{(\w+)\}/.exec(kind.createPath ?? "")?.[1];
   if (put === undefined) return { path: kind.path, body: entry };
   const { [put]: id, ...body } = entry;

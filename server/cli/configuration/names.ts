@@ -21,7 +21,7 @@ export class Names {
   }
 
   /** As it stands in a file: names for ids. An id that names nothing stays. */
-  named(kind: Kind, entry: ConfigEntry): ConfigEntry {
+  named(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     const named = this.changed(kind, entry, (section, id) => this.nameOf(section, id) ?? id);
     // Lists of references are sets: in one order wherever they are read.
     return Object.fromEntries(
@@ -33,7 +33,7 @@ export class Names {
   }
 
   /** As the API wants it. Throws for a name that nothing has. */
-  identified(kind: Kind, entry: ConfigEntry): ConfigEntry {
+  identified(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     return this.changed(kind, entry, (section, name, at) => {
       const id = this.idOf(section, name);
       if (id === undefined) throw new Error(`${at}: there is no "${name}" among ${section}`);
@@ -41,7 +41,11 @@ export class Names {
     });
   }
 
-  private changed(kind: Kind, entry: ConfigEntry, change: (section: string, value: string, at: string) => string): ConfigEntry {
+  private changed(
+    kind: Pick<Kind, "references">,
+    entry: ConfigEntry,
+    change: (section: string, value: string, at: string) => string,
+  ): ConfigEntry {
     return Object.entries(kind.references ?? {}).reduce(
       (now, [place, section]) =>
         changeAt(now, place, (value, at) => {
