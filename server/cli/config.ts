@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
-import { ConfigApi } from "./configuration/admin-api.ts";
+import { AdminApiError, ConfigApi } from "./configuration/admin-api.ts";
 import { carryOut } from "./configuration/apply.ts";
 import { readCurrent } from "./configuration/current.ts";
 import { readConfigurationFile } from "./configuration/document.ts";
@@ -70,8 +70,10 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     const file = readConfigurationFile(readFileSync(path, "utf8"));
     for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
     const current = await readCurrent(api);
-    const steps = planOf(file, current, env, values.prune);
-    const documents = await documentSteps(file, current, api, env);
+    const wrong: string[] = [];
+    const steps = planOf(file, current, { env, prune: values.prune }, wrong);
+    const documents = await documentSteps(file, current, api, env, wrong);
+    if (wrong.length > 0) throw new Error(wrong.join("\n"));
     if (action === "plan" || values["dry-run"]) return await tellPlan(steps, documents, io);
     return await apply(steps, documents, api, current, values["keys-file"], io);
   } catch (error) {
@@ -143,8 +145,10 @@ async function at<T>(about: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${about}: ${reasonOf(error)}\nWhat was done before stays; apply the file again once this is mended.`, {
-      cause: error,
-    });
+    const next =
+      error instanceof AdminApiError && error.status === 409
+        ? "Was it made meanwhile, as by another apply? What was done before stays; apply the file again."
+        : "What was done before stays; apply the file again once this is mended.";
+    throw new Error(`${about}: ${reasonOf(error)}\n${next}`, { cause: error });
   }
 }

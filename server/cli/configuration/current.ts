@@ -2,7 +2,7 @@ import type { ConfigApi } from "./admin-api.ts";
 import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
 import { KINDS_IN_FILES, type Kind, KINDS } from "./kinds.ts";
 import { membersTaken, membersTakingNull, propertiesOf } from "./members.ts";
-import { entryName } from "./entry-name.ts";
+import { apartName, entryName, entryNames } from "./entry-name.ts";
 import { Names } from "./names.ts";
 import { withoutPlaces } from "./places.ts";
 import { readTenantDocuments } from "./tenant-documents.ts";
@@ -48,7 +48,12 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
       all.filter((record) => kind.isOwn?.(record) !== true && kind.isNamedOnly !== true),
     );
     // A record that is told from others by what it refers to is named after those.
-    for (const record of all) names.add(kind.section, entryName(kind, names.named(kind, record)), String(record["id"]));
+    const named = all.map((record) => names.named(kind, record));
+    for (const [at, name] of entryNames(kind, named).entries()) {
+      const id = String(all[at]?.["id"]);
+      names.add(kind.section, name, id);
+      names.also(kind.section, apartName(kind, named[at] ?? {}), id);
+    }
   }
   const taken = new Map<string, ReadonlySet<string>>();
   const nullable = new Map<string, ReadonlySet<string>>();
@@ -102,7 +107,8 @@ function currentRecord(kind: Kind, record: ConfigEntry, taken: ReadonlySet<strin
   const settable = Object.fromEntries(Object.entries(named).filter(([member]) => taken.has(member) || kind.key.includes(member)));
   const uploaded = (kind.uploaded ?? []).filter((member) => String(record[member]).startsWith("data:"));
   const entry = withoutPlaces(settable, [...(kind.derived ?? []), ...uploaded]);
-  return { name: entryName(kind, named), id: String(record["id"]), entry, record };
+  const id = String(record["id"]);
+  return { name: names.nameOf(kind.section, id) ?? entryName(kind, named), id, entry, record };
 }
 
 const JUDGE = "default_judge_model_id";

@@ -3,22 +3,27 @@ import { attachedSteps } from "./attached-steps.ts";
 import { type Current, readDocument } from "./current.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
-import { membersTaken } from "./members.ts";
+import { membersTaken, propertiesOf } from "./members.ts";
 import type { DocumentStep } from "./document-step.ts";
 import type { Names } from "./names.ts";
 import { type KnownNames, knownNames } from "./plan.ts";
 import type { Environment } from "./secrets.ts";
 import { TENANT_DOCUMENTS } from "./tenant-documents.ts";
+import { faultsOf } from "./value-faults.ts";
 import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
 
-/** The documents that are not as a file wants them. Throws one error that names all that cannot be. */
-export async function documentSteps(file: ConfigurationFile, current: Current, api: ConfigApi, env: Environment): Promise<DocumentStep[]> {
-  const wrong: string[] = [];
+/** The documents that are not as a file wants them. All that cannot be is added to `wrong`. */
+export async function documentSteps(
+  file: ConfigurationFile,
+  current: Current,
+  api: ConfigApi,
+  env: Environment,
+  wrong: string[],
+): Promise<DocumentStep[]> {
   const steps = [...tenantSteps(file, current, api, wrong), ...tenantDocumentSteps(file, current, api, wrong)];
   const known = knownNames(file, current);
   for (const [group, documents] of file.groupDocuments) steps.push(...(await groupSteps(group, documents, known, current, api, wrong)));
   const attached = await attachedSteps(file, { current, api, env, known, wrong });
-  if (wrong.length > 0) throw new Error(wrong.join("\n"));
   return [...steps.filter(({ before, after }) => !isSame(before, after)), ...attached];
 }
 
@@ -49,6 +54,9 @@ function tenantDocumentSteps(file: ConfigurationFile, current: Current, api: Con
     if (wanted === undefined) return [];
     const taken = membersTaken(current.document, write, path);
     for (const member of Object.keys(wanted)) if (!taken.has(member)) wrong.push(`${about}.${member}: is not known here`);
+    const body = propertiesOf(current.document, write, path);
+    for (const [member, value] of Object.entries(wanted))
+      wrong.push(...faultsOf(current.document, body[member], value, `${about}.${member}`));
     const found = current.tenantDocuments.get(about);
     const before = found === undefined ? null : Object.fromEntries(Object.keys(wanted).map((member) => [member, found[member] ?? null]));
     return [{ about, before, after: wanted, send: () => api.ask(write, path, { ...found, ...wanted }) }];
@@ -69,10 +77,13 @@ async function groupSteps(
   const add = async (
     label: string,
     tail: (names: Names) => string,
+    schemaTail: string,
     one: { path: string; body: string; member: string },
     after: ConfigValue,
   ): Promise<void> => {
     if (!isConfigEntry(after)) return void wrong.push(`${about}: ${label} must be a mapping`);
+    const body = propertiesOf(current.document, "PATCH", `/v1/admin/resource-groups/{id}/${schemaTail}`);
+    wrong.push(...faultsOf(current.document, body[one.body], after, label).map((fault) => `${about}: ${fault}`));
     const path = (names: Names) => `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/${tail(names)}`;
     // A group, a model or a server that is still to be made has none.
     const before = groupId === undefined ? {} : await existing(() => path(current.names), one, api);
@@ -80,7 +91,7 @@ async function groupSteps(
   };
   for (const one of GROUP_DOCUMENTS) {
     const after = documents[one.member];
-    if (after !== undefined) await add(one.member, () => one.path, one, after);
+    if (after !== undefined) await add(one.member, () => one.path, one.path, one, after);
   }
   for (const of of new Set(ITEM_DOCUMENTS.map((one) => one.of))) {
     const items = documents[of] ?? {};
@@ -94,7 +105,13 @@ async function groupSteps(
       for (const [member, after] of Object.entries(isConfigEntry(given) ? given : {})) {
         const one = documentsOf.find((document) => document.member === member);
         if (one !== undefined)
-          await add(`${of} "${item}" ${member}`, (names) => `${one.segment}/${required(names, of, item)}/${one.path}`, one, after);
+          await add(
+            `${of} "${item}" ${member}`,
+            (names) => `${one.segment}/${required(names, of, item)}/${one.path}`,
+            `${one.segment}/{${one.param}}/${one.path}`,
+            one,
+            after,
+          );
         else if (of === "llms" && member === "portal_visible") steps.push(await visibility(about, group, item, after, current, api));
         else wrong.push(`${about}: ${of} "${item}" ${member} is not known here`);
       }

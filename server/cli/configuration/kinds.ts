@@ -7,6 +7,8 @@ export interface Kind {
   readonly list: string;
   /** The members that tell one from all others, wherever it is applied. */
   readonly key: readonly string[];
+  /** Of records whose key may stand twice, what else tells one from the others; where it does not, their order does. */
+  readonly apart?: (entry: Readonly<Record<string, unknown>>) => string;
   /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
   readonly references?: Readonly<Record<string, string>>;
   /** Members that name another section's record by its key, here as in the API. */
@@ -103,6 +105,8 @@ export const KINDS: readonly Kind[] = [
     list: "mcp_servers",
     key: ["name"],
     secrets: ["api_key"],
+    // Where it is nobody else can be; its name is only what people call it.
+    apart: ({ base_url: base, mcp_endpoint_path: path }) => `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`,
     uploaded: ["icon_url"],
     isOwn: ({ id }) => String(id).startsWith("system-"),
   },
@@ -137,6 +141,8 @@ export const KINDS: readonly Kind[] = [
     path: "/v1/admin/agent-grants",
     list: "agent_grants",
     key: ["agent_id", "group_ids"],
+    apart: ({ decision, skill_ids: skills }) =>
+      `${String(decision ?? "allow")} ${Array.isArray(skills) ? skills.map(String).toSorted().join(", ") : "every skill"}`,
     references: { ...GROUPS, agent_id: "agents", approver_group_ids: "resource_groups" },
   },
   {

@@ -12,6 +12,11 @@ export class Names {
     (this.names.get(section) ?? this.names.set(section, new Map()).get(section))?.set(id, name);
   }
 
+  /** Another name of what has one. */
+  also(section: string, name: string, id: string): void {
+    (this.ids.get(section) ?? this.ids.set(section, new Map()).get(section))?.set(name, id);
+  }
+
   idOf(section: string, name: string): string | undefined {
     return this.ids.get(section)?.get(name);
   }
@@ -30,6 +35,11 @@ export class Names {
         kind.references?.[member] !== undefined && Array.isArray(value) ? value.map(valueText).toSorted() : value,
       ]),
     );
+  }
+
+  /** With the one name of each where others may stand. */
+  canonical(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
+    return this.changed(kind, entry, (section, name) => this.nameOf(section, this.idOf(section, name) ?? "") ?? name);
   }
 
   /** As the API wants it. Throws for a name that nothing has. */
