@@ -170,3 +170,28 @@ describe("names that stand twice", () => {
     );
   });
 });
+
+test("a part of what the tenant has once is enough, and an AI System's notice and client are taken away by null", async () => {
+  const tenant = await newTenant("in-part");
+  const text = (notice: string, client: string) => `${HEAD}
+gdpr_statements: { controller: Example Ltd }
+discovery_settings: { gateway_origins: ["https://gateway.example"] }
+resource_groups: [{ name: g, notice: ${notice} }]
+mcp_servers: [{ name: s, base_url: "http://127.0.0.1:9", auth_type: oauth, oauth_client: ${client} }]
+ai_systems: [{ group_id: g, envelope: { autonomy_level: approval_required } }]
+`;
+  const made = await file(
+    "made.yaml",
+    text("{ texts: { en: Hello. } }", '{ issuer: "https://a.example", client_id: c, client_secret: { from_env: SECRET } }'),
+  );
+  expect((await config(tenant, ["plan", made])).err).toContain('mcp_servers "s": oauth_client: SECRET is not set');
+  const env = { SECRET: "a-secret-of-its-own-01" };
+  expect(await config(tenant, ["apply", made], env)).toMatchObject({ code: 0, err: "" });
+  expect(await config(tenant, ["plan", made], env)).toEqual(NOTHING);
+  expect((await config(tenant, ["apply", made], env)).out).toBe("Nothing was to be done.\n");
+  expect((await config(tenant, ["apply", made], { SECRET: "a-secret-of-its-own-02" })).out).toContain("oauth_client: another secret");
+  const gone = await file("gone.yaml", text("null", "null"));
+  expect((await config(tenant, ["apply", gone])).out).toContain("2 changes made.");
+  expect(await config(tenant, ["plan", gone])).toEqual(NOTHING);
+  expect((await config(tenant, ["export"])).out).not.toMatch(/oauth_client|Hello/);
+});

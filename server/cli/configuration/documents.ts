@@ -49,7 +49,7 @@ function tenantSteps({ tenant }: ConfigurationFile, current: Current, api: Confi
 
 /** What the file leaves out of one stays as it is. */
 function tenantDocumentSteps(file: ConfigurationFile, current: Current, api: ConfigApi, wrong: string[]): DocumentStep[] {
-  return TENANT_DOCUMENTS.flatMap(({ member: about, write, path }) => {
+  return TENANT_DOCUMENTS.flatMap(({ member: about, write, path, empty }) => {
     const wanted = file.tenantDocuments.get(about);
     if (wanted === undefined) return [];
     const taken = membersTaken(current.document, write, path);
@@ -59,7 +59,7 @@ function tenantDocumentSteps(file: ConfigurationFile, current: Current, api: Con
       wrong.push(...faultsOf(current.document, body[member], value, `${about}.${member}`));
     const found = current.tenantDocuments.get(about);
     const before = found === undefined ? null : Object.fromEntries(Object.keys(wanted).map((member) => [member, found[member] ?? null]));
-    return [{ about, before, after: wanted, send: () => api.ask(write, path, { ...found, ...wanted }) }];
+    return [{ about, before, after: wanted, send: () => api.ask(write, path, { ...empty, ...found, ...wanted }) }];
   });
 }
 

@@ -8,9 +8,13 @@ export interface TenantDocument {
   readonly write: AdminMethod & ("PUT" | "PATCH");
   /** What a file says of it. */
   readonly members: readonly string[];
+  /** What a write has to say where nobody configured anything. */
+  readonly empty?: ConfigEntry;
   /** Whether an answer holds anything that somebody configured. */
   readonly isSaid: (answer: ConfigEntry) => boolean;
 }
+
+const NO_STATEMENTS = { controller: null, data_protection_officer: null, purposes: null, data_subjects: null, personal_data: null };
 
 export const TENANT_DOCUMENTS: readonly TenantDocument[] = [
   {
@@ -31,7 +35,8 @@ export const TENANT_DOCUMENTS: readonly TenantDocument[] = [
     member: "gdpr_statements",
     path: "/v1/admin/compliance/gdpr/statements",
     write: "PATCH",
-    members: ["controller", "data_protection_officer", "purposes", "data_subjects", "personal_data"],
+    members: Object.keys(NO_STATEMENTS),
+    empty: NO_STATEMENTS,
     isSaid: (answer) => Object.values(answer).some((value) => value !== null),
   },
   {
