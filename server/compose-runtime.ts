@@ -246,9 +246,9 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
 }
 
 /** What the service of tools works with beside the calls. */
-function toolParts(config: Configuration, { connection, upstream, log }: RuntimeParts) {
+function toolParts(config: Configuration, { connection, upstream, log, gatewayOrigins }: RuntimeParts) {
   return {
-    ...{ connection, log },
+    ...{ connection, log, gatewayOrigins },
     send: toolServerSend(upstream.outbound),
     origins: { allowed: config.allowedOrigins.toolServers, loopback: config.loopback && config.publicUrl === undefined },
     publicUrl: config.publicUrl ?? null,

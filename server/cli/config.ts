@@ -2,11 +2,12 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
-import { ConfigApi } from "./configuration/admin-api.ts";
+import { AdminApiError, ConfigApi } from "./configuration/admin-api.ts";
 import { carryOut } from "./configuration/apply.ts";
 import { readCurrent } from "./configuration/current.ts";
 import { readConfigurationFile } from "./configuration/document.ts";
-import { type DocumentStep, documentSteps } from "./configuration/documents.ts";
+import type { DocumentStep } from "./configuration/document-step.ts";
+import { documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
 import { planOf, type Step } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
@@ -69,8 +70,10 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     const file = readConfigurationFile(readFileSync(path, "utf8"));
     for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
     const current = await readCurrent(api);
-    const steps = planOf(file, current, env, values.prune);
-    const documents = await documentSteps(file, current, api);
+    const wrong: string[] = [];
+    const steps = planOf(file, current, { env, prune: values.prune }, wrong);
+    const documents = await documentSteps(file, current, api, env, wrong);
+    if (wrong.length > 0) throw new Error(wrong.join("\n"));
     if (action === "plan" || values["dry-run"]) return await tellPlan(steps, documents, io);
     return await apply(steps, documents, api, current, values["keys-file"], io);
   } catch (error) {
@@ -96,8 +99,8 @@ async function apply(
   let done = 0;
   for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
   for (const step of documents) {
-    const { method, path, body } = step.request(current.names);
-    await at(step.about, () => api.ask(method, path, body));
+    const answer = await at(step.about, () => step.send(current.names));
+    if (step.isSeen === false && answer["updated_at"] === step.updatedAt) continue;
     await io.stdout(toldDocument(step));
     done++;
   }
@@ -142,8 +145,10 @@ async function at<T>(about: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${about}: ${reasonOf(error)}\nWhat was done before stays; apply the file again once this is mended.`, {
-      cause: error,
-    });
+    const next =
+      error instanceof AdminApiError && error.status === 409
+        ? "Was it made meanwhile, as by another apply? What was done before stays; apply the file again."
+        : "What was done before stays; apply the file again once this is mended.";
+    throw new Error(`${about}: ${reasonOf(error)}\n${next}`, { cause: error });
   }
 }

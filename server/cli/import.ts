@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import { yamlOf } from "../runtime/yaml.ts";
@@ -48,7 +48,8 @@ export async function importCommand(argv: string[], env: Environment, known: Kno
     const [from, path, ...rest] = positionals;
     if (path === undefined || rest.length > 0) throw new Error(`cannot understand "import ${positionals.join(" ")}"\n${USAGE}`);
     const text = readFileSync(path, "utf8");
-    const imported = await read(from ?? "", text, { ...values, name: basename(path).replace(/\.[^.]*$/, "") }, env, known);
+    const asked = { ...values, name: basename(path).replace(/\.[^.]*$/, ""), directory: dirname(path) };
+    const imported = await read(from ?? "", text, asked, env, known);
     const file = { format: FORMAT, ...imported.file(KINDS.map(({ section }) => section)) };
     const written = `${headOf(from ?? "", imported)}${yamlOf(file)}`;
     if (values["dry-run"]) {
@@ -69,10 +70,12 @@ interface Asked {
   readonly group: string;
   readonly url: string;
   readonly name: string;
+  readonly directory: string;
 }
 
-async function read(from: string, text: string, { group, url, name }: Asked, env: Environment, known: KnownFacts): Promise<Imported> {
-  if (from === "litellm") return importLitellm(text, group, env, known);
+async function read(from: string, text: string, asked: Asked, env: Environment, known: KnownFacts): Promise<Imported> {
+  const { group, url, name, directory } = asked;
+  if (from === "litellm") return importLitellm(text, group, env, known, (included) => readFileSync(resolve(directory, included), "utf8"));
   if (from === "portkey") return importPortkey(text, group, name);
   if (from === "openrouter") return importModelList(text, group, url);
   throw new Error(`cannot import from "${from}"\n${USAGE}`);

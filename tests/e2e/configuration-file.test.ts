@@ -295,7 +295,7 @@ server_configs: [{ name: s, mcp_server_id: none, enabled_tools: [1] }]`,
     await newTenant("plain");
     const text = `${HEAD}providers: [{ provider_key: p, api_format: openai, api_key: sk-as-it-is-0001 }]
 agents: [{ card_name: a, name: A, base_url: "http://127.0.0.1:9/a2a", auth_type: bearer, credentials: { value: sk-as-it-is-0002 } }, { card_name: o, name: O, base_url: "http://127.0.0.1:9/a2a", auth_type: oauth_client, credentials: { token_url: "http://127.0.0.1:9/token", client_id: c, client_secret: sk-as-it-is-0003 } }]
-guardrail_configs: [{ name: guarded, providers: [{ kind: webhook, endpoint: "http://127.0.0.1:9", api_key: { from_env: KEPT_ELSEWHERE } }, { kind: webhook, endpoint: "http://127.0.0.1:8", api_key: sk-as-it-is-0004 }] }]\n`;
+guardrail_configs: [{ name: guarded, providers: [{ provider: webhook, endpoint: "http://127.0.0.1:9", api_key: { from_env: KEPT_ELSEWHERE } }, { provider: webhook, endpoint: "http://127.0.0.1:8", api_key: sk-as-it-is-0004 }] }]\n`;
     const planned = await config(["plan", await file("plain.yaml", text), "--tenant", "plain"], { KEPT_ELSEWHERE: "sk-kept-0005" });
     expect(planned.err.split("\n")).toEqual([
       'gatehouse config: warning: providers "p": api_key is in the file as it is; { from_env: NAME } keeps it out',

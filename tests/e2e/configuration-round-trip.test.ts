@@ -69,8 +69,14 @@ const AGENTS = [
   { card_name: "client", auth_type: "oauth_client", credentials: OAUTH_CLIENT },
 ];
 
-async function makeEverything({ post, request }: AdminClient, skill: string) {
+const NOTHING_SAID = { data_protection_officer: null, purposes: null, data_subjects: null, personal_data: null };
+
+async function makeEverything({ get, post, request }: AdminClient, skill: string) {
   const make = async (path: string, body: object): Promise<string> => (await post(`/v1/admin/${path}`, body)).id;
+  const write = async (method: string, path: string, body: object) => {
+    const answer = await request(method, `/v1/admin/${path}`, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  };
   const document = async (group: string, path: string, body: object) => {
     const answer = await request("PATCH", `/v1/admin/resource-groups/${group}/${path}`, body);
     if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
@@ -113,6 +119,8 @@ async function makeEverything({ post, request }: AdminClient, skill: string) {
   const plain = await server("plain", { mcp_endpoint_path: "" });
   const bearing = await server("bearing", { auth_type: "bearer", api_key: "tools-secret-13", timeout: 5 });
   const personal = await server("personal", { auth_type: "oauth" });
+  const oauth = { issuer: "https://accounts.example", client_id: "gateway", client_secret: "oauth-secret-19", scopes: ["calendar.read"] };
+  await write("PUT", `mcp-servers/${personal}/oauth-client`, oauth);
   await make("server-configs", { name: "some", mcp_server_id: bearing, enabled_tools: ["a"], disabled_tools: ["*"], group_ids: [team] });
   await make("server-configs", { name: "asked", mcp_server_id: personal, approval_required_tools: ["*"], approver_group_ids: [company] });
   await make("server-configs", { name: "web", mcp_server_id: searches.server_id, group_ids: [company] });
@@ -182,6 +190,25 @@ async function makeEverything({ post, request }: AdminClient, skill: string) {
     api: { audiences: ["gateway"], resource_group_id: team },
     group_mappings: [{ group: "g", resource_group_id: company }],
   });
+  const { providers } = await get("/v1/admin/providers");
+  const keyFile = providers.find((one: any) => one.provider_key === "vertex").id;
+  await write("PATCH", `usage-import/providers/${providers[0].id}`, { import_enabled: true, api_key: "sk-admin-secret-20" });
+  await write("PATCH", `usage-import/providers/${keyFile}`, { import_account: "p.billing.export", api_key: KEY_FILE });
+  await make("ai-systems", { group_id: team, owner: "Ada", purpose: "Answers.\nPlainly.", data_classes: ["orders"] });
+  await write("PUT", `ai-systems/${team}/envelope`, {
+    ...{ autonomy_level: "restricted", max_llm_calls_per_run: 9 },
+    restrictions: { model_ids: [model], mcp_server_ids: [plain], agent_ids: [agents[0]], tools: [] },
+  });
+  await make("ai-systems", { group_id: company });
+  const response = { finding_kinds: ["model_drift"], action: "require_approval", mode: "armed" };
+  await make("response-policies", { name: "for all", ...response });
+  await make(`ai-systems/${team}/response-policies`, { name: "for one", ...response, min_severity: "low" });
+  await write("PATCH", "compliance/profile", { frameworks: ["soc2", "gdpr_art_30"] });
+  await write("PATCH", "compliance/gdpr/statements", { ...NOTHING_SAID, controller: "Example Ltd" });
+  await write("PATCH", "discovery/settings", { gateway_origins: ["https://gateway.example"] });
+  await write("PUT", "notice-config", { ai_system_id: team, surface: "banner", texts: { en: "A system." } });
+  await write("POST", `end-user-groups/${people}/resource-groups`, { resource_group_ids: [team, company] });
+  await write("POST", `resource-groups/${team}/agent-skills`, { skill_ids: [skill] });
   await document(company, "llm-global-limits", {
     llm_global_limits: { budget: { monthly_limit_usd: 100 }, tokens: { daily_limit: 9000 } },
   });
@@ -208,6 +235,18 @@ async function makeEverything({ post, request }: AdminClient, skill: string) {
   await post(`/v1/admin/resource-groups/${team}/api-keys`, { name: "app", allowed_skill_ids: [], expires_at: "2124-01-01T00:00:00Z" });
 }
 
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+async function uploadIcon(world: World, name: string): Promise<void> {
+  const { mcp_servers: servers } = await world.admin.get("/v1/admin/mcp-servers");
+  const { id } = servers.find((server: { name: string }) => server.name === name);
+  const body = new FormData();
+  body.append("file", new Blob([Buffer.from(PNG, "base64")], { type: "image/png" }), "icon.png");
+  const headers = { authorization: `Bearer ${world.admin.token}` };
+  const answer = await fetch(`${world.gateway.adminUrl}/v1/admin/mcp-servers/${id}/icon`, { method: "POST", headers, body });
+  expect(answer.status).toBe(200);
+}
+
 /** As its kind wants it: a key file, a pair, or any text. */
 function secretFor(name: string): string {
   if (/VERTEX|CLAUDE/.test(name)) return KEY_FILE;
@@ -225,6 +264,7 @@ const NOTHING = { code: 0, out: "Nothing is to be done.\n", err: "" };
 
 test("one of every kind, with every kind of credential, is exported without a secret and is what its file says", async () => {
   await makeEverything(from.admin, await skillsOn(from.admin));
+  await uploadIcon(from, "plain");
   const told = await config(from, ["export"]);
   expect([told.code, told.err]).toEqual([0, ""]);
   exported = told.out;
@@ -237,7 +277,7 @@ test("one of every kind, with every kind of credential, is exported without a se
 test("applied to another gateway it is all there, and nothing is to be done any more", async () => {
   await skillsOn(to.admin);
   const names = [...exported.matchAll(/^ +.*from_env: (\w+)$/gm)].map(([, name = ""]) => name);
-  expect(new Set(names).size).toBe(20);
+  expect(new Set(names).size).toBe(23);
   const variables = Object.fromEntries(names.map((name) => [name, secretFor(name)]));
   const apply = () => config(to, ["apply", path, "--keys-file", join(directory, "keys.json")], variables);
   const applied = await apply();

@@ -43,6 +43,7 @@ export const mcpOAuthClient = z
           "{base_url}/v1/proxy/oauth/{mcp_server_id}/{idp_server_id}/callback",
       ),
     created_at: timestamp,
+    updated_at: timestamp,
   })
   .meta({ id: "McpOAuthClient" });
 

@@ -71,6 +71,7 @@ export const usageImportProvider = z
     api_key_hint: z.string().nullable(),
     split: z.enum(["key", "project", "resource", "account"]).nullable().describe("how finely the vendor says who used it"),
     next_run_at: timestamp.nullable(),
+    updated_at: timestamp.nullable().describe("null until somebody set something"),
   })
   .meta({ id: "UsageImportProvider" });
 

@@ -1,9 +1,10 @@
 import type { ConfigApi } from "./admin-api.ts";
 import type { Current } from "./current.ts";
 import type { Kind } from "./kinds.ts";
-import { entryName } from "./entry-name.ts";
+import { apartName } from "./entry-name.ts";
 import type { Step } from "./plan.ts";
-import type { ConfigEntry } from "./value.ts";
+import { secretTextsOf } from "./secrets.ts";
+import { type ConfigEntry, isConfigEntry } from "./value.ts";
 
 export interface Applied {
   readonly step: Step;
@@ -21,30 +22,46 @@ export async function carryOut(step: Step, api: ConfigApi, current: Current): Pr
     return { step, changed: true, apiKey: null };
   }
   // A change sends the members that differ alone, so only those are looked up.
-  const sent =
-    step.action === "create" ? step.entry : onlyMembers(step.entry, [...kind.key, ...step.differences.map(({ member }) => topOf(member))]);
+  const sent = step.action === "create" ? step.entry : onlyMembers(step.entry, [...kind.key, ...changedMembers(kind, step)]);
   const entry = current.names.identified(kind, sent);
   if (step.action === "create") {
     const { path, body } = creation(kind, entry);
     const made = await api.ask("POST", path, body);
-    current.names.add(kind.section, entryName(kind, current.names.named(kind, { ...entry })), String(made["id"]));
+    current.names.add(kind.section, step.name, String(made["id"]));
+    current.names.also(kind.section, apartName(kind, step.entry), String(made["id"]));
     const { alongside } = kind;
     if (alongside !== undefined && current.names.idOf(alongside.section, alongside.name) === undefined)
       current.names.add(alongside.section, alongside.name, String(made[alongside.id]));
     return { step, changed: true, apiKey: typeof made["key"] === "string" ? made["key"] : null };
   }
-  const changes = Object.fromEntries(step.differences.map(({ member }) => [topOf(member), entry[topOf(member)] ?? null]));
+  const changes = Object.fromEntries(changedMembers(kind, step).map((member) => [member, entry[member] ?? null]));
   const id = step.id ?? current.names.idOf(kind.section, step.name) ?? "";
   const before = await api.ask("GET", `${kind.path}/${encodeURIComponent(id)}`);
-  const after = await api.ask("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes);
+  const kept = kind.change === "PUT" ? onlyMembers(before, [...(current.changeable.get(kind.section) ?? [])]) : {};
+  const after = await api.ask(kind.change ?? "PATCH", `${kind.path}/${encodeURIComponent(id)}`, { ...kept, ...changes });
   return { step, changed: before["updated_at"] !== after["updated_at"], apiKey: null };
 }
 
 function creation(kind: Kind, entry: ConfigEntry): { readonly path: string; readonly body: ConfigEntry } {
+  if (kind.below !== undefined) {
+    const { [kind.below.member]: owner, ...own } = entry;
+    const isBelow = typeof owner === "string";
+    return { path: isBelow ? kind.below.path.replace("{id}", encodeURIComponent(owner)) : kind.path, body: own };
+  }
   const put = /\{(\w+)\}/.exec(kind.createPath ?? "")?.[1];
   if (put === undefined) return { path: kind.path, body: entry };
   const { [put]: id, ...body } = entry;
   return { path: (kind.createPath ?? "").replace(`{${put}}`, encodeURIComponent(String(id))), body };
+}
+
+/** With the secrets that are at hand: the gateway takes another address only with the key that is meant to go there. */
+function changedMembers(kind: Kind, { entry, differences }: Extract<Step, { action: "change" }>): string[] {
+  const changed = differences.map(({ member }) => topOf(member));
+  const isWhole = (secret: string): boolean => {
+    const given = entry[secret];
+    return isConfigEntry(given) ? secretTextsOf(kind, secret).some((text) => given[text] !== undefined) : typeof given === "string";
+  };
+  return [...new Set([...changed, ...(kind.secrets ?? []).filter(isWhole)])];
 }
 
 function topOf(place: string): string {

@@ -2,9 +2,10 @@ import type { ConfigApi } from "./admin-api.ts";
 import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
 import { KINDS_IN_FILES, type Kind, KINDS } from "./kinds.ts";
 import { membersTaken, membersTakingNull, propertiesOf } from "./members.ts";
-import { entryName } from "./entry-name.ts";
+import { apartName, entryName, entryNames } from "./entry-name.ts";
 import { Names } from "./names.ts";
 import { withoutPlaces } from "./places.ts";
+import { readTenantDocuments } from "./tenant-documents.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
 /** One record of the gateway, with names for ids and nothing that cannot be set. */
@@ -32,7 +33,8 @@ export interface Current {
   /** The tenant's own settings; null for an administrator who may not read them. */
   readonly tenant: ConfigEntry | null;
   readonly tenantMembers: ReadonlySet<string>;
-  readonly notice: ConfigEntry | null;
+  /** What somebody configured of what the tenant has once. */
+  readonly tenantDocuments: ReadonlyMap<string, ConfigEntry>;
 }
 
 export async function readCurrent(api: ConfigApi): Promise<Current> {
@@ -40,13 +42,18 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
   const names = new Names();
   const lists = new Map<string, ConfigEntry[]>();
   for (const kind of KINDS) {
-    const all = (await api.all(kind.path, kind.list)).filter((record) => kind.isLeftOut?.(record) !== true);
+    const all = (await listed(api, kind, lists)).filter((record) => kind.isLeftOut?.(record) !== true);
     lists.set(
       kind.section,
       all.filter((record) => kind.isOwn?.(record) !== true && kind.isNamedOnly !== true),
     );
     // A record that is told from others by what it refers to is named after those.
-    for (const record of all) names.add(kind.section, entryName(kind, names.named(kind, record)), String(record["id"]));
+    const named = all.map((record) => names.named(kind, record));
+    for (const [at, name] of entryNames(kind, named).entries()) {
+      const id = String(all[at]?.["id"]);
+      names.add(kind.section, name, id);
+      names.also(kind.section, apartName(kind, named[at] ?? {}), id);
+    }
   }
   const taken = new Map<string, ReadonlySet<string>>();
   const nullable = new Map<string, ReadonlySet<string>>();
@@ -56,9 +63,10 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
   for (const kind of KINDS_IN_FILES) {
     const made = kind.createPath?.replace("{resource_group_id}", "{id}") ?? kind.path;
     bodies.set(kind.section, propertiesOf(document, "POST", made));
-    taken.set(kind.section, membersTaken(document, "POST", made));
+    const below = kind.below === undefined ? [] : [kind.below.member];
+    taken.set(kind.section, new Set([...membersTaken(document, "POST", made), ...below]));
     nullable.set(kind.section, membersTakingNull(document, "POST", made));
-    changeable.set(kind.section, membersTaken(document, "PATCH", `${kind.path}/{id}`));
+    changeable.set(kind.section, membersTaken(document, kind.change ?? "PATCH", `${kind.path}/{id}`));
     records.set(
       kind.section,
       (lists.get(kind.section) ?? [])
@@ -78,14 +86,29 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
     changeable,
     tenantMembers,
     tenant: await readTenant(api, tenantMembers, names),
-    notice: await readNotice(api),
+    tenantDocuments: await readTenantDocuments(api),
   };
+}
+
+/** Those of a kind that stand below records of another one are listed below each of these. */
+async function listed(api: ConfigApi, kind: Kind, lists: ReadonlyMap<string, readonly ConfigEntry[]>): Promise<ConfigEntry[]> {
+  const found = await api.all(kind.path, kind.list);
+  const { below } = kind;
+  if (below === undefined) return found;
+  for (const { id } of lists.get(below.section) ?? []) {
+    const own = await api.all(below.path.replace("{id}", encodeURIComponent(String(id))), kind.list);
+    found.push(...own.filter((record) => record[below.member] === id));
+  }
+  return found;
 }
 
 function currentRecord(kind: Kind, record: ConfigEntry, taken: ReadonlySet<string>, names: Names): CurrentRecord {
   const named = names.named(kind, record);
   const settable = Object.fromEntries(Object.entries(named).filter(([member]) => taken.has(member) || kind.key.includes(member)));
-  return { name: entryName(kind, named), id: String(record["id"]), entry: withoutPlaces(settable, kind.derived ?? []), record };
+  const uploaded = (kind.uploaded ?? []).filter((member) => String(record[member]).startsWith("data:"));
+  const entry = withoutPlaces(settable, [...(kind.derived ?? []), ...uploaded]);
+  const id = String(record["id"]);
+  return { name: names.nameOf(kind.section, id) ?? entryName(kind, named), id, entry, record };
 }
 
 const JUDGE = "default_judge_model_id";
@@ -100,13 +123,6 @@ async function readTenant(api: ConfigApi, members: ReadonlySet<string>, names: N
     if ((error as { status?: number }).status === 403) return null;
     throw error;
   }
-}
-
-const NOTICE = ["enabled", "surface", "texts", "exemption"];
-
-async function readNotice(api: ConfigApi): Promise<ConfigEntry | null> {
-  const notice = await api.ask("GET", "/v1/admin/notice-config");
-  return notice["source"] === "tenant" ? Object.fromEntries(NOTICE.map((member) => [member, notice[member] ?? null])) : null;
 }
 
 /** What a resource group says of calls: its documents, and those of each model and tool server in it, by their names. */

@@ -21,7 +21,7 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
   for (const [member, after] of Object.entries(seen)) {
     if (kind.key.includes(member)) continue;
     const before = current.entry[member] ?? null;
-    const same = kind.partial?.includes(member) === true ? isWithin(after, before) : isEqual(kind, member, after, before);
+    const same = kind.partial?.includes(member) === true ? isAllOf(after, before) : isEqual(kind, member, after, before);
     if (!same) found.push({ member, before, after, isSeen: true });
   }
   for (const member of secrets.filter((place) => wanted[place] !== undefined)) {
@@ -58,25 +58,25 @@ function isEqual(kind: Kind, member: string, a: ConfigValue, b: ConfigValue): bo
   return isSame(a, b);
 }
 
-function isWithin(wanted: ConfigValue, found: ConfigValue): boolean {
+export function isAllOf(wanted: ConfigValue, found: ConfigValue): boolean {
   if (Array.isArray(wanted))
     return (
       Array.isArray(found) &&
       wanted.length === found.length &&
-      (wanted as readonly ConfigValue[]).every((item, n) => isWithin(item, (found as readonly ConfigValue[])[n] ?? null))
+      (wanted as readonly ConfigValue[]).every((item, n) => isAllOf(item, (found as readonly ConfigValue[])[n] ?? null))
     );
   if (!isConfigEntry(wanted)) return isSame(wanted, found);
-  return isConfigEntry(found) && Object.entries(wanted).every(([name, value]) => isWithin(value, found[name] ?? null));
+  return isConfigEntry(found) && Object.entries(wanted).every(([name, value]) => isAllOf(value, found[name] ?? null));
 }
 
 /** What stands for the last four characters of a short secret, and of a file. */
-const UNSHOWN = "****";
+const UNSHOWN = new Set(["****", "file"]);
 
 /** All that can be seen of a secret are its last four characters, and of some that there is one. */
-function lookOf(secret: ConfigValue, member: string, record: ConfigEntry): "same" | "other" | "unknown" {
+export function lookOf(secret: ConfigValue, member: string, record: ConfigEntry): "same" | "other" | "unknown" {
   const isThere = record[`has_${member}`] === true;
   if (secret === null || !isThere) return (secret !== null) === isThere ? "same" : "other";
   const hint = record[`${member}_hint`];
-  if (typeof secret !== "string" || typeof hint !== "string" || hint === UNSHOWN) return "unknown";
+  if (typeof secret !== "string" || typeof hint !== "string" || UNSHOWN.has(hint)) return "unknown";
   return secret.endsWith(hint) ? "same" : "other";
 }

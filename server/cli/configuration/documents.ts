@@ -1,28 +1,30 @@
-import type { ConfigApi, AdminMethod } from "./admin-api.ts";
+import type { ConfigApi } from "./admin-api.ts";
+import { attachedSteps } from "./attached-steps.ts";
 import { type Current, readDocument } from "./current.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./group-documents.ts";
+import { membersTaken, propertiesOf } from "./members.ts";
+import type { DocumentStep } from "./document-step.ts";
 import type { Names } from "./names.ts";
 import { type KnownNames, knownNames } from "./plan.ts";
+import type { Environment } from "./secrets.ts";
+import { TENANT_DOCUMENTS } from "./tenant-documents.ts";
+import { faultsOf } from "./value-faults.ts";
 import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
 
-/** One document that is replaced as a whole: a tenant's settings, its notice, the limits of a group. */
-export interface DocumentStep {
-  readonly about: string;
-  readonly before: ConfigValue;
-  readonly after: ConfigValue;
-  /** Where it goes, once everything it names is there. */
-  request(names: Names): { readonly method: AdminMethod; readonly path: string; readonly body: ConfigEntry };
-}
-
-/** The documents that are not as a file wants them. Throws one error that names all that cannot be. */
-export async function documentSteps(file: ConfigurationFile, current: Current, api: ConfigApi): Promise<DocumentStep[]> {
-  const wrong: string[] = [];
-  const steps = [...tenantSteps(file, current, api, wrong), ...noticeSteps(file, current)];
+/** The documents that are not as a file wants them. All that cannot be is added to `wrong`. */
+export async function documentSteps(
+  file: ConfigurationFile,
+  current: Current,
+  api: ConfigApi,
+  env: Environment,
+  wrong: string[],
+): Promise<DocumentStep[]> {
+  const steps = [...tenantSteps(file, current, api, wrong), ...tenantDocumentSteps(file, current, api, wrong)];
   const known = knownNames(file, current);
   for (const [group, documents] of file.groupDocuments) steps.push(...(await groupSteps(group, documents, known, current, api, wrong)));
-  if (wrong.length > 0) throw new Error(wrong.join("\n"));
-  return steps.filter(({ before, after }) => !isSame(before, after));
+  const attached = await attachedSteps(file, { current, api, env, known, wrong });
+  return [...steps.filter(({ before, after }) => !isSame(before, after)), ...attached];
 }
 
 const JUDGE = "default_judge_model_id";
@@ -38,19 +40,27 @@ function tenantSteps({ tenant }: ConfigurationFile, current: Current, api: Confi
     about: `tenant: ${member}`,
     before: current.tenant?.[member] ?? null,
     after,
-    request: (names) => ({
-      method: "PATCH",
-      path: `/v1/admin/tenants/${encodeURIComponent(api.tenantId)}`,
-      body: { [member]: member === JUDGE && typeof after === "string" ? required(names, "llms", after) : after },
-    }),
+    send: (names) =>
+      api.ask("PATCH", `/v1/admin/tenants/${encodeURIComponent(api.tenantId)}`, {
+        [member]: member === JUDGE && typeof after === "string" ? required(names, "llms", after) : after,
+      }),
   }));
 }
 
-function noticeSteps({ notice }: ConfigurationFile, current: Current): DocumentStep[] {
-  if (notice === null) return [];
-  const before =
-    current.notice === null ? null : Object.fromEntries(Object.keys(notice).map((member) => [member, current.notice?.[member] ?? null]));
-  return [{ about: "notice", before, after: notice, request: () => ({ method: "PUT", path: "/v1/admin/notice-config", body: notice }) }];
+/** What the file leaves out of one stays as it is. */
+function tenantDocumentSteps(file: ConfigurationFile, current: Current, api: ConfigApi, wrong: string[]): DocumentStep[] {
+  return TENANT_DOCUMENTS.flatMap(({ member: about, write, path, empty }) => {
+    const wanted = file.tenantDocuments.get(about);
+    if (wanted === undefined) return [];
+    const taken = membersTaken(current.document, write, path);
+    for (const member of Object.keys(wanted)) if (!taken.has(member)) wrong.push(`${about}.${member}: is not known here`);
+    const body = propertiesOf(current.document, write, path);
+    for (const [member, value] of Object.entries(wanted))
+      wrong.push(...faultsOf(current.document, body[member], value, `${about}.${member}`));
+    const found = current.tenantDocuments.get(about);
+    const before = found === undefined ? null : Object.fromEntries(Object.keys(wanted).map((member) => [member, found[member] ?? null]));
+    return [{ about, before, after: wanted, send: () => api.ask(write, path, { ...empty, ...found, ...wanted }) }];
+  });
 }
 
 async function groupSteps(
@@ -67,23 +77,21 @@ async function groupSteps(
   const add = async (
     label: string,
     tail: (names: Names) => string,
+    schemaTail: string,
     one: { path: string; body: string; member: string },
     after: ConfigValue,
   ): Promise<void> => {
     if (!isConfigEntry(after)) return void wrong.push(`${about}: ${label} must be a mapping`);
+    const body = propertiesOf(current.document, "PATCH", `/v1/admin/resource-groups/{id}/${schemaTail}`);
+    wrong.push(...faultsOf(current.document, body[one.body], after, label).map((fault) => `${about}: ${fault}`));
     const path = (names: Names) => `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/${tail(names)}`;
     // A group, a model or a server that is still to be made has none.
     const before = groupId === undefined ? {} : await existing(() => path(current.names), one, api);
-    steps.push({
-      about: `${about}: ${label}`,
-      before,
-      after,
-      request: (names) => ({ method: "PATCH", path: path(names), body: { [one.body]: after } }),
-    });
+    steps.push({ about: `${about}: ${label}`, before, after, send: (names) => api.ask("PATCH", path(names), { [one.body]: after }) });
   };
   for (const one of GROUP_DOCUMENTS) {
     const after = documents[one.member];
-    if (after !== undefined) await add(one.member, () => one.path, one, after);
+    if (after !== undefined) await add(one.member, () => one.path, one.path, one, after);
   }
   for (const of of new Set(ITEM_DOCUMENTS.map((one) => one.of))) {
     const items = documents[of] ?? {};
@@ -97,7 +105,13 @@ async function groupSteps(
       for (const [member, after] of Object.entries(isConfigEntry(given) ? given : {})) {
         const one = documentsOf.find((document) => document.member === member);
         if (one !== undefined)
-          await add(`${of} "${item}" ${member}`, (names) => `${one.segment}/${required(names, of, item)}/${one.path}`, one, after);
+          await add(
+            `${of} "${item}" ${member}`,
+            (names) => `${one.segment}/${required(names, of, item)}/${one.path}`,
+            `${one.segment}/{${one.param}}/${one.path}`,
+            one,
+            after,
+          );
         else if (of === "llms" && member === "portal_visible") steps.push(await visibility(about, group, item, after, current, api));
         else wrong.push(`${about}: ${of} "${item}" ${member} is not known here`);
       }
@@ -121,11 +135,12 @@ async function visibility(
     about: `${about}: llms "${model}" portal_visible`,
     before,
     after,
-    request: (names) => ({
-      method: "PATCH",
-      path: `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/llm-models/${required(names, "llms", model)}/portal-visibility`,
-      body: { portal_visible: after },
-    }),
+    send: (names) =>
+      api.ask(
+        "PATCH",
+        `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/llm-models/${required(names, "llms", model)}/portal-visibility`,
+        { portal_visible: after },
+      ),
   };
 }
 

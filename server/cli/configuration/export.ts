@@ -1,8 +1,9 @@
 import { yamlOf } from "../../runtime/yaml.ts";
 import type { ConfigApi } from "./admin-api.ts";
-import { readCurrent, readGroupDocuments } from "./current.ts";
+import { ATTACHED_BINDINGS, ATTACHED_DOCUMENTS, attachedEntry, attachedTaken, readAttached, readBindings } from "./attached.ts";
+import { type Current, readCurrent, readGroupDocuments } from "./current.ts";
 import { FORMAT } from "./document.ts";
-import { KINDS_IN_FILES } from "./kinds.ts";
+import { type Kind, KINDS_IN_FILES } from "./kinds.ts";
 import { SecretNames } from "./secrets.ts";
 import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
 
@@ -16,7 +17,7 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
   const current = await readCurrent(api);
   const file: Record<string, ConfigValue> = { format: FORMAT };
   if (current.tenant !== null) file["tenant"] = all ? current.tenant : said(current.tenant, new Set());
-  if (current.notice !== null) file["notice"] = current.notice;
+  for (const [member, document] of current.tenantDocuments) file[member] = document;
   const secrets = new SecretNames();
   for (const kind of KINDS_IN_FILES) {
     const entries: ConfigEntry[] = [];
@@ -28,11 +29,36 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
         ...shown,
         ...secrets.references(kind, name, record, shown),
         ...documents,
+        ...(await attachedOf(api, kind, { name, id }, current, secrets)),
       });
     }
     if (entries.length > 0) file[kind.section] = entries;
   }
   return `${HEAD}${yamlOf(file)}`;
+}
+
+async function attachedOf(
+  api: ConfigApi,
+  kind: Kind,
+  { name, id }: { readonly name: string; readonly id: string },
+  { names, document }: Current,
+  secrets: SecretNames,
+): Promise<ConfigEntry> {
+  const found: Record<string, ConfigValue> = {};
+  for (const one of ATTACHED_DOCUMENTS.filter(({ section }) => section === kind.section)) {
+    const answer = await readAttached(api, one, id);
+    if (answer === null) continue;
+    const isKept = one.secret !== undefined && answer[`has_${one.secret}`] === true;
+    found[one.member] = {
+      ...attachedEntry(one, answer, attachedTaken(one, document), names),
+      ...(isKept ? { [one.secret]: secrets.reference(kind, name, `${one.member}_${one.secret}`) } : {}),
+    };
+  }
+  for (const one of ATTACHED_BINDINGS.filter(({ section }) => section === kind.section)) {
+    const bound = await readBindings(api, one, id, names);
+    if (bound.length > 0) found[one.member] = bound;
+  }
+  return found;
 }
 
 /** Without what is null, and without what is empty where it could be nothing else. */

@@ -19,13 +19,31 @@ export const GROUP_DOCUMENTS: readonly GroupDocument[] = [
 export interface ItemDocument extends GroupDocument {
   readonly of: string;
   readonly segment: string;
+  /** What the gateway's document calls the item's id. */
+  readonly param: string;
   /** What the refinements among a group's effective limits call it. */
   readonly kind: string;
 }
 
 export const ITEM_DOCUMENTS: readonly ItemDocument[] = [
-  { of: "llms", segment: "llm-models", member: "limits", path: "limits", body: "limits", kind: "llm_limits" },
-  { of: "llms", segment: "llm-models", member: "governance", path: "governance", body: "governance", kind: "llm_governance" },
-  { of: "mcp_servers", segment: "mcp-servers", member: "limits", path: "limits", body: "limits", kind: "mcp_limits" },
-  { of: "agent_skills", segment: "agent-skills", member: "limits", path: "limits", body: "limits", kind: "skill_limits" },
+  { of: "llms", segment: "llm-models", param: "model_id", member: "limits", path: "limits", body: "limits", kind: "llm_limits" },
+  {
+    of: "llms",
+    segment: "llm-models",
+    param: "model_id",
+    member: "governance",
+    path: "governance",
+    body: "governance",
+    kind: "llm_governance",
+  },
+  { of: "mcp_servers", segment: "mcp-servers", param: "server_id", member: "limits", path: "limits", body: "limits", kind: "mcp_limits" },
+  {
+    of: "agent_skills",
+    segment: "agent-skills",
+    param: "skill_id",
+    member: "limits",
+    path: "limits",
+    body: "limits",
+    kind: "skill_limits",
+  },
 ];

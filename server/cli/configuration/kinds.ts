@@ -7,6 +7,8 @@ export interface Kind {
   readonly list: string;
   /** The members that tell one from all others, wherever it is applied. */
   readonly key: readonly string[];
+  /** Of records whose key may stand twice, what else tells one from the others; where it does not, their order does. */
+  readonly apart?: (entry: Readonly<Record<string, unknown>>) => string;
   /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
   readonly references?: Readonly<Record<string, string>>;
   /** Members that name another section's record by its key, here as in the API. */
@@ -23,6 +25,12 @@ export interface Kind {
   readonly derived?: readonly string[];
   /** Where one is made, when that is elsewhere than where they are listed; `{member}` is put in and not sent. */
   readonly createPath?: string;
+  /** Members in which something may stand that was uploaded beside the record: no file holds that. */
+  readonly uploaded?: readonly string[];
+  /** How one is changed, when not by PATCH: PUT takes it whole. */
+  readonly change?: "PUT";
+  /** Where those are listed and made that belong to a record of another section, which `member` names; others are at `path`. */
+  readonly below?: { readonly section: string; readonly member: string; readonly path: string };
   /** Records that are nobody's configuration. */
   readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
   /** Of `references`, those to sections that come later: they are set when these are there. */
@@ -97,6 +105,9 @@ export const KINDS: readonly Kind[] = [
     list: "mcp_servers",
     key: ["name"],
     secrets: ["api_key"],
+    // Where it is nobody else can be; its name is only what people call it.
+    apart: ({ base_url: base, mcp_endpoint_path: path }) => `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`,
+    uploaded: ["icon_url"],
     isOwn: ({ id }) => String(id).startsWith("system-"),
   },
   {
@@ -130,6 +141,8 @@ export const KINDS: readonly Kind[] = [
     path: "/v1/admin/agent-grants",
     list: "agent_grants",
     key: ["agent_id", "group_ids"],
+    apart: ({ decision, skill_ids: skills }) =>
+      `${String(decision ?? "allow")} ${Array.isArray(skills) ? skills.map(String).toSorted().join(", ") : "every skill"}`,
     references: { ...GROUPS, agent_id: "agents", approver_group_ids: "resource_groups" },
   },
   {
@@ -169,6 +182,24 @@ export const KINDS: readonly Kind[] = [
     },
     secrets: ["client_secret"],
     partial: ["oidc", "saml", "api", "attributes", "group_mappings"],
+  },
+  {
+    section: "ai_systems",
+    path: "/v1/admin/ai-systems",
+    list: "ai_systems",
+    key: ["group_id"],
+    references: { group_id: "resource_groups" },
+    // Nothing of it can be changed any more.
+    isLeftOut: ({ lifecycle_state: state }) => state === "retired",
+  },
+  {
+    section: "response_policies",
+    path: "/v1/admin/response-policies",
+    list: "response_policies",
+    key: ["name"],
+    references: { ai_system_id: "ai_systems" },
+    change: "PUT",
+    below: { section: "ai_systems", member: "ai_system_id", path: "/v1/admin/ai-systems/{id}/response-policies" },
   },
   {
     section: "api_keys",

@@ -12,6 +12,11 @@ export class Names {
     (this.names.get(section) ?? this.names.set(section, new Map()).get(section))?.set(id, name);
   }
 
+  /** Another name of what has one. */
+  also(section: string, name: string, id: string): void {
+    (this.ids.get(section) ?? this.ids.set(section, new Map()).get(section))?.set(name, id);
+  }
+
   idOf(section: string, name: string): string | undefined {
     return this.ids.get(section)?.get(name);
   }
@@ -21,7 +26,7 @@ export class Names {
   }
 
   /** As it stands in a file: names for ids. An id that names nothing stays. */
-  named(kind: Kind, entry: ConfigEntry): ConfigEntry {
+  named(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     const named = this.changed(kind, entry, (section, id) => this.nameOf(section, id) ?? id);
     // Lists of references are sets: in one order wherever they are read.
     return Object.fromEntries(
@@ -32,8 +37,13 @@ export class Names {
     );
   }
 
+  /** With the one name of each where others may stand. */
+  canonical(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
+    return this.changed(kind, entry, (section, name) => this.nameOf(section, this.idOf(section, name) ?? "") ?? name);
+  }
+
   /** As the API wants it. Throws for a name that nothing has. */
-  identified(kind: Kind, entry: ConfigEntry): ConfigEntry {
+  identified(kind: Pick<Kind, "references">, entry: ConfigEntry): ConfigEntry {
     return this.changed(kind, entry, (section, name, at) => {
       const id = this.idOf(section, name);
       if (id === undefined) throw new Error(`${at}: there is no "${name}" among ${section}`);
@@ -41,7 +51,11 @@ export class Names {
     });
   }
 
-  private changed(kind: Kind, entry: ConfigEntry, change: (section: string, value: string, at: string) => string): ConfigEntry {
+  private changed(
+    kind: Pick<Kind, "references">,
+    entry: ConfigEntry,
+    change: (section: string, value: string, at: string) => string,
+  ): ConfigEntry {
     return Object.entries(kind.references ?? {}).reduce(
       (now, [place, section]) =>
         changeAt(now, place, (value, at) => {

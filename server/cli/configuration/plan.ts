@@ -2,7 +2,7 @@ import type { Current, CurrentRecord } from "./current.ts";
 import { type Difference, differences } from "./differences.ts";
 import type { ConfigurationFile } from "./document.ts";
 import { KINDS_IN_FILES, type Kind } from "./kinds.ts";
-import { entryName } from "./entry-name.ts";
+import { apartName, entryNames, recordsOf } from "./entry-name.ts";
 import { valuesAt, withoutPlaces } from "./places.ts";
 import { type Environment, withSecrets } from "./secrets.ts";
 import { faultsOf } from "./value-faults.ts";
@@ -23,21 +23,23 @@ export type Step =
   | { readonly action: "delete"; readonly kind: Kind; readonly name: string; readonly id: string };
 
 /**
- * What makes a tenant as a file wants it, in an order that can be carried out. Throws one error that names all that cannot be,
- * before anything is written: members, names and variables that are not there, and values that no member takes.
+ * What makes a tenant as a file wants it, in an order that can be carried out. All that cannot be is added to `wrong`, before
+ * anything is written: members, names and variables that are not there, and values that no member takes.
  */
-export function planOf(file: ConfigurationFile, current: Current, env: Environment, prune: boolean): Step[] {
-  const wrong: string[] = [];
+export function planOf(
+  file: ConfigurationFile,
+  current: Current,
+  { env, prune }: { readonly env: Environment; readonly prune: boolean },
+  wrong: string[],
+): Step[] {
   const steps: Step[] = [];
   const late: Step[] = [];
   const known = knownNames(file, current);
   for (const kind of KINDS_IN_FILES) {
-    const records = current.records.get(kind.section) ?? [];
-    for (const entry of inOrder(kind, file.sections.get(kind.section) ?? [])) {
-      const name = entryName(kind, entry);
-      const found = records.find((record) => record.name === name);
-      const { entry: wanted, unset } = withSecrets(entry, env);
-      wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, known));
+    for (const { entry, name, found } of meantRecords(kind, file.sections.get(kind.section) ?? [], current)) {
+      const { entry: resolved, unset } = withSecrets(entry, env);
+      const wanted = current.names.canonical(kind, resolved);
+      wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, { file, current, known }));
       wrong.push(...wrongValues(kind, name, wanted, current));
       if (found === undefined) {
         for (const variable of unset) wrong.push(`${kind.section} "${name}": ${variable} is not set`);
@@ -57,21 +59,38 @@ export function planOf(file: ConfigurationFile, current: Current, env: Environme
       }
     }
   }
-  if (wrong.length > 0) throw new Error(wrong.join("\n"));
   steps.push(...late);
   return prune ? [...steps, ...unwanted(file, current)] : steps;
+}
+
+interface Meant {
+  readonly entry: ConfigEntry;
+  readonly name: string;
+  readonly found: CurrentRecord | undefined;
+}
+
+/** The entries of a section in an order in which they can be made, each with the record it is meant to be, which has its name from now on. */
+function meantRecords(kind: Kind, entries: readonly ConfigEntry[], current: Current): Meant[] {
+  const named = entries.map((entry) => current.names.canonical(kind, entry));
+  const records = recordsOf(kind, named, current.records.get(kind.section) ?? []);
+  const names = entryNames(kind, entries);
+  const meant = entries.map((entry, at) => ({ entry, name: names[at] ?? "", found: records[at] }));
+  for (const { name, found } of meant) if (found !== undefined) current.names.also(kind.section, name, found.id);
+  return inOrder(kind, meant);
 }
 
 /** Whether a name is one of the file's own or of what is there. */
 export type KnownNames = (section: string, name: string) => boolean;
 
 export function knownNames(file: ConfigurationFile, current: Current): KnownNames {
-  const own = new Map(
-    KINDS_IN_FILES.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
-  );
+  const own = new Map(KINDS_IN_FILES.map((kind) => [kind.section, new Set(namesInFile(kind, file.sections.get(kind.section) ?? []))]));
   for (const { section, alongside } of KINDS_IN_FILES)
     if (alongside !== undefined && (file.sections.get(section) ?? []).length > 0) own.get(alongside.section)?.add(alongside.name);
   return (section, name) => own.get(section)?.has(name) === true || current.names.idOf(section, name) !== undefined;
+}
+
+function namesInFile(kind: Kind, entries: readonly ConfigEntry[]): string[] {
+  return [...entryNames(kind, entries), ...entries.map((entry) => apartName(kind, entry))];
 }
 
 function unknownMembers(kind: Kind, name: string, entry: ConfigEntry, current: Current): string[] {
@@ -90,12 +109,30 @@ function wrongValues(kind: Kind, name: string, entry: ConfigEntry, current: Curr
     .map((fault) => `${kind.section} "${name}": ${fault}`);
 }
 
-function unknownNames(kind: Kind, name: string, entry: ConfigEntry, known: KnownNames): string[] {
+function unknownNames(
+  kind: Kind,
+  name: string,
+  entry: ConfigEntry,
+  { file, current, known }: { readonly file: ConfigurationFile; readonly current: Current; readonly known: KnownNames },
+): string[] {
   const wrong: string[] = [];
   for (const [place, section] of Object.entries({ ...kind.references, ...kind.keyReferences }))
     for (const [at, referred] of valuesAt(entry, place))
-      if (!known(section, referred)) wrong.push(`${kind.section} "${name}": ${at} names "${referred}", which is none of ${section}`);
+      if (!known(section, referred))
+        wrong.push(`${kind.section} "${name}": ${at} names "${referred}", ${noneOf(section, referred, file, current)}`);
   return wrong;
+}
+
+function noneOf(section: string, name: string, file: ConfigurationFile, current: Current): string {
+  const kind = KINDS_IN_FILES.find((one) => one.section === section);
+  const there = [
+    ...(kind === undefined ? [] : entryNames(kind, file.sections.get(section) ?? [])),
+    ...(current.records.get(section) ?? []).map((record) => record.name),
+  ];
+  const several = [...new Set(there)].filter((one) => one.startsWith(`${name} (`));
+  return several.length === 0
+    ? `which is none of ${section}`
+    : `of which there are several: say ${several.map((one) => `"${one}"`).join(" or ")}`;
 }
 
 function fixedMembers(kind: Kind, name: string, changes: readonly Difference[], current: Current): string[] {
@@ -116,18 +153,18 @@ function unsetParts(kind: Kind, name: string, entry: ConfigEntry, changes: reado
 }
 
 /** What others of the same section refer to comes first. */
-function inOrder(kind: Kind, entries: readonly ConfigEntry[]): ConfigEntry[] {
+function inOrder<T extends { readonly name: string; readonly entry: ConfigEntry }>(kind: Kind, all: readonly T[]): T[] {
   const own = Object.entries(kind.references ?? {}).filter(([, section]) => section === kind.section);
-  const left = new Map(entries.map((entry) => [entryName(kind, entry), entry]));
-  const ordered: ConfigEntry[] = [];
+  const left = new Map(all.map((one) => [one.name, one]));
+  const ordered: T[] = [];
   const take = (name: string): void => {
-    const entry = left.get(name);
-    if (entry === undefined) return;
+    const one = left.get(name);
+    if (one === undefined) return;
     left.delete(name);
-    for (const [place] of own) for (const [, referred] of valuesAt(entry, place)) take(referred);
-    ordered.push(entry);
+    for (const [place] of own) for (const [, referred] of valuesAt(one.entry, place)) take(referred);
+    ordered.push(one);
   };
-  for (const entry of entries) take(entryName(kind, entry));
+  for (const { name } of all) take(name);
   return ordered;
 }
 
@@ -137,15 +174,11 @@ function unwanted(file: ConfigurationFile, current: Current): Step[] {
   for (const kind of KINDS_IN_FILES.toReversed()) {
     const wanted = file.sections.get(kind.section);
     if (wanted === undefined) continue;
-    const names = new Set(wanted.map((entry) => entryName(kind, entry)));
-    const gone = (current.records.get(kind.section) ?? []).filter(({ name }) => !names.has(name));
-    const byName = new Map(gone.map((record) => [record.name, record]));
-    const order = inOrder(
-      kind,
-      gone.map(({ entry }) => entry),
-    ).toReversed();
-    for (const record of order.map((entry) => byName.get(entryName(kind, entry))).filter((one): one is CurrentRecord => one !== undefined))
-      steps.push({ action: "delete", kind, name: record.name, id: record.id });
+    const records = current.records.get(kind.section) ?? [];
+    const named = wanted.map((entry) => current.names.canonical(kind, entry));
+    const kept = new Set(recordsOf(kind, named, records));
+    const gone = records.filter((record) => !kept.has(record));
+    for (const { name, id } of inOrder(kind, gone).toReversed()) steps.push({ action: "delete", kind, name, id });
   }
   return steps;
 }

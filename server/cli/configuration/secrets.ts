@@ -1,3 +1,4 @@
+import { ATTACHED_DOCUMENTS } from "./attached.ts";
 import { type ConfigurationFile, FROM_ENVIRONMENT, isReference } from "./document.ts";
 import { entryName } from "./entry-name.ts";
 import { type Kind, KINDS_IN_FILES } from "./kinds.ts";
@@ -31,15 +32,21 @@ export function withSecrets(entry: ConfigEntry, env: Environment): { readonly en
 
 /** Where a file, which others read and keep, holds a secret as it is; of the secret itself nothing. */
 export function plainSecrets(file: ConfigurationFile): string[] {
-  return KINDS_IN_FILES.flatMap((kind) =>
-    (file.sections.get(kind.section) ?? []).flatMap((entry) =>
-      (kind.secretTexts ?? kind.secrets ?? [])
-        .flatMap((place) => valuesAt(entry, place))
-        .map(
-          ([at]) =>
-            `${kind.section} "${entryName(kind, entry)}": ${at} is in the file as it is; { ${FROM_ENVIRONMENT}: NAME } keeps it out`,
-        ),
-    ),
+  const attached = ATTACHED_DOCUMENTS.flatMap(({ section, member, secret }) =>
+    secret === undefined
+      ? []
+      : [...(file.attached.get(section) ?? [])].map(([name, entry]) => ({ section, name, entry, places: [`${member}.${secret}`] })),
+  );
+  const own = KINDS_IN_FILES.flatMap((kind) =>
+    (file.sections.get(kind.section) ?? []).map((entry) => ({
+      ...{ section: kind.section, name: entryName(kind, entry), entry },
+      places: kind.secretTexts ?? kind.secrets ?? [],
+    })),
+  );
+  return [...own, ...attached].flatMap(({ section, name, entry, places }) =>
+    places
+      .flatMap((place) => valuesAt(entry, place))
+      .map(([at]) => `${section} "${name}": ${at} is in the file as it is; { ${FROM_ENVIRONMENT}: NAME } keeps it out`),
   );
 }
 
@@ -90,7 +97,8 @@ export class SecretNames {
     return { [list]: said };
   }
 
-  private reference(kind: Kind, name: string, member: string): ConfigEntry {
+  /** Where to take a secret from that stands at `member`. */
+  reference(kind: Kind, name: string, member: string): ConfigEntry {
     return { [FROM_ENVIRONMENT]: this.variableFor(`${kind.section}_${name}_${member}`) };
   }
 

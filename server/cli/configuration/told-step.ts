@@ -1,5 +1,5 @@
 import type { Difference } from "./differences.ts";
-import type { DocumentStep } from "./documents.ts";
+import type { DocumentStep } from "./document-step.ts";
 import type { Step } from "./plan.ts";
 import { valueText, type ConfigValue } from "./value.ts";
 
@@ -15,8 +15,8 @@ export function toldStep(step: Step): string {
     .join("")}`;
 }
 
-export function toldDocument({ about, before, after }: DocumentStep): string {
-  return `~ ${about}: ${short(before)} -> ${short(after)}\n`;
+export function toldDocument({ about, before, after, isSecretAlone }: DocumentStep): string {
+  return isSecretAlone === true ? `~ ${about}: another secret\n` : `~ ${about}: ${short(before)} -> ${short(after)}\n`;
 }
 
 const LONGEST = 200;

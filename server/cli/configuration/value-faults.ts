@@ -18,7 +18,11 @@ export function faultsOf(document: ConfigEntry, schema: unknown, value: ConfigVa
   if (Array.isArray(value)) return value.flatMap((item, n) => faultsOf(document, one["items"], item as ConfigValue, `${at}[${n}]`));
   const properties = one["properties"];
   if (!isConfigEntry(value) || !isConfigEntry(properties)) return [];
-  return Object.entries(value).flatMap(([member, inner]) => faultsOf(document, properties[member], inner, `${at}.${member}`));
+  return Object.entries(value).flatMap(([member, inner]) =>
+    properties[member] === undefined && one["additionalProperties"] === false
+      ? [`${at}.${member} is not known here`]
+      : faultsOf(document, properties[member], inner, `${at}.${member}`),
+  );
 }
 
 function faultsOfChoices(document: ConfigEntry, choices: readonly unknown[], value: ConfigValue, at: string): string[] {

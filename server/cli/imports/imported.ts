@@ -20,6 +20,10 @@ export class Imported {
     this.#unpriced.add(model);
   }
 
+  get isPriced(): boolean {
+    return this.#unpriced.size === 0;
+  }
+
   noteUnpriced(): void {
     const names = [...this.#unpriced].map((name) => `"${name}"`).join(", ");
     if (names !== "") this.note(`no price is known for ${names}: their calls cost nothing in budgets until it is set`);

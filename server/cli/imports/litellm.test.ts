@@ -111,7 +111,9 @@ test("numbers that are text, aliases and rates that stand in several records", a
 ${model("gpt-4", "model: openai/gpt-4")}${model("gpt-4o", "model: openai/gpt-4o, rpm: 5")}${model("o1", "model: openai/o1")}router_settings: { num_retries: "4", timeout: soon, model_group_alias: { gpt-4: gpt-4o, fast: gpt-4o }, fallbacks: [{ o1: [fast] }] }
 litellm_settings: { max_budget: "12.5", budget_duration: 30d }
 `);
-  expect(into.all("resource_groups")).toEqual([{ name: "moved", llm_global_limits: { budget: { monthly_limit_usd: 12.5 } } }]);
+  expect(into.all("resource_groups")).toEqual([
+    { name: "moved", llm_global_limits: { budget: { monthly_limit_usd: 12.5, hard_stop: true } } },
+  ]);
   expect(of("routing_groups", "name")).toEqual(["o1", "fast"]);
   expect(of("routing_groups", "num_retries")).toEqual([4, 4]);
   expect(of("llms", "name")).toEqual(["gpt-4", "gpt-4o", "o1 at openai", "o1 falls back to gpt-4o", "fast at openai"]);
@@ -187,4 +189,46 @@ test("of Portkey, an address that its region or resource says; of a list, what a
   const listed = importModelList(JSON.stringify({ data: [{ id: "" }, picture, writes] }), "g", "https://openrouter.ai/api/v1");
   expect(listed.all("llms")).toMatchObject([{ name: "x/writes", max_output_tokens: 9, supports_vision: false }]);
   expect(listed.notes).toEqual(["[0]: has no id", "[1] (x/draws): does not answer with text; add it by hand"]);
+});
+
+test("included files are read as LiteLLM reads them: their lists are added, other sections take the place of its own", async () => {
+  const files: Record<string, string> = {
+    "models.yaml":
+      "model_list: [{ model_name: two, litellm_params: { model: openai/gpt-4o-mini } }]\nrouter_settings: { num_retries: 1 }\n",
+  };
+  const config =
+    "include: [models.yaml]\nmodel_list: [{ model_name: one, litellm_params: { model: openai/gpt-4o } }]\nlitellm_settings: { fallbacks: [{ one: [two] }] }\n";
+  const into = await importLitellm(config, "moved", {}, known, (name) => files[name] ?? "");
+  expect(into.all("llms").map(({ name }) => name)).toEqual(["one at openai", "one falls back to two", "two"]);
+  expect(into.all("routing_groups")).toMatchObject([{ id: "one", num_retries: 1 }]);
+  expect(into.notes).toEqual([]);
+});
+
+test("of a Portkey config the deployment at Azure is asked, and what its conditions leave to all others comes first", () => {
+  const into = importPortkey(
+    JSON.stringify({
+      strategy: { mode: "conditional", conditions: [], default: "small" },
+      input_guardrails: ["pg-1"],
+      targets: [
+        { name: "big", provider: "openai", retry: { attempts: 2, on_status_codes: [429] }, override_params: { model: "gpt-4o" } },
+        {
+          name: "small",
+          provider: "azure-openai",
+          resource_name: "corp",
+          deployment_id: "mini-eu",
+          override_params: { model: "gpt-4o-mini" },
+        },
+      ],
+    }),
+    "moved",
+    "c",
+  );
+  expect(into.all("llms")).toMatchObject([
+    { name: "c at azure-openai", model_name: "mini-eu", routing_weight: 2 },
+    { name: "c at openai", model_name: "gpt-4o", routing_weight: 1 },
+  ]);
+  const told = into.notes.join("\n");
+  expect(told).toContain('"small" first');
+  expect(told).toContain("input_guardrails: make a guardrail configuration");
+  expect(told).toContain("targets[0].retry.on_status_codes: ");
 });

@@ -30,14 +30,20 @@ const GROUP_MODES = new Set(["chat", "embedding", "image", "audio_speech", "audi
  * a routing group where a public name has several or falls back, all granted to one resource group. Addresses and the like that
  * it takes from variables are what these hold here; secrets stay variables.
  */
-export async function importLitellm(text: string, group: string, env: Environment, known: KnownFacts): Promise<Imported> {
-  const config: unknown = readYaml(text);
-  if (!isConfigEntry(config)) throw new Error("it must be LiteLLM's config.yaml: a mapping with model_list");
+export async function importLitellm(
+  text: string,
+  group: string,
+  env: Environment,
+  known: KnownFacts,
+  readFile: (name: string) => string = unreadable,
+): Promise<Imported> {
+  const given: unknown = readYaml(text);
+  if (!isConfigEntry(given)) throw new Error("it must be LiteLLM's config.yaml: a mapping with model_list");
   const into = new Imported();
+  const config = withIncluded(given, readFile);
   for (const section of Object.keys(config))
     // Parts that others refer to by YAML's anchors stand under names nobody reads.
     if (!SECTIONS.has(section) && !section.startsWith("x-")) into.note(`${section}: is not known and was left out`);
-  if (config["include"] !== undefined) into.note("include: other files are not read; import them one by one");
   into.add("resource_groups", group, { name: group });
   const variables = new Variables(isConfigEntry(config["environment_variables"]) ? config["environment_variables"] : {}, env);
   const routing = importLitellmSettings(config, group, variables, into);
@@ -60,8 +66,40 @@ export async function importLitellm(text: string, group: string, env: Environmen
     if (name !== "*" && !byName.has(name))
       into.note(`fallbacks: "${name}" is no model, so its fallbacks (${others.join(", ")}) were left out`);
   tellCopiedRates(into);
+  stopAtBudget(group, into);
   into.noteUnpriced();
   return into;
+}
+
+function unreadable(name: string): string {
+  throw new Error(`include: ${name} cannot be read here`);
+}
+
+/** As LiteLLM reads it: lists of the included files are added to its own, other sections take the place of its own. */
+function withIncluded(config: ConfigEntry, readFile: (name: string) => string): ConfigEntry {
+  const merged: Record<string, ConfigValue> = { ...config };
+  for (const name of list(config["include"])) {
+    const included: unknown = readYaml(readFile(String(name)));
+    if (!isConfigEntry(included)) throw new Error(`include: ${String(name)} is no mapping of sections`);
+    for (const [section, value] of Object.entries(included)) {
+      const own = merged[section];
+      merged[section] = Array.isArray(value) && Array.isArray(own) ? [...(own as ConfigValue[]), ...(value as ConfigValue[])] : value;
+    }
+  }
+  return merged;
+}
+
+/** LiteLLM refuses calls beyond its budget. Here such a budget refuses models without a price as well, which LiteLLM serves. */
+function stopAtBudget(group: string, into: Imported): void {
+  const entry = into.find("resource_groups", group);
+  const limits = entry?.["llm_global_limits"];
+  if (!isConfigEntry(limits) || !isConfigEntry(limits["budget"])) return;
+  if (into.isPriced)
+    into.add("resource_groups", group, { ...entry, llm_global_limits: { ...limits, budget: { ...limits["budget"], hard_stop: true } } });
+  else
+    into.note(
+      "litellm_settings.max_budget: the budget warns and refuses nothing, for with hard_stop models without a price would be refused; set it once each has one",
+    );
 }
 
 function list(value: ConfigValue | undefined): readonly ConfigValue[] {

@@ -32,7 +32,19 @@ const READ = new Set([
   "resource_name",
   "vertex_region",
   "vertex_project_id",
+  "deployment_id",
 ]);
+
+const GUARDRAILS = "make a guardrail configuration (docs/guides/guardrails.md)";
+/** What another setting here does. */
+const ANSWERED: Readonly<Record<string, string>> = {
+  cache: "make a semantic cache configuration (docs/guides/semantic-cache.md)",
+  input_guardrails: GUARDRAILS,
+  output_guardrails: GUARDRAILS,
+  before_request_hooks: GUARDRAILS,
+  after_request_hooks: GUARDRAILS,
+  api_version: "Azure is called by its address without versions; one in base_url (?api-version=) is kept",
+};
 
 /**
  * A config of Portkey (JSON) as a configuration of ours: one routing group, with a model for each of its targets. Targets
@@ -44,8 +56,15 @@ export function importPortkey(text: string, group: string, name: string): Import
   const into = new Imported();
   into.add("resource_groups", group, { name: group });
   const strategy = isConfigEntry(config["strategy"]) ? config["strategy"]["mode"] : "single";
-  if (strategy === "conditional") into.note("strategy.mode: conditional has no equal; its targets are asked in their order");
-  const targets = targetsOf(config, "", into);
+  const usual = isConfigEntry(config["strategy"]) ? config["strategy"]["default"] : undefined;
+  if (strategy === "conditional")
+    into.note(
+      `strategy.mode: conditional has no equal; its targets are asked in their order${typeof usual === "string" ? `, "${usual}" first` : ""}: give each a routing group and let applications name it`,
+    );
+  const found = targetsOf(config, "", into);
+  // Where nothing is told of the caller, Portkey asks the one that stands for all others.
+  const isUsual = ({ entry }: Target) => strategy === "conditional" && entry["name"] === usual;
+  const targets = [...found.filter(isUsual), ...found.filter((target) => !isUsual(target))];
   const id = keyFor(name);
   const retry = isConfigEntry(config["retry"]) ? config["retry"]["attempts"] : undefined;
   const timeout = config["request_timeout"];
@@ -68,10 +87,14 @@ interface Target {
 
 function targetsOf(entry: ConfigEntry, at: string, into: Imported): Target[] {
   for (const member of Object.keys(entry))
-    if (!READ.has(member))
+    if (!READ.has(member)) into.note(`${at === "" ? "" : `${at}.`}${member}: ${ANSWERED[member] ?? "has no equal"}`);
+  for (const member of ["strategy", "retry"]) {
+    const given = entry[member];
+    if (isConfigEntry(given) && given["on_status_codes"] !== undefined)
       into.note(
-        `${at === "" ? "" : `${at}.`}${member}: ${member === "cache" ? "make a semantic cache configuration (docs/guides/semantic-cache.md)" : "has no equal"}`,
+        `${at === "" ? "" : `${at}.`}${member}.on_status_codes: other members are asked, and retries made, for what they may mend (docs/guides/routing.md)`,
       );
+  }
   const { targets } = entry;
   if (!Array.isArray(targets)) return [{ entry, at }];
   if (at !== "") into.note(`${at}: targets within targets are asked as members of one group`);
@@ -99,7 +122,9 @@ function addTarget(
 ): void {
   const label = at === "" ? "the config" : at;
   const given = typeof entry["provider"] === "string" ? entry["provider"].replace(/^@/, "") : null;
-  const model = isConfigEntry(entry["override_params"]) ? entry["override_params"]["model"] : undefined;
+  const wanted = isConfigEntry(entry["override_params"]) ? entry["override_params"]["model"] : undefined;
+  // Azure is asked for deployments, whatever model is in them.
+  const model = given !== null && (NAMES[given] ?? given) === "azure" ? (entry["deployment_id"] ?? wanted) : wanted;
   const host = entry["custom_host"];
   const known = given === null ? undefined : LITELLM_PROVIDERS[NAMES[given] ?? given];
   if (typeof model !== "string") return into.note(`${label}: has no override_params.model, so there is no model to make`);

@@ -18,6 +18,7 @@ function read(row: OAuthUpstreamClientRow): McpOAuthClient {
     scopes: row.scopes,
     idp_server_id: issuerId(row.issuer),
     created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
   };
 }
 
@@ -55,6 +56,7 @@ export async function putConfiguredClient(
     auth_method: method,
     scopes: body.scopes ?? null,
     created_at: before?.created_at ?? write.now,
+    updated_at: write.now,
   });
   const row = await adminClient(write.trx, tenantId, serverId);
   if (row === undefined) throw new Error("an OAuth client is not there after it was written");

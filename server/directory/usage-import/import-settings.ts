@@ -31,6 +31,7 @@ function read(provider: ProviderRow, settings: UsageImportSettingsRow | undefine
     api_key_hint: settings?.api_key_hint ?? null,
     split: vendor === null ? null : IMPORT_SPLITS[vendor],
     next_run_at: settings?.next_run_at?.toISOString() ?? null,
+    updated_at: settings?.updated_at.toISOString() ?? null,
   };
 }
 
@@ -77,6 +78,8 @@ export async function setImportProvider(
   if (provider === undefined) throw notFound("provider");
   const row = (await usageImportSettings(write.trx, tenantId, [id], "lock")).get(id);
   const before = read(provider, row);
+  const stored = write.directory.secrets.openOrNull(row?.api_key_sealed ?? null, sealContext("usage_import_settings", id));
+  const apiKey = stored !== null && body.api_key?.trim() === stored ? undefined : body.api_key;
   const override = body.import_endpoint_override === undefined ? before.import_endpoint_override : body.import_endpoint_override;
   // A key goes only to the host it was given for: whoever may write this may not read keys.
   if (override !== before.import_endpoint_override && before.has_api_key && body.api_key === undefined)
@@ -96,7 +99,7 @@ export async function setImportProvider(
     import_backfill_through: through,
     import_endpoint_override: override?.replace(/\/+$/, "") ?? null,
     import_account: body.import_account === undefined ? before.import_account : body.import_account,
-    ...sealed(write, id, body.api_key),
+    ...sealed(write, id, apiKey),
     next_run_at: enabled ? nextImport(cron, id, write.now) : null,
   };
   const keyed = { api_key_sealed: row?.api_key_sealed ?? null, api_key_hint: row?.api_key_hint ?? null, ...values };
@@ -106,8 +109,8 @@ export async function setImportProvider(
     { ...values, updated_at: write.now },
   );
   const after = await getImportProvider(write.trx, tenantId, id);
-  // A key that was sent again may be another one with the same end.
-  if (body.api_key === undefined) write.stay(before, after, before);
+  // Another key may have the same end.
+  if (apiKey === undefined) write.stay(before, after, before);
   write.log({ tenant_id: tenantId, action: "update", resource: "usage-import-providers", resource_id: id, before, after });
   return after;
 }

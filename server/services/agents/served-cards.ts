@@ -3,7 +3,7 @@ import type { TenantAgents, AgentEntry } from "../../directory/agents/agent-entr
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { signedCard } from "../../directory/agents/card-signature.ts";
 import { cardAt, cardOfV03 } from "../../directory/agents/published-card.ts";
-import { gatewayOriginsOf } from "../../directory/discovery/governance.ts";
+import { ownAddress } from "../../directory/discovery/own-address.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
@@ -25,7 +25,6 @@ interface CardParts {
 }
 
 const MOST_CARDS = 1_000;
-const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]"]);
 
 /**
  * Cards as they are served, each signed once for every address callers come to it by. An address that only the request names may be
@@ -34,12 +33,12 @@ const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]"]);
 export class ServedCards {
   private readonly served = new BoundedMap<string, ServedCard>(MOST_CARDS);
   private readonly parts: CardParts;
-  private readonly own: ReadonlySet<string>;
+  private readonly isKnown: (base: string) => boolean;
   private warned = false;
 
   constructor(parts: CardParts) {
     this.parts = parts;
-    this.own = new Set(parts.gatewayOrigins.flatMap(localOrigins));
+    this.isKnown = ownAddress(parts.publicUrl, parts.gatewayOrigins);
   }
 
   /** `skills`: those this reader may use; null: all that are published. */
@@ -68,15 +67,9 @@ export class ServedCards {
   }
 
   private isOwn(base: string): boolean {
-    if (this.parts.publicUrl !== null || this.own.has(base)) return true;
+    if (this.isKnown(base)) return true;
     if (!this.warned) this.parts.log.warn("agent_card_not_signed", { address: base.slice(0, 200), set: "GW_PUBLIC_URL" });
     this.warned = true;
     return false;
   }
-}
-
-/** Who listens everywhere is reached by the names of its own machine too. */
-function localOrigins(origin: string): string[] {
-  const { protocol, hostname, port } = new URL(origin);
-  return EVERY_ADDRESS.has(hostname) ? gatewayOriginsOf(`${protocol}//127.0.0.1:${port}`) : [origin];
 }

@@ -1,3 +1,4 @@
+import { ownAddress } from "../../directory/discovery/own-address.ts";
 import { recordDiscovery } from "../../directory/tools/mcp-servers.ts";
 import { type Actor, write } from "../../directory/writes/write.ts";
 import { diffTools } from "../../wire/mcp/tool-diff.ts";
@@ -16,6 +17,7 @@ export function toolAuthorization({
   send,
   log,
   publicUrl,
+  gatewayOrigins,
   allowPrivate,
   statelessProbe,
   caughtUp,
@@ -43,6 +45,7 @@ export function toolAuthorization({
     workloads,
     snapshots,
     publicUrl,
+    isOwnAddress: ownAddress(publicUrl, gatewayOrigins),
     allowPrivate,
     memory,
     discovery,

@@ -25,6 +25,8 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly origins: OriginRules;
   /** Where callers and browsers reach the runtime plane; null: where the request came in. */
   readonly publicUrl: string | null;
+  /** Where the gateway itself listens. */
+  readonly gatewayOrigins: readonly string[];
   readonly allowPrivate: boolean;
   readonly statelessProbe: boolean;
   /** Resolves when what was written to the directory is in force here. */

@@ -11,6 +11,7 @@ export interface OAuthUpstreamClientTable {
   auth_method: string;
   scopes: string[] | null;
   created_at: Stamp;
+  updated_at: WithDefault<Date>;
 }
 
 export interface OAuthTokenTable {

@@ -16,6 +16,8 @@ export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "
   readonly send: ToolServerSend;
   /** Where callers and browsers reach the runtime plane, without a closing slash; null: where the request came in. */
   readonly publicUrl: string | null;
+  /** Whether that, as a request names it, is known to be the gateway's. */
+  readonly isOwnAddress: (base: string) => boolean;
   /** Whether addresses of this machine and network may be asked, and without TLS. */
   readonly allowPrivate: boolean;
   readonly memory: AuthorizationCache;

@@ -4,7 +4,7 @@ import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 import { requestJson } from "./request-json.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 
-type Parts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send">;
+type Parts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send" | "isOwnAddress">;
 
 /** The broker's addresses, as its metadata document and registrations name them. */
 export function callbackUrl(broker: string): string {
@@ -46,6 +46,12 @@ export async function upstreamClient(
     return refuse(
       "upstream_auth_failed",
       "The authorization server lets no client register itself: an administrator has to enter a client for this tool server.",
+    );
+  // What is registered stays at the issuer with the address codes are sent to: a made-up one would stay there as ours.
+  if (!parts.isOwnAddress(new URL(broker).origin))
+    return refuse(
+      "upstream_auth_failed",
+      "The gateway registers itself for addresses that are its own only: where this one is, an operator has to name it in GW_PUBLIC_URL.",
     );
   return register(parts, tenantId, serverId, at, broker);
 }

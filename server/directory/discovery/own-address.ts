@@ -1,0 +1,19 @@
+import { gatewayOriginsOf } from "./governance.ts";
+
+const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]"]);
+
+/**
+ * Whether an address that answers say the gateway is reached at is the gateway's: an operator named it, or the gateway listens there.
+ * Any other one only the request names, and whoever sends that names what they like.
+ */
+export function ownAddress(publicUrl: string | null, gatewayOrigins: readonly string[]): (base: string) => boolean {
+  if (publicUrl !== null) return () => true;
+  const own = new Set(gatewayOrigins.flatMap(localOrigins));
+  return (base) => own.has(base);
+}
+
+/** Who listens everywhere is reached by the names of its own machine too. */
+function localOrigins(origin: string): string[] {
+  const { protocol, hostname, port } = new URL(origin);
+  return EVERY_ADDRESS.has(hostname) ? gatewayOriginsOf(`${protocol}//127.0.0.1:${port}`) : [origin];
+}
