@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
 import { noteSynced, takeUpConnector } from "../../store/kb-connector-syncs.ts";
-import { documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
+import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
 
 export type DueConnector = KbConnectorRow;
 
@@ -27,7 +27,7 @@ export class DueConnectors {
     return this.secrets.openOrNull(sealed, sealContext("knowledge_connectors", id));
   }
 
-  documents(connector: DueConnector): Promise<Map<string, string>> {
+  documents(connector: DueConnector): Promise<Map<string, BroughtDocument>> {
     return documentsOfConnector(this.db, connector.id);
   }
 
