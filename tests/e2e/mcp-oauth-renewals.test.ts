@@ -98,6 +98,9 @@ describe("a renewal", () => {
     [429, "over_limit"],
     [400, "temporarily_unavailable"],
     [408, "timeout"],
+    [404, "Not Found"],
+    [403, "forbidden"],
+    [401, "Unauthorized"],
   ])("that the issuer puts off (%d %s) loses nothing", async (status, error) => {
     const key = await lapsed();
     first.answer = () => Response.json({ error }, { status });
@@ -109,6 +112,7 @@ describe("a renewal", () => {
   test.each([
     [400, "invalid_grant"],
     [200, "bad_refresh_token"],
+    [403, "invalid_grant"],
   ])("that is refused (%d %s) is asked for anew", async (status, error) => {
     const key = await lapsed();
     first.answer = () => Response.json({ error }, { status });
