@@ -74,13 +74,16 @@ async function brokers(): Promise<string[]> {
   return ((await (await fetch(`${mcp()}/.well-known/oauth-protected-resource`)).json()) as any).authorization_servers;
 }
 
-/** Connects the key at the broker of one issuer. */
-async function connect(key: string, broker: string): Promise<void> {
+/** The page a person sees at the end of the way to connect the key at the broker of one issuer. */
+async function walked(key: string, broker: string): Promise<string> {
   const begun = await fetch(`${broker}/authorize?connect=`, { headers: { "x-api-key": key, accept: "application/json" } });
   const browser = new ScriptedBrowser("ada", key);
   browser.take(begun.headers.getSetCookie(), broker);
-  const { page } = await browser.walk(((await begun.json()) as any).authorize_url);
-  expect(page).toContain("Connected");
+  return (await browser.walk(((await begun.json()) as any).authorize_url)).page;
+}
+
+async function connect(key: string, broker: string): Promise<void> {
+  expect(await walked(key, broker)).toContain("Connected");
 }
 
 /** A key whose account is connected, with tokens its server takes no more. */
@@ -189,6 +192,19 @@ describe("a renewal", () => {
     await connect(key, (await brokers())[0] as string);
     expect((await call({ "x-api-key": key })).status).toBe(200);
   });
+});
+
+test("an issuer that knows the gateway's registration no more has it register anew for who begins again", async () => {
+  const { key } = await newKey();
+  const broker = (await brokers())[0] as string;
+  await connect(key, broker);
+  const registered = () => first.seen.filter(({ path }) => path === "/register").length;
+  const before = registered();
+  first.answer = () => Response.json({ error: "invalid_client" }, { status: 401 });
+  expect(await walked(key, broker)).toContain("Begin again");
+  first.answer = () => tokens();
+  await connect(key, broker);
+  expect(registered()).toBe(before + 1);
 });
 
 describe("tokens of one issuer are not shown to another that the server names", () => {
