@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -138,4 +139,37 @@ test("a right that was taken away is taken away, though nothing of the source ca
   for (const name of names) bucket.archived.add(`default/closed/${name}`);
   expect((await again(first.said)).problem).toBe("The bucket could not be read: InvalidObjectState.");
   expect(await readers()).toEqual(Object.fromEntries(names.map((name) => [name, ["staff"]])));
+});
+
+test("repositories that never answer hold up no other tenant, and no stop of the gateway, after which they are looked at again", async () => {
+  const { admin } = world;
+  let asked = 0;
+  const silent = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => void asked++) });
+  const { id: base } = await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "silent" });
+  const location = (name: string) => `http://127.0.0.1:${silent.port}/${name}.git`;
+  for (const name of "abcdefgh")
+    await admin.post("/v1/admin/kb-connectors", {
+      ...{ ...tenant, name, knowledge_base_id: base, connector_type: "git" },
+      location: location(name),
+    });
+  while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+
+  mkdirSync(join(root, "beside/files"), { recursive: true });
+  writeFileSync(join(root, "beside/files/permissions.json"), "{}");
+  await admin.post("/v1/admin/tenants", { id: "beside", name: "Beside" });
+  const other = { tenant_id: "beside", name: "beside" };
+  const { id: theirs } = await admin.post("/v1/admin/knowledgebases", other);
+  const wanted = { ...other, knowledge_base_id: theirs, connector_type: "directory", location: "files" };
+  const { id } = await admin.post("/v1/admin/kb-connectors", wanted);
+  const synced = async () => (await admin.get(`/v1/admin/kb-connectors/${id}?tenant_id=beside`)).synced_at;
+  for (const deadline = Date.now() + PATIENCE_MS; (await synced()) === null; await new Promise((resolve) => setTimeout(resolve, 50)))
+    if (Date.now() > deadline) throw new Error("the other tenant waits");
+  expect(asked).toBe(1);
+
+  await world.gateway.stop();
+  expect(asked).toBe(1);
+  const again = await startGateway({ databaseUrl: world.databaseUrl, dataDir: world.gateway.dataDir, env: { GW_KNOWLEDGE_DIR: root } });
+  while (asked === 1) await new Promise((resolve) => setTimeout(resolve, 50));
+  await again.stop();
+  await silent.stop(true);
 });

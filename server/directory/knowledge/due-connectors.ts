@@ -1,6 +1,6 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { noteSynced, takeUpConnector } from "../../store/kb-connector-syncs.ts";
+import { noteSynced, releaseConnector, takeUpConnector } from "../../store/kb-connector-syncs.ts";
 import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
 
 export type DueConnector = KbConnectorRow;
@@ -18,8 +18,14 @@ export class DueConnectors {
     this.secrets = secrets;
   }
 
-  takeUp(): Promise<DueConnector | null> {
-    return takeUpConnector(this.db, LEASE_MS);
+  /** None of these tenants. */
+  takeUp(except: readonly string[]): Promise<DueConnector | null> {
+    return takeUpConnector(this.db, LEASE_MS, except);
+  }
+
+  /** For the next one to look at it. */
+  release(connector: DueConnector): Promise<void> {
+    return releaseConnector(this.db, connector.id);
   }
 
   /** What its place is shown; null: nothing, or what cannot be opened any more. */

@@ -7,6 +7,7 @@ import { DueConnectors, type DueConnector } from "../../directory/knowledge/due-
 import { principalsOf } from "../../directory/knowledge/reader-principals.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
+import type { Job } from "../../kernel/job.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { type PermissionsOf, readPermissions } from "./source-permissions.ts";
@@ -25,23 +26,60 @@ const MOST_UNREADABLE = 20;
 const LONGEST_PATH = 300;
 const NOBODY: PermissionsOf = () => [];
 
-/** Looks at every source that is due. */
-export async function syncConnectors(parts: SyncParts): Promise<void> {
+/** Whoever stops the gateway waits for no source. */
+class Stopped extends Error {}
+
+/** Sources looked at side by side, of another tenant each: one that takes its time holds up those of its own tenant alone. */
+const MOST_AT_ONCE = 4;
+const LOOKED_MS = 1_000;
+
+/** Takes documents from where connectors find them, until `stop`, which waits for nothing that lies elsewhere. */
+export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[]; stop(): Promise<void> } {
   const due = new DueConnectors(parts.directory);
-  for (let connector = await due.takeUp(); connector !== null; connector = await due.takeUp()) {
-    let problem: string | null = null;
-    const skipped: string[] = [];
-    try {
-      problem = await syncOne(parts, due, connector, (path, reason) => {
-        if (skipped.length < MOST_TOLD) skipped.push(`${path}: ${reason}`);
-      });
-    } catch (error) {
-      problem = error instanceof SourceUnavailable ? error.message : "The gateway could not look at it.";
-      if (!(error instanceof SourceUnavailable))
-        parts.log.error("connector_not_synced", { connector_id: connector.id, error: error as Error });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const byTenant = new Map<string, Promise<void>>();
+  const look = async () => {
+    while (!signal.aborted && byTenant.size < MOST_AT_ONCE) {
+      const connector = await due.takeUp([...byTenant.keys()]);
+      if (connector === null) return;
+      const looking = lookAt(parts, due, connector, signal)
+        .catch((error: Error) => parts.log.warn("connector_not_synced", { connector_id: connector.id, error }))
+        .finally(() => byTenant.delete(connector.tenant_id));
+      byTenant.set(connector.tenant_id, looking);
     }
-    await due.note(connector, problem, skipped);
+  };
+  return {
+    jobs: [{ name: "sync_knowledge", everyMs: LOOKED_MS, run: look }],
+    async stop() {
+      stopping.abort(new Stopped());
+      await Promise.all(byTenant.values());
+    },
+  };
+}
+
+/** What came of it is noted; what was broken off is due again. */
+async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnector, signal: AbortSignal): Promise<void> {
+  let problem: string | null = null;
+  const skipped: string[] = [];
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason as Error);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  const skip: Skip = (path, reason) => {
+    if (skipped.length < MOST_TOLD) skipped.push(`${path}: ${reason}`);
+  };
+  try {
+    problem = await Promise.race([syncOne(parts, due, connector, skip, signal), stopped]);
+  } catch (error) {
+    if (error instanceof Stopped) return due.release(connector);
+    problem = error instanceof SourceUnavailable ? error.message : "The gateway could not look at it.";
+    if (!(error instanceof SourceUnavailable))
+      parts.log.error("connector_not_synced", { connector_id: connector.id, error: error as Error });
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
+  await due.note(connector, problem, skipped);
 }
 
 type Skip = (path: string, reason: string) => void;
@@ -52,6 +90,7 @@ async function syncOne(
   due: DueConnectors,
   connector: DueConnector,
   skip: Skip,
+  signal: AbortSignal,
 ): Promise<string | null> {
   const { tenant_id: tenantId, knowledge_base_id: baseId, mapping_file: mappingFile } = connector;
   const source = await openSource({
@@ -59,6 +98,7 @@ async function syncOne(
     connectorType: connector.connector_type,
     location: connector.location,
     credential: due.credential(connector),
+    signal,
   });
   try {
     const mapping = await source.read(mappingFile);
@@ -76,6 +116,7 @@ async function syncOne(
         );
     let unreadable = 0;
     for await (const { path, sizeBytes } of source.files()) {
+      signal.throwIfAborted();
       if (path === mappingFile) continue;
       const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
       const unfit = kind === undefined ? "is of no kind that is read" : unfitFile(path, sizeBytes);

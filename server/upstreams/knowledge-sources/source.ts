@@ -14,6 +14,8 @@ export interface SourcePlace {
   /** A path below what the tenant has, or an address. */
   readonly location: string;
   readonly credential: string | null;
+  /** Aborted when nobody waits for it any more. */
+  readonly signal: AbortSignal;
 }
 
 export interface SourceFile {
