@@ -54,7 +54,8 @@ import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
-import { connectorJob, openKnowledge } from "./services/knowledge/knowledge-service.ts";
+import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
+import { openConnectors } from "./services/knowledge/sync-connectors.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { htmlReader } from "./services/knowledge/reading/read-html.ts";
 import { openWebSearch } from "./services/web-search/web-search-service.ts";
@@ -182,11 +183,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
   const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
-  jobs.push(connectorJob({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log }));
+  const connectors = openConnectors({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log });
   const workers = runJobs(
     [
       ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
-      ...[...knowledge.jobs, ...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts)],
+      ...[...knowledge.jobs, ...connectors.jobs, ...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts)],
     ],
     log,
   );
@@ -208,7 +209,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     async close(): Promise<void> {
       replays.stop();
-      await workers.stop();
+      await Promise.all([connectors.stop(), workers.stop()]);
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await observing.close();

@@ -2,13 +2,17 @@ import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { KbConnectorRow } from "./kb-connectors.ts";
 
-/** Takes up one that is due, for `leaseMs`; others leave it alone meanwhile. */
-export async function takeUpConnector(db: Database, leaseMs: number): Promise<KbConnectorRow | null> {
+/** Takes up one that is due and none of these tenants', for `leaseMs`; others leave it alone meanwhile. */
+export async function takeUpConnector(db: Database, leaseMs: number, except: readonly string[]): Promise<KbConnectorRow | null> {
   const { rows } = await sql<KbConnectorRow>`
     UPDATE knowledge_connectors SET due_at = now() + ${leaseMs} * interval '1 millisecond'
-     WHERE id = (SELECT id FROM knowledge_connectors WHERE enabled AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     WHERE id = (SELECT id FROM knowledge_connectors WHERE enabled AND due_at <= now() AND tenant_id <> ALL(${except as string[]}::text[]) ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING *`.execute(db);
   return rows[0] ?? null;
+}
+
+export async function releaseConnector(db: Database, id: string): Promise<void> {
+  await sql`UPDATE knowledge_connectors SET due_at = now() WHERE id = ${id}`.execute(db);
 }
 
 /** Whoever asked for it meanwhile, or changed it, has it looked at once more. */

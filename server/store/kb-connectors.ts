@@ -33,8 +33,17 @@ export async function kbConnectorNamed(trx: Trx, tenantId: string, name: string)
   return row?.id;
 }
 
+export interface BroughtDocument {
+  readonly id: string;
+  readonly principals: readonly string[] | null;
+}
+
 /** The documents that a connector brought, by name. */
-export async function documentsOfConnector(db: Database | Trx, connectorId: string): Promise<Map<string, string>> {
-  const rows = await db.selectFrom("knowledge_documents").select(["id", "name"]).where("connector_id", "=", connectorId).execute();
-  return new Map(rows.map(({ id, name }) => [name, id]));
+export async function documentsOfConnector(db: Database | Trx, connectorId: string): Promise<Map<string, BroughtDocument>> {
+  const rows = await db
+    .selectFrom("knowledge_documents")
+    .select(["id", "name", "principals"])
+    .where("connector_id", "=", connectorId)
+    .execute();
+  return new Map(rows.map(({ name, ...document }) => [name, document]));
 }

@@ -1,12 +1,16 @@
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
+/** Agents that report what they cost, and the tool server that searches the web. */
+const COSTS_BESIDE_MODELS = `a.server_id IS NOT NULL AND (a.proxy_type = 'a2a' AND a.llm_estimated_cost_usd IS NOT NULL
+    OR a.proxy_type IN ('mcp', 'virtual_mcp') AND a.llm_estimated_cost_usd > 0)`;
+
 /**
  * What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no
- * consumption. An agent that reports what it cost stands among the models under its id.
+ * consumption. What costs something beside models stands among them under its id, and is no request to one.
  */
-export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type = 'a2a' THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
+export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type IN ('a2a', 'mcp', 'virtual_mcp') THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AND a.proxy_type IN ('llm', 'batch') AS made_by_caller, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
   a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('llm', 'batch') AND a.llm_model_used IS NOT NULL
-    OR a.proxy_type = 'a2a' AND a.server_id IS NOT NULL AND a.llm_estimated_cost_usd IS NOT NULL) AS of_models`;
+    OR ${COSTS_BESIDE_MODELS}) AS of_models`;
 
 /**
  * Each model a call of `shipped` tried, with what it used there: what the row does not tell of one attempt by itself is

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { microsFromUsd } from "../kernel/money.ts";
 import type { Database } from "./database.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
+import { isAction } from "./run-facts.ts";
 
 /** The group that a row of usage `u` counts for: of a deleted group, its nearest ancestor that still exists. */
 export const SURVIVING_GROUP = "coalesce(heir.heir_id::text, u.resource_group_id)";
@@ -68,12 +69,17 @@ export interface RunTotal {
   readonly started: number | null;
 }
 
-/** What the calls of one run came to that were shipped so far. What traces tell is a claim and holds nobody to anything. */
+/**
+ * What the calls of one run came to that were shipped so far: requests and tokens of models, what everything cost, and when
+ * the first call of any kind was. What traces tell is a claim and holds nobody to anything.
+ */
 export async function runTotal(db: Database, tenantId: string, rootTaskId: string): Promise<RunTotal> {
   const { rows } = await sql<RunTotal>`
-    SELECT count(*) FILTER (WHERE llm_model_used IS NOT NULL AND ${sql.raw(MADE_BY_CALLER)}) AS requests, coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)), 0) AS tokens,
+    SELECT count(*) FILTER (WHERE of_models AND llm_model_used IS NOT NULL AND ${sql.raw(MADE_BY_CALLER)}) AS requests,
+      coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)) FILTER (WHERE of_models), 0) AS tokens,
       coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS micros, floor(extract(epoch FROM min(timestamp)) * 1000)::bigint AS started
-    FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type IN ('llm', 'batch') AND source IS DISTINCT FROM 'otel'`.execute(
+    FROM (SELECT *, proxy_type IN ('llm', 'batch') AS of_models FROM audit_rows
+          WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND source IS DISTINCT FROM 'otel' AND ${sql.raw(isAction("audit_rows"))}) AS called`.execute(
     db,
   );
   return rows[0] as RunTotal;

@@ -159,3 +159,19 @@ describe("a chain", () => {
     expect([ceiling.status, await rowOfCall(ceiling)]).toMatchObject([429, { error_type: "run_ceiling_reached", delegation_depth: 2 }]);
   });
 });
+
+test("the time of a run began with its first call, not with the one in which it reached its agent", async () => {
+  const group = `/v1/admin/resource-groups/${ofFirst.groupId}/run-ceilings`;
+  await world.admin.request("PATCH", group, { run_ceilings: { max_duration_seconds_per_run: 2, max_delegation_depth_per_run: null } });
+  const named = { "x-gw-run-id": "a long run" };
+  const begun = await call(at("second"), caller.apiKey, "POST", "/message:send", message("complete x"), named);
+  await rowOfCall(begun);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await call(at("first"), caller.apiKey, "POST", "/message:send", message("complete x"), named);
+  const asked = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": ofFirst.apiKey, "content-type": "application/json", ...chainOf(first) },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] }),
+  });
+  expect([asked.status, ((await asked.json()) as any).usage_limit?.limit_type]).toEqual([429, "max_duration_seconds_per_run"]);
+});

@@ -4,6 +4,9 @@ import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { answerOf } from "../support/calling-answers.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
+import { startSearchVendors } from "../support/search-vendors.ts";
+import { startStatelessServer } from "../support/tool-servers.ts";
+import { grant, newTeam, post, stateless } from "./mcp-harness.ts";
 
 let database: TestDatabase;
 let upstream: RawUpstream;
@@ -56,5 +59,72 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
     (await call("two", 1)).status,
   ]).toEqual([403, 200, 403, 200, 403]);
   await gateway.stop();
+  await removeDirectory(gateway.dataDir);
+});
+
+test("a restart gives back nothing of what searches of the web cost, of a budget and of a run", async () => {
+  const vendors = startSearchVendors();
+  vendors.found = [{ title: "A page", url: "https://example.com/a", text: "about it" }];
+  let gateway = await startGateway({ databaseUrl: database.url });
+  const admin = await signIn(gateway.adminUrl);
+  const provider = { kind: "brave", base_url: vendors.url, api_key: "brave-key-0123456789", price_per_search_usd: 0.005, cache_seconds: 0 };
+  await admin.post("/v1/admin/web-search", { tenant_id: "default", name: "brave", ...provider });
+  const spending = await newTeam(admin, "spending");
+  const running = await newTeam(admin, "running");
+  const asking = await serveModels(admin, `${upstream.origin}/v1`, ["asked"], { group: "asking", providerKey: "asked" });
+  const set = async ({ groupId }: { readonly groupId: string }, path: string, document: object) =>
+    expect((await admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/${path}`, document)).status).toBe(200);
+  await set(spending, "llm-global-limits", { llm_global_limits: { budget: { daily_limit_usd: 0.012, hard_stop: true } } });
+  await set(running, "run-ceilings", { run_ceilings: { max_cost_per_run_usd: 0.012 } });
+  await set(asking, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 1 } } });
+  await grant(admin, "searches", "system-web-search-default", [spending.groupId, running.groupId, asking.groupId]);
+
+  const url = () => `${gateway.runtimeUrl}/v1/proxy/mcp/system-web-search-default`;
+  const search = (key: string) =>
+    post(url(), key, stateless(1, "tools/call", { name: "web_search", arguments: { query: "otters" } }), {
+      "mcp-protocol-version": "2026-07-28",
+      "x-gw-run-id": "searching",
+    });
+  for (const key of [spending.apiKey, running.apiKey])
+    expect([(await search(key)).status, (await search(key)).status, (await search(key)).status]).toEqual([200, 200, 429]);
+  expect((await search(asking.apiKey)).status).toBe(200);
+
+  await gateway.stop();
+  gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+  expect((await search(spending.apiKey)).body.error.data.usage_limit.limit_type).toBe("daily_budget");
+  expect((await search(running.apiKey)).body.error.data.usage_limit.limit_type).toBe("max_cost_per_run_usd");
+  const asked = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${asking.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "asked", messages: [{ role: "user", content: "make 0 calls" }] }),
+  });
+  // A search is no request to a model.
+  expect(asked.status).toBe(200);
+  await gateway.stop();
+  await vendors.stop();
+  await removeDirectory(gateway.dataDir);
+});
+
+test("a restart does not begin the time of a run anew that has used tools only", async () => {
+  const tools = startStatelessServer();
+  let gateway = await startGateway({ databaseUrl: database.url });
+  const admin = await signIn(gateway.adminUrl);
+  const team = await newTeam(admin, "timed");
+  const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "timed", base_url: tools.baseUrl });
+  await grant(admin, "timed", id, [team.groupId]);
+  const ceilings = { run_ceilings: { max_duration_seconds_per_run: 1 } };
+  expect((await admin.request("PATCH", `/v1/admin/resource-groups/${team.groupId}/run-ceilings`, ceilings)).status).toBe(200);
+  const call = () =>
+    post(`${gateway.runtimeUrl}/v1/proxy/mcp/${id}`, team.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "a" } }), {
+      "mcp-protocol-version": "2026-07-28",
+      "x-gw-run-id": "timed",
+    });
+  expect((await call()).status).toBe(200);
+  await gateway.stop();
+  gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect((await call()).body.error?.data.code).toBe("run_ceiling_reached");
+  await gateway.stop();
+  await tools.stop();
   await removeDirectory(gateway.dataDir);
 });

@@ -74,13 +74,16 @@ async function brokers(): Promise<string[]> {
   return ((await (await fetch(`${mcp()}/.well-known/oauth-protected-resource`)).json()) as any).authorization_servers;
 }
 
-/** Connects the key at the broker of one issuer. */
-async function connect(key: string, broker: string): Promise<void> {
+/** The page a person sees at the end of the way to connect the key at the broker of one issuer. */
+async function walked(key: string, broker: string): Promise<string> {
   const begun = await fetch(`${broker}/authorize?connect=`, { headers: { "x-api-key": key, accept: "application/json" } });
   const browser = new ScriptedBrowser("ada", key);
   browser.take(begun.headers.getSetCookie(), broker);
-  const { page } = await browser.walk(((await begun.json()) as any).authorize_url);
-  expect(page).toContain("Connected");
+  return (await browser.walk(((await begun.json()) as any).authorize_url)).page;
+}
+
+async function connect(key: string, broker: string): Promise<void> {
+  expect(await walked(key, broker)).toContain("Connected");
 }
 
 /** A key whose account is connected, with tokens its server takes no more. */
@@ -98,6 +101,9 @@ describe("a renewal", () => {
     [429, "over_limit"],
     [400, "temporarily_unavailable"],
     [408, "timeout"],
+    [404, "Not Found"],
+    [403, "forbidden"],
+    [401, "Unauthorized"],
   ])("that the issuer puts off (%d %s) loses nothing", async (status, error) => {
     const key = await lapsed();
     first.answer = () => Response.json({ error }, { status });
@@ -109,6 +115,7 @@ describe("a renewal", () => {
   test.each([
     [400, "invalid_grant"],
     [200, "bad_refresh_token"],
+    [403, "invalid_grant"],
   ])("that is refused (%d %s) is asked for anew", async (status, error) => {
     const key = await lapsed();
     first.answer = () => Response.json({ error }, { status });
@@ -185,6 +192,19 @@ describe("a renewal", () => {
     await connect(key, (await brokers())[0] as string);
     expect((await call({ "x-api-key": key })).status).toBe(200);
   });
+});
+
+test("an issuer that knows the gateway's registration no more has it register anew for who begins again", async () => {
+  const { key } = await newKey();
+  const broker = (await brokers())[0] as string;
+  await connect(key, broker);
+  const registered = () => first.seen.filter(({ path }) => path === "/register").length;
+  const before = registered();
+  first.answer = () => Response.json({ error: "invalid_client" }, { status: 401 });
+  expect(await walked(key, broker)).toContain("Begin again");
+  first.answer = () => tokens();
+  await connect(key, broker);
+  expect(registered()).toBe(before + 1);
 });
 
 describe("tokens of one issuer are not shown to another that the server names", () => {

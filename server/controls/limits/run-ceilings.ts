@@ -74,16 +74,16 @@ export class RunCeilings {
   }
 
   private async beganAt(call: Call, rootTaskId: string): Promise<number> {
-    // The calls in which a run reached its agents may have no rows yet.
-    const delegated = call.delegation?.hops[0];
-    if (delegated !== undefined) return delegated.at * 1000;
-    const known = this.began.get(rootTaskId);
-    if (known !== undefined) return known;
-    const now = this.now();
-    if (call.row.trace_continuity === "minted") return now;
-    const began = (await this.truth.run(call.scope?.tenant.id as string, rootTaskId)).started ?? now;
-    this.began.set(rootTaskId, began);
-    return began;
+    // The call in which a run reached its agents may have no row yet, and be the first of its run.
+    const hop = call.delegation?.hops[0];
+    const reached = hop === undefined ? this.now() : hop.at * 1000;
+    if (hop === undefined && call.row.trace_continuity === "minted") return reached;
+    let began = this.began.get(rootTaskId);
+    if (began === undefined) {
+      began = (await this.truth.run(call.scope?.tenant.id as string, rootTaskId)).started ?? reached;
+      this.began.set(rootTaskId, began);
+    }
+    return Math.min(began, reached);
   }
 
   private now(): number {

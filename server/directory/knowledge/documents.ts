@@ -135,6 +135,20 @@ export async function reprocessDocument(write: Write, tenantId: string, baseId: 
   return after;
 }
 
+/** Of the passages that are found now, at once, and of what it will hold. */
+export async function setDocumentPermissions(
+  write: Write,
+  tenantId: string,
+  baseId: string,
+  id: string,
+  permissions: DocumentPermissions,
+): Promise<void> {
+  const row = await locked(write, tenantId, baseId, id);
+  await setPrincipals(write.trx, id, principalsOf(permissions));
+  const after = read((await findDocument(write.trx, tenantId, baseId, id)) as KnowledgeDocumentRow);
+  write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: id, before: read(row), after });
+}
+
 /** Its bytes, passages and vectors go with it: what is found next knows nothing of it. */
 export async function deleteDocument(write: Write, tenantId: string, baseId: string, id: string): Promise<void> {
   const row = await locked(write, tenantId, baseId, id);

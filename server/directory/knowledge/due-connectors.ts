@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { noteSynced, takeUpConnector } from "../../store/kb-connector-syncs.ts";
-import { documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
+import { noteSynced, releaseConnector, takeUpConnector } from "../../store/kb-connector-syncs.ts";
+import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
 
 export type DueConnector = KbConnectorRow;
 
@@ -18,8 +18,14 @@ export class DueConnectors {
     this.secrets = secrets;
   }
 
-  takeUp(): Promise<DueConnector | null> {
-    return takeUpConnector(this.db, LEASE_MS);
+  /** None of these tenants. */
+  takeUp(except: readonly string[]): Promise<DueConnector | null> {
+    return takeUpConnector(this.db, LEASE_MS, except);
+  }
+
+  /** For the next one to look at it. */
+  release(connector: DueConnector): Promise<void> {
+    return releaseConnector(this.db, connector.id);
   }
 
   /** What its place is shown; null: nothing, or what cannot be opened any more. */
@@ -27,7 +33,7 @@ export class DueConnectors {
     return this.secrets.openOrNull(sealed, sealContext("knowledge_connectors", id));
   }
 
-  documents(connector: DueConnector): Promise<Map<string, string>> {
+  documents(connector: DueConnector): Promise<Map<string, BroughtDocument>> {
     return documentsOfConnector(this.db, connector.id);
   }
 

@@ -88,8 +88,16 @@ describe("files", () => {
     ["skill.md", "differs from SKILL.md by case"],
     ["SKILL.md", "is there twice"],
     ["SKILL.md/a", "which is a file"],
+    ["SKILL.md.", "ends with a dot or a space"],
+    ["references /a", "ends with a dot or a space"],
+    ["scripts/aux.py", "a device on Windows"],
+    ["Com1/a", "a device on Windows"],
   ])("%j is refused", (path, expected) => {
     expect(faults(() => skillBundle([document, file(path)])).join(" ")).toContain(expected);
+  });
+
+  test.each(["scripts/auxiliary.py", "console.md", ".gitignore", "a.b/c d.txt"])("%j is a file like any other", (path) => {
+    expect(skillBundle([document, file(path)]).files).toHaveLength(2);
   });
 
   test("too many, too large, or none that says what the skill is", () => {

@@ -5,6 +5,9 @@ const MAX_PATH_BYTES = 255;
 const MAX_DEPTH = 16;
 // What Windows refuses in names, with the control characters that hide what a name is.
 const UNFIT = /[\p{Cc}\p{Cf}\\:*?"<>|]/u;
+// Windows takes them off, so that such a file is written over the one without them, and knows devices whatever ends their names.
+const CUT_OFF = /[. ]$/;
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])[ ]*(?:\.|$)/i;
 
 /** Why a path is none that a skill may have; null when it is one. */
 export function pathFault(path: string): string | null {
@@ -16,6 +19,8 @@ export function pathFault(path: string): string | null {
   const parts = path.split("/");
   if (parts.length > MAX_DEPTH) return `is more than ${MAX_DEPTH} folders deep`;
   if (parts.some((part) => part === "" || part === "." || part === "..")) return "has an empty part, a . or a .. in its path";
+  if (parts.some((part) => CUT_OFF.test(part))) return "has a name that ends with a dot or a space";
+  if (parts.some((part) => DEVICE.test(part))) return "has a name that is a device on Windows";
   return null;
 }
 

@@ -6,11 +6,9 @@ import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { embedsBy, type SendTexts } from "./embeddings.ts";
 import type { FindPassages } from "../../road/knowledge.ts";
 import { findsPassages } from "./find-passages.ts";
-import { syncConnectors, type SyncParts } from "./sync-connectors.ts";
 import { indexDocuments, type IndexingParts } from "./index-documents.ts";
 
 const INDEXED_MS = 500;
-const SYNCED_MS = 1_000;
 
 export interface KnowledgeParts extends Omit<IndexingParts, "embed" | "read"> {
   readonly nest: MakeNestedCall;
@@ -27,9 +25,4 @@ export function openKnowledge({ nest, send, runBounded, ...parts }: KnowledgePar
 } {
   const road = { ...parts, embed: embedsBy(nest, send), read: documentReader(runBounded) };
   return { road, find: findsPassages(road), jobs: [{ name: "index_documents", everyMs: INDEXED_MS, run: () => indexDocuments(road) }] };
-}
-
-/** Takes documents from where connectors find them. */
-export function connectorJob(parts: SyncParts): Job {
-  return { name: "sync_knowledge", everyMs: SYNCED_MS, run: () => syncConnectors(parts) };
 }

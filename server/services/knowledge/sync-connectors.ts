@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
+import { nameText } from "@gatehouse/contracts/conventions";
 import type { DocumentPermissions } from "@gatehouse/contracts/knowledge-bases";
 import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../directory/knowledge/document-kinds.ts";
-import { deleteDocument, uploadDocument } from "../../directory/knowledge/documents.ts";
+import { deleteDocument, setDocumentPermissions, uploadDocument } from "../../directory/knowledge/documents.ts";
 import { DueConnectors, type DueConnector } from "../../directory/knowledge/due-connectors.ts";
+import { principalsOf } from "../../directory/knowledge/reader-principals.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
+import type { Job } from "../../kernel/job.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { type PermissionsOf, readPermissions } from "./source-permissions.ts";
@@ -17,25 +21,65 @@ export interface SyncParts {
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 const MOST_TOLD = 100;
+/** A source of which more files cannot be read is away. */
+const MOST_UNREADABLE = 20;
+const LONGEST_PATH = 300;
 const NOBODY: PermissionsOf = () => [];
 
-/** Looks at every source that is due. */
-export async function syncConnectors(parts: SyncParts): Promise<void> {
+/** Whoever stops the gateway waits for no source. */
+class Stopped extends Error {}
+
+/** Sources looked at side by side, of another tenant each: one that takes its time holds up those of its own tenant alone. */
+const MOST_AT_ONCE = 4;
+const LOOKED_MS = 1_000;
+
+/** Takes documents from where connectors find them, until `stop`, which waits for nothing that lies elsewhere. */
+export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[]; stop(): Promise<void> } {
   const due = new DueConnectors(parts.directory);
-  for (let connector = await due.takeUp(); connector !== null; connector = await due.takeUp()) {
-    let problem: string | null = null;
-    const skipped: string[] = [];
-    try {
-      problem = await syncOne(parts, due, connector, (path, reason) => {
-        if (skipped.length < MOST_TOLD) skipped.push(`${path}: ${reason}`);
-      });
-    } catch (error) {
-      problem = error instanceof SourceUnavailable ? error.message : "The gateway could not look at it.";
-      if (!(error instanceof SourceUnavailable))
-        parts.log.error("connector_not_synced", { connector_id: connector.id, error: error as Error });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const byTenant = new Map<string, Promise<void>>();
+  const look = async () => {
+    while (!signal.aborted && byTenant.size < MOST_AT_ONCE) {
+      const connector = await due.takeUp([...byTenant.keys()]);
+      if (connector === null) return;
+      const looking = lookAt(parts, due, connector, signal)
+        .catch((error: Error) => parts.log.warn("connector_not_synced", { connector_id: connector.id, error }))
+        .finally(() => byTenant.delete(connector.tenant_id));
+      byTenant.set(connector.tenant_id, looking);
     }
-    await due.note(connector, problem, skipped);
+  };
+  return {
+    jobs: [{ name: "sync_knowledge", everyMs: LOOKED_MS, run: look }],
+    async stop() {
+      stopping.abort(new Stopped());
+      await Promise.all(byTenant.values());
+    },
+  };
+}
+
+/** What came of it is noted; what was broken off is due again. */
+async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnector, signal: AbortSignal): Promise<void> {
+  let problem: string | null = null;
+  const skipped: string[] = [];
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason as Error);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  const skip: Skip = (path, reason) => {
+    if (skipped.length < MOST_TOLD) skipped.push(`${path}: ${reason}`);
+  };
+  try {
+    problem = await Promise.race([syncOne(parts, due, connector, skip, signal), stopped]);
+  } catch (error) {
+    if (error instanceof Stopped) return due.release(connector);
+    problem = error instanceof SourceUnavailable ? error.message : "The gateway could not look at it.";
+    if (!(error instanceof SourceUnavailable))
+      parts.log.error("connector_not_synced", { connector_id: connector.id, error: error as Error });
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
+  await due.note(connector, problem, skipped);
 }
 
 type Skip = (path: string, reason: string) => void;
@@ -46,6 +90,7 @@ async function syncOne(
   due: DueConnectors,
   connector: DueConnector,
   skip: Skip,
+  signal: AbortSignal,
 ): Promise<string | null> {
   const { tenant_id: tenantId, knowledge_base_id: baseId, mapping_file: mappingFile } = connector;
   const source = await openSource({
@@ -53,43 +98,66 @@ async function syncOne(
     connectorType: connector.connector_type,
     location: connector.location,
     credential: due.credential(connector),
+    signal,
   });
   try {
     const mapping = await source.read(mappingFile);
-    const permissions = mapping === null ? null : readPermissions(mapping);
+    const readable = mapping === null ? null : readPermissions(mapping);
+    const permissionsOf = (path: string): DocumentPermissions => ({
+      connector_type: connector.connector_type as DocumentPermissions["connector_type"],
+      identities: [...(readable ?? NOBODY)(path)],
+    });
     const gone = await due.documents(connector);
+    // Before anything is read: a right that was taken away does not wait for files that may be in the way.
+    for (const [path, { id, principals }] of gone)
+      if (!isDeepStrictEqual(principals, principalsOf(permissionsOf(path))))
+        await write(directory, GATEWAY, (change) => setDocumentPermissions(change, tenantId, baseId, id, permissionsOf(path))).catch(
+          unlessRefused,
+        );
+    let unreadable = 0;
     for await (const { path, sizeBytes } of source.files()) {
+      signal.throwIfAborted();
       if (path === mappingFile) continue;
       const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
-      if (kind === undefined) {
-        skip(path, "is of no kind that is read");
+      const unfit = kind === undefined ? "is of no kind that is read" : unfitFile(path, sizeBytes);
+      if (kind === undefined || unfit !== null) {
+        skip(path, unfit ?? "");
         continue;
       }
-      if (path.length > 300 || sizeBytes > LARGEST_DOCUMENT || sizeBytes === 0) {
-        skip(path, sizeBytes === 0 ? "is empty" : "is too large, or its path too long");
-        continue;
-      }
-      const content = await source.read(path);
-      if (content === null) continue;
-      gone.delete(path);
-      const document = {
-        ...{ name: path, kind, metadata: { path }, content },
-        permissions: {
-          connector_type: connector.connector_type as DocumentPermissions["connector_type"],
-          identities: [...(permissions ?? NOBODY)(path)],
-        },
-      };
+      const content = await source.read(path).catch((error: unknown) => {
+        if (!(error instanceof SourceUnavailable) || ++unreadable > MOST_UNREADABLE) throw error;
+        skip(path, error.message);
+        return "unreadable" as const;
+      });
+      // What is there and cannot be read just now is not gone.
+      if (content !== null) gone.delete(path);
+      if (content === null || content === "unreadable") continue;
+      const document = { name: path, kind, metadata: { path }, content, permissions: permissionsOf(path) };
       await write(directory, GATEWAY, (change) => uploadDocument(change, tenantId, baseId, document, connector.id)).catch(
-        (error: unknown) => {
-          if (!(error instanceof Refused)) throw error;
-          skip(path, error.message);
-        },
+        (error: unknown) => skip(path, unlessRefused(error)),
       );
     }
-    for (const id of gone.values()) await write(directory, GATEWAY, (change) => deleteDocument(change, tenantId, baseId, id));
+    for (const { id } of gone.values())
+      await write(directory, GATEWAY, (change) => deleteDocument(change, tenantId, baseId, id)).catch(unlessRefused);
     if (mapping === null) return `There is no ${mappingFile} in it, so that nobody finds its documents.`;
-    return permissions === null ? `${mappingFile} does not say who reads what, so that nobody finds its documents.` : null;
+    return readable === null ? `${mappingFile} does not say who reads what, so that nobody finds its documents.` : null;
   } finally {
     await source.close();
   }
+}
+
+/** Why a file is not taken; null where it may be. */
+function unfitFile(path: string, sizeBytes: number | null): string | null {
+  if (sizeBytes === null) return "could not be read";
+  if (sizeBytes === 0) return "is empty";
+  if (path.length > LONGEST_PATH || sizeBytes > LARGEST_DOCUMENT) return "is too large, or its path too long";
+  return nameText(LONGEST_PATH).safeParse(path).success
+    ? null
+    : "has control characters in its path, or turns the direction of text around";
+}
+
+/** Somebody else may have changed or deleted what is written: what is refused says why. */
+function unlessRefused(error: unknown): string {
+  if (!(error instanceof Refused)) throw error;
+  return error.message;
 }

@@ -1,8 +1,5 @@
 import type { ObjectStore } from "../../runtime/object-store.ts";
-import { type KnowledgeSource, MOST_FILES, SourceUnavailable } from "./source.ts";
-
-/** No document is larger; of one that says it is smaller no more is read. */
-const MOST_BYTES = 64 * 1024 * 1024;
+import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
 
 /** Objects below a folder of the tenant's own in the bucket of the operator. What begins with a dot is not there. */
 export function bucketSource(store: ObjectStore, tenantId: string, location: string): KnowledgeSource {
@@ -26,7 +23,7 @@ export function bucketSource(store: ObjectStore, tenantId: string, location: str
       const pieces: Uint8Array[] = [];
       let length = 0;
       try {
-        for await (const piece of store.read(folder + path, 0, MOST_BYTES)) {
+        for await (const piece of store.read(folder + path, 0, MOST_FILE_BYTES + 1)) {
           pieces.push(piece);
           length += piece.byteLength;
         }
@@ -34,7 +31,7 @@ export function bucketSource(store: ObjectStore, tenantId: string, location: str
         if ((error as { code?: unknown }).code === "NoSuchKey") return null;
         throw unavailable(error);
       }
-      return new Uint8Array(Buffer.concat(pieces, length));
+      return length > MOST_FILE_BYTES ? null : new Uint8Array(Buffer.concat(pieces, length));
     },
     close: async () => undefined,
   };

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
-import { lstat, open, opendir, realpath } from "node:fs/promises";
+import { type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { type KnowledgeSource, MOST_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
+import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
 
 const DEEPEST = 32;
 
@@ -16,16 +16,33 @@ export async function placeBelow(root: string, tenantId: string, location: strin
   return place;
 }
 
+/** Null of a file that is too large, also of one that grows while it is read. */
+async function bytesOf(file: FileHandle): Promise<Uint8Array | null> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+    length += piece.byteLength;
+    if (length > MOST_FILE_BYTES) return null;
+    pieces.push(piece);
+  }
+  return new Uint8Array(Buffer.concat(pieces, length));
+}
+
 /** A directory as it stands. Links are not followed, and what begins with a dot is not there. */
 export function directorySource(place: string): KnowledgeSource {
   async function* walk(folder: string, path: string, depth: number, seen: { count: number }): AsyncGenerator<SourceFile> {
     if (depth > DEEPEST) return;
-    for await (const entry of await opendir(folder)) {
+    const entries = await opendir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" && path !== "") return [];
+      throw new SourceUnavailable(`Its folder ${path === "" ? "" : `${path} `}could not be read.`);
+    });
+    for await (const entry of entries) {
       if (entry.name.startsWith(".")) continue;
       if (++seen.count > MOST_FILES) throw new SourceUnavailable(`It has more than ${MOST_FILES} files.`);
       const [at, name] = [join(folder, entry.name), path === "" ? entry.name : `${path}/${entry.name}`];
       if (entry.isDirectory()) yield* walk(at, name, depth + 1, seen);
-      else if (entry.isFile()) yield { path: name, sizeBytes: (await lstat(at)).size };
+      // A name that is no UTF-8 leads nowhere, and a file may be gone by now.
+      else if (entry.isFile()) yield { path: name, sizeBytes: (await lstat(at).catch(() => null))?.size ?? null };
     }
   }
   return {
@@ -36,7 +53,9 @@ export function directorySource(place: string): KnowledgeSource {
       if (at === null || at !== join(place, path)) return null;
       const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
       try {
-        return file === null || !(await file.stat()).isFile() ? null : new Uint8Array(await file.readFile());
+        return file === null || !(await file.stat()).isFile() ? null : await bytesOf(file);
+      } catch {
+        throw new SourceUnavailable("It could not be read.");
       } finally {
         await file?.close();
       }

@@ -1,12 +1,10 @@
 import type { Readable } from "node:stream";
 import { runGit } from "../git/run-git.ts";
-import { type KnowledgeSource, MOST_FILES, SourceUnavailable } from "./source.ts";
-
-const MOST_BYTES = 64 * 1024 * 1024;
+import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
 
 /** Git with a command; `input`: what it reads. Throws `SourceUnavailable`. */
 export const git = async (place: string, args: readonly string[], input?: Readable): Promise<Buffer> => {
-  const said = await runGit(place, args, MOST_BYTES, input);
+  const said = await runGit(place, args, MOST_FILE_BYTES, input);
   if (typeof said === "string")
     throw new SourceUnavailable(said === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
   return said;
@@ -28,7 +26,9 @@ export async function gitSource(place: string, of = "HEAD"): Promise<KnowledgeSo
     },
     async read(path) {
       const blob = blobs.get(path);
-      return blob === undefined ? null : new Uint8Array(await git(place, ["cat-file", "blob", blob.id]));
+      return blob === undefined || blob.sizeBytes > MOST_FILE_BYTES
+        ? null
+        : new Uint8Array(await git(place, ["cat-file", "blob", blob.id]));
     },
     close: async () => undefined,
   };

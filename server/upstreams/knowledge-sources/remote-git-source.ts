@@ -17,8 +17,11 @@ const FAULT = 3;
  * What the head of a repository elsewhere holds, fetched without its history. Git itself reaches no network and is told no
  * credential: its protocol (version 2) is spoken here, by the way that checks where calls of the gateway go.
  */
-export async function remoteGitSource(out: Outbound, { location, credential }: SourcePlace): Promise<KnowledgeSource> {
+export async function remoteGitSource(out: Outbound, { location, credential, signal }: SourcePlace): Promise<KnowledgeSource> {
   const abort = new AbortController();
+  const stop = () => abort.abort(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
   const timer = setTimeout(() => abort.abort(new OutboundTimeout("it took too long")), WHOLE_MS);
   const place = await mkdtemp(join(tmpdir(), "gatehouse-git-"));
   const close = () => rm(place, { recursive: true, force: true });
@@ -35,6 +38,7 @@ export async function remoteGitSource(out: Outbound, { location, credential }: S
     throw told(error);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -2,7 +2,7 @@
 export interface KnowledgeSource {
   /** Every file there, by its path from the beginning of the source, `/` between folders. */
   files(): AsyncIterable<SourceFile>;
-  /** Null where it is not there, or is no file. */
+  /** Null where it is not there, is no file, or is larger than anything that is read. Rejects with `SourceUnavailable`. */
   read(path: string): Promise<Uint8Array | null>;
   close(): Promise<void>;
 }
@@ -14,11 +14,14 @@ export interface SourcePlace {
   /** A path below what the tenant has, or an address. */
   readonly location: string;
   readonly credential: string | null;
+  /** Aborted when nobody waits for it any more. */
+  readonly signal: AbortSignal;
 }
 
 export interface SourceFile {
   readonly path: string;
-  readonly sizeBytes: number;
+  /** Null where it cannot be told, nor the file be read. */
+  readonly sizeBytes: number | null;
 }
 
 /** In words for whoever set the connector up. */
@@ -31,3 +34,6 @@ export class SourceUnavailable extends Error {
 
 /** Far more than a knowledge base is good for. */
 export const MOST_FILES = 20_000;
+
+/** No file is read that is larger, whatever it said of its size. */
+export const MOST_FILE_BYTES = 64 * 1024 * 1024;

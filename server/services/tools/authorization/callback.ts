@@ -1,4 +1,5 @@
 import { storeTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
+import { deleteRegistration } from "../../../directory/tools/oauth-upstream-clients.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import { clearAuthorization } from "./authorization-cache.ts";
@@ -93,7 +94,7 @@ export async function exchangeCode(
   const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
   if (isRefusal(client)) return client;
   if (client.clientId !== flow.clientId) return { invalid: "invalid_client" };
-  return requestTokens(
+  const exchanged = await requestTokens(
     parts.send,
     broker.at,
     client,
@@ -107,4 +108,8 @@ export async function exchangeCode(
     flow.scopes,
     parts.clock.now(),
   );
+  // A secret that has ended, or an issuer that was set up anew: whoever begins again comes with another registration.
+  if ("invalid" in exchanged && exchanged.invalid === "invalid_client" && !client.isEntered)
+    await deleteRegistration(parts, broker.id, broker.at.issuer, client.clientId);
+  return exchanged;
 }

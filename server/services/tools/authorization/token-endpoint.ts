@@ -14,6 +14,25 @@ const MAX_SECONDS = 3_155_760_000;
 /** What says that the same request may be answered later, and nothing of what was presented. */
 const LATER_STATUSES = new Set([408, 425, 429]);
 const LATER_WORDS = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
+/** RFC 6749, 5.2 and RFC 8707, 2. */
+const TOKEN_ERRORS = new Set([
+  "invalid_request",
+  "invalid_client",
+  "invalid_grant",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "invalid_scope",
+  "invalid_target",
+]);
+
+/**
+ * Whether a token endpoint itself says what is wrong, by the protocol's words or, with a status of the protocol, by a word
+ * of its own. What stands in front of it or in its place (a proxy, a framework without such a route) has an `error` too:
+ * "Forbidden", "Not Found".
+ */
+function isTokenError(status: number, error: string): boolean {
+  return TOKEN_ERRORS.has(error) || ([200, 400, 401].includes(status) && /^[a-z][a-z0-9_.-]*$/.test(error));
+}
 
 /** What came of asking for tokens: `invalid` when what was presented (code, refresh token, client) is good no more. */
 export type TokenAnswer = { readonly tokens: IssuedTokens } | { readonly invalid: string } | Refusal;
@@ -43,7 +62,7 @@ export async function requestTokens(
       return refuse("upstream_error", "The authorization server asks to come again later.", {
         reason: `it answered ${status} ${body.error.slice(0, 100)}`,
       });
-    return { invalid: body.error.slice(0, 100) };
+    if (isTokenError(status, body.error)) return { invalid: body.error.slice(0, 100) };
   }
   if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MAX_TOKEN)
     return refuse("upstream_invalid_response", "The authorization server gave no token.", { reason: `it answered ${status}` });
