@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
+import { REQUEST_LEVELS } from "./nesting.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
 const WORDS: ReadonlySet<string> = new Set([
@@ -15,10 +16,13 @@ const WORDS: ReadonlySet<string> = new Set([
 ]);
 /** Of these, those whose value may hold words at any depth. */
 const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", "example", "input_examples"]);
+/** The grammar of a tool's input, which with other words would be another. */
+const GRAMMAR = "definition";
 /** Members whose own members are named by whoever wrote the schema. */
 const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
-const MAX_DEPTH = 64;
+/** As deep as a request may go. */
+const MAX_DEPTH = REQUEST_LEVELS;
 
 /** Whose descriptions are texts of the request already. */
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
@@ -29,11 +33,11 @@ const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
  */
 export function definitionTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
-  const slot = (holder: JsonObject | JsonValue[], key: string | number, member: string) => {
+  const slot = (holder: JsonObject | JsonValue[], key: string | number, member: string, kind: "text" | "fixed_text") => {
     const places = holder as Record<string | number, JsonValue>;
     slots.push({
       role: "tool_definition",
-      kind: "text",
+      kind,
       text: places[key] as string,
       replace(text) {
         places[key] = text;
@@ -46,7 +50,9 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
     for (const [key, value] of Object.entries(holder)) {
       const isWord = worded || (!named && !Array.isArray(holder) && WORDS.has(key) && !(key === "description" && TOOLS.has(member)));
       if (typeof value === "string") {
-        if (isWord && value !== "") slot(holder, key, member);
+        if (value === "") continue;
+        if (isWord) slot(holder, key, member, "text");
+        else if (key === GRAMMAR && !named) slot(holder, key, member, "fixed_text");
       } else if (Array.isArray(value) || isObject(value))
         walk(
           value,

@@ -1,12 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
+import { REQUEST_LEVELS } from "./nesting.ts";
 import { isTextFile } from "./text-file.ts";
 
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
 /** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
 const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url"]);
-/** Deeper than any vendor nests what a model reads. */
-const MAX_DEPTH = 16;
+/** As deep as a request may go. */
+const MAX_DEPTH = REQUEST_LEVELS;
 
 /** A text document in base64 at `holder[key]`. */
 export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {
