@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
+import { isNoText } from "./other-texts.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
@@ -7,6 +8,7 @@ const WORDS: ReadonlySet<string> = new Set([
   "description",
   "server_description",
   "title",
+  "$comment",
   "default",
   "const",
   "enum",
@@ -24,7 +26,13 @@ const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "
 /** As deep as a request may go. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
-/** Whose descriptions are texts of the request already. */
+/** Schemas of tools, whose other words are their own, and what a server is asked with. */
+const APART: ReadonlySet<string> = new Set([
+  ...["parameters", "input_schema", "inputSchema", "output_schema", "outputSchema", "schema", "response", "headers"],
+  ...["parametersJsonSchema", "parameters_json_schema", "responseJsonSchema", "response_json_schema"],
+]);
+const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "server_url"]);
+/** Whose descriptions are texts of the request already; servers show a model whole definitions, whatever stands in them. */
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
 /**
@@ -45,7 +53,8 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
       },
     });
   };
-  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number): void => {
+  // `own`: of a definition outside of its schemas.
+  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number, own: boolean): void => {
     if (depth > MAX_DEPTH) return;
     for (const [key, value] of Object.entries(holder)) {
       const isWord = worded || (!named && !Array.isArray(holder) && WORDS.has(key) && !(key === "description" && TOOLS.has(member)));
@@ -53,6 +62,8 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
         if (value === "") continue;
         if (isWord) slot(holder, key, member, "text");
         else if (key === GRAMMAR && !named) slot(holder, key, member, "fixed_text");
+        else if (own && !Array.isArray(holder) && key !== "description" && !CREDENTIALS.has(key) && !isNoText(key, value))
+          slot(holder, key, member, "text");
       } else if (Array.isArray(value) || isObject(value))
         walk(
           value,
@@ -60,12 +71,13 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
           worded || (isWord && (Array.isArray(value) || VALUES.has(key))),
           !worded && !named && NAMED.has(key),
           depth + 1,
+          own && !APART.has(key),
         );
     }
   };
   for (const member of members) {
     const value = body[member];
-    if (Array.isArray(value) || isObject(value)) walk(value, member, false, false, 0);
+    if (Array.isArray(value) || isObject(value)) walk(value, member, false, false, 0, TOOLS.has(member));
   }
   return slots;
 }

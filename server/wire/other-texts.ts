@@ -43,7 +43,7 @@ function hasWords(value: string): boolean {
 }
 
 /** Whether a format has this member for something else. */
-function isNoText(name: string, value: string): boolean {
+export function isNoText(name: string, value: string): boolean {
   if (name === "name") return true;
   if (ADDRESSES.has(name)) return !hasWords(value) || FILE_WITHIN.test(value);
   return NO_TEXT.has(name) && !hasWords(value);

@@ -155,6 +155,9 @@ const PLACES: readonly (readonly [name: string, formats: readonly Format[], more
   ["an unknown member of a call", ["gemini"], part({ functionCall: { name: "t", args: {}, note: VALUE } })],
   ["an unknown part of a result", ["gemini"], part({ function_response: { name: "t", response: {}, parts: [{ note: VALUE }] } })],
   ["instructions in snake case", ["gemini"], { system_instruction: { parts: [{ text: "Hello", note: VALUE }], note: VALUE } }],
+  ["a definition of a tool", ["chat"], { tools: [{ type: "function", note: VALUE, function: { name: "t", note: VALUE } }] }],
+  ["a definition of a tool", ["responses", "messages"], { tools: [{ name: "t", note: VALUE, input_schema: { $comment: VALUE } }] }],
+  ["a definition of a tool", ["gemini"], { tools: [{ functionDeclarations: [{ name: "t", note: VALUE }] }] }],
   ["a part to be moderated", ["moderations"], { input: [{ type: "text", text: "Hello", note: VALUE }] }],
 ];
 
@@ -227,6 +230,10 @@ const ELSEWISE: readonly (readonly [format: Format, more: object])[] = [
   ["chat", block({ type: "image_url", image_url: { url: `https://example.com/${VALUE}`, detail: "low" } })],
   ["chat", block({ type: "input_audio", input_audio: { data: "aGVsbG8=", format: "wav" } })],
   ["responses", item({ type: "reasoning", id: VALUE, summary: [], encrypted_content: VALUE })],
+  [
+    "responses",
+    { tools: [{ type: "mcp", server_label: "s", server_url: `https://${VALUE}`, authorization: VALUE, headers: { a: VALUE } }] },
+  ],
   ["responses", { previous_response_id: VALUE, conversation: { id: VALUE } }],
   [
     "messages",
