@@ -15,21 +15,44 @@ export interface AmbiguousName {
  * protocol, not in what callers and tools tell each other.
  */
 export function ambiguousName(value: unknown): AmbiguousName | null {
-  // What is still to be looked at; objects of data are kept apart from those of the protocol.
-  const protocol: object[] = typeof value === "object" && value !== null ? [value] : [];
-  const data: object[] = [];
-  for (;;) {
-    const isData = protocol.length === 0;
-    const next = isData ? data.pop() : protocol.pop();
-    if (next === undefined) return null;
-    if (Array.isArray(next)) {
-      const to = isData ? data : protocol;
-      for (const item of next as unknown[]) if (typeof item === "object" && item !== null) to.push(item);
+  const problem = nameProblem(value, Number.POSITIVE_INFINITY);
+  return problem === TOO_DEEP ? null : problem;
+}
+
+/** Objects and arrays stand within each other in more levels than are looked at. */
+export const TOO_DEEP = "too deep";
+
+/** The same, as far as `levels` reach; whoever wants both looks through the value once. */
+export function nameProblem(value: unknown, levels: number): AmbiguousName | typeof TOO_DEEP | null {
+  // What stands on the level that is looked at; objects of data are kept apart from those of the protocol.
+  let protocol: object[] = typeof value === "object" && value !== null ? [value] : [];
+  let data: object[] = [];
+  for (let level = 1; protocol.length + data.length > 0; level++) {
+    if (level > levels) return TOO_DEEP;
+    const below: Level = { protocol: [], data: [] };
+    const found = onLevel(protocol, false, below) ?? onLevel(data, true, below);
+    if (found !== null) return found;
+    ({ protocol, data } = below);
+  }
+  return null;
+}
+
+interface Level {
+  readonly protocol: object[];
+  readonly data: object[];
+}
+
+function onLevel(values: readonly object[], isData: boolean, below: Level): AmbiguousName | null {
+  for (const value of values) {
+    if (Array.isArray(value)) {
+      const to = isData ? below.data : below.protocol;
+      for (const item of value as unknown[]) if (typeof item === "object" && item !== null) to.push(item);
     } else {
-      const found = inObject(next as Members, isData ? null : protocol, data);
+      const found = inObject(value as Members, isData ? null : below.protocol, below.data);
       if (found !== null) return found;
     }
   }
+  return null;
 }
 
 /** `protocol` is null for an object of data. */

@@ -1,6 +1,7 @@
 import { exactlyWritten } from "../kernel/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, jsonMembersOf } from "./json-members.ts";
-import { ambiguityOf, ambiguousName } from "./ambiguous-name.ts";
+import { ambiguityOf, nameProblem, TOO_DEEP } from "./ambiguous-name.ts";
+import { deepPlace, REQUEST_LEVELS } from "./nesting.ts";
 import { repeatedName } from "./repeated-name.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -37,7 +38,8 @@ export class JsonDocument {
     this.members = members;
   }
 
-  static read(bytes: Uint8Array): JsonDocument | FieldProblem {
+  /** `levels`: in how many of them objects and arrays may stand within each other. */
+  static read(bytes: Uint8Array, levels = REQUEST_LEVELS): JsonDocument | FieldProblem {
     let source: string;
     try {
       source = decoder.decode(bytes);
@@ -54,7 +56,9 @@ export class JsonDocument {
     const members = jsonMembersOf(source);
     const twice = duplicateMember(members);
     if (twice !== null) return { field: twice, message: "stands more than once" };
-    const unclear = ambiguousName(value as JsonObject);
+    const unclear = nameProblem(value, levels);
+    if (unclear === TOO_DEEP)
+      return { field: deepPlace(value, levels), message: `is nested too deep: a request may have ${levels} levels` };
     if (unclear !== null) return { field: unclear.name, message: ambiguityOf(unclear), ambiguous: true };
     return new JsonDocument(source, value as JsonObject, members);
   }

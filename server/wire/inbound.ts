@@ -8,9 +8,9 @@ export interface TextSlot {
   readonly role: "system" | "user" | "assistant" | "tool" | "tool_definition";
   /**
    * `arguments`: the text of a tool call's arguments; what replaces it must be JSON again. `name`: what a speaker is called;
-   * `fixed_name`: what a tool is called, which cannot be said differently.
+   * `fixed_name`: what a tool is called, which cannot be said differently; `fixed_text`: neither can this, a grammar for one.
    */
-  readonly kind: "text" | "arguments" | "name" | "fixed_name";
+  readonly kind: "text" | "arguments" | "name" | "fixed_name" | "fixed_text";
   /** The message that it is a part of, beside others perhaps. */
   readonly owner?: object;
   readonly text: string;

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
+import { REQUEST_LEVELS } from "./nesting.ts";
 
 /** Members below which nothing names a tool or who speaks: what tools are told and say, schemas, notes of the caller's own. */
 const NAMELESS: ReadonlySet<string> = new Set([
@@ -23,7 +24,8 @@ const NAMELESS: ReadonlySet<string> = new Set([
 /** Roles of who speaks under a name of his own; under any other role the name is a tool's. */
 const SPEAKERS: ReadonlySet<unknown> = new Set(["user", "assistant", "system", "developer"]);
 
-const MAX_DEPTH = 32;
+/** As deep as a request may go. */
+const MAX_DEPTH = REQUEST_LEVELS;
 
 /**
  * The names in a request that a model reads: of who speaks, of tools, and of those that are called or chosen. What a speaker is

@@ -14,3 +14,29 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   }
   return false;
 }
+
+/** In how many levels objects and arrays of a request may stand within each other: all that look into it reach as deep. */
+export const REQUEST_LEVELS = 100;
+
+/** Where a value goes deeper than that, as far as it is worth telling: `messages[3].content`. */
+export function deepPlace(value: object, levels: number): string {
+  let place = "";
+  let at: object = value;
+  for (let step = 1; step <= STEPS_TOLD; step++) {
+    const deep = Object.entries(at).find(([, member]) => reaches(member, levels - step));
+    if (deep === undefined) break;
+    const [name, member] = deep as [string, object];
+    place += Array.isArray(at) ? `[${name}]` : `${place === "" ? "" : "."}${name}`;
+    at = member;
+  }
+  return place;
+}
+
+const STEPS_TOLD = 3;
+
+function reaches(value: unknown, levels: number): boolean {
+  const isHolder = (one: unknown): one is object => typeof one === "object" && one !== null;
+  let on = isHolder(value) ? [value] : [];
+  for (let level = 0; level < levels && on.length > 0; level++) on = on.flatMap((holder) => Object.values(holder).filter(isHolder));
+  return on.length > 0;
+}

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readGeminiRequest } from "./gemini/gemini-request.ts";
 import type { InboundRequest } from "./inbound.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
@@ -219,4 +219,20 @@ test("a text file is a text wherever another format would find one: in an addres
   const gemini = guarded(read(readGeminiRequest(bytes({ contents: [{ parts: files }] }), { model: "m", stream: false })));
   expect(gemini.texts.filter((text) => text !== "name n.txt")).toEqual(["secret", "secret", "secret", "secret"]);
   expect(gemini.out.contents[0].parts[3]).toEqual({ fileData: { fileUri: without } });
+});
+
+describe("a text file cannot be written so that only its reader finds it", () => {
+  const escaped = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  test.each([
+    ["an escape that is none behind it", { image_url: { url: "data:text/plain,se%63ret%" } }, "secret%"],
+    ["bytes that are no UTF-8 before it", { image_url: { url: "data:text/plain,caf%E9 se%63ret" } }, "caf\ufffd secret"],
+    ["base64 that is escaped whole", { file: { file_data: `data:text/plain;base64,${escaped(base64("secret"))}` } }, "secret"],
+    ["the form of another vendor", { source: { type: "base64", media_type: "text/plain", data: base64("secret") } }, "secret"],
+    ["the form of a third", { inlineData: { mimeType: "text/plain", data: base64("secret") } }, "secret"],
+  ])("%s", (_name, part, text) => {
+    const content = [{ type: "file", ...part }];
+    const chat = guarded(read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content }] }))));
+    expect(chat.texts).toEqual([text]);
+    expect(JSON.stringify(chat.out)).toContain(base64(text.replace("secret", "***")));
+  });
 });

@@ -1,12 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
+import { REQUEST_LEVELS } from "./nesting.ts";
 import { isTextFile } from "./text-file.ts";
 
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
 /** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
-const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url"]);
-/** Deeper than any vendor nests what a model reads. */
-const MAX_DEPTH = 16;
+const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url", "data"]);
+/** As deep as a request may go. */
+const MAX_DEPTH = REQUEST_LEVELS;
 
 /** A text document in base64 at `holder[key]`. */
 export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {
@@ -19,7 +20,8 @@ export function addressSlots(holder: JsonObject, key: string, name: string | nul
   const head = typeof address === "string" ? DATA_URL.exec(address) : null;
   if (head === null || !isTextFile(typeWithin(head[1] ?? "", name), name)) return [];
   const rest = (address as string).slice(head[0].length);
-  const text = head[3] === undefined ? unescaped(rest) : Buffer.from(rest, "base64").toString("utf8");
+  const bytes = unescaped(rest);
+  const text = head[3] === undefined ? bytes.toString("utf8") : Buffer.from(bytes.toString("latin1"), "base64").toString("utf8");
   return [slot(holder, key, role, touch, `data:${head[1]}${head[2] ?? ""};base64,`, text)];
 }
 
@@ -55,6 +57,7 @@ export function fileNameSlot(holder: JsonObject, key: string, role: TextSlot["ro
 
 function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[] {
   const name = typeof holder.filename === "string" ? holder.filename : null;
+  if (key === "data") return isTextFile(mediaTypeOf(holder), name) ? [base64Slot(holder, key, "user", touch)] : [];
   if (key !== "file_data" || DATA_URL.test(holder[key] as string)) return addressSlots(holder, key, name, "user", touch);
   return isTextFile("", name) ? [base64Slot(holder, key, "user", touch)] : [];
 }
@@ -68,10 +71,20 @@ function slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: ()
   return { role, kind: "text", text, replace };
 }
 
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
+/** As parts of other vendors' formats say it, which some servers take as well. */
+function mediaTypeOf(holder: JsonObject): string {
+  const said = ["media_type", "mime_type", "mimeType"].map((name) => holder[name]).find((type) => typeof type === "string");
+  return (said as string | undefined) ?? "";
+}
+
+/** The bytes of an address: what is escaped wrongly stands for itself, as it does to whoever reads addresses. */
+function unescaped(text: string): Buffer {
+  if (!text.includes("%")) return Buffer.from(text, "utf8");
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const { 0: escaped, index } of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
+    pieces.push(Buffer.from(text.slice(from, index), "utf8"), Buffer.from(escaped.replaceAll("%", ""), "hex"));
+    from = index + escaped.length;
   }
+  return Buffer.concat([...pieces, Buffer.from(text.slice(from), "utf8")]);
 }

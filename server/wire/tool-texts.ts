@@ -1,5 +1,7 @@
-/** Deeper than any vendor takes a schema. */
-const MAX_DEPTH = 32;
+import { REQUEST_LEVELS } from "./nesting.ts";
+
+/** As deep as a request may go. */
+const MAX_DEPTH = REQUEST_LEVELS;
 
 /**
  * Visits the descriptions in tool definitions, those of the tools and those inside their schemas: words that the model

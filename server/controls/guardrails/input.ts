@@ -101,6 +101,10 @@ function* guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: GuardOf
         : run.text(text, guard);
     if (run.blocked !== null) return changed;
     if (out === text) continue;
+    if (slot.kind === "fixed_text") {
+      run.blockWhatIsRedacted();
+      return changed;
+    }
     slot.replace(out);
     changed = true;
   }

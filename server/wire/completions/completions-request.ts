@@ -1,17 +1,20 @@
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { objectOf, wholeOf } from "../openai/loose-fields.ts";
-import { OpenAiRequest } from "../openai/openai-request.ts";
-import { type TextVisitor, visitTexts } from "../openai/text-places.ts";
+import { openAiMembers, OpenAiRequest } from "../openai/openai-request.ts";
+import { type RequestVisitor, visitRequestTexts } from "../openai/text-places.ts";
 import type { OutboundChanges } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 
 /** A token is about four characters: for prompts that come as tokens. */
 const CHARACTERS_A_TOKEN = 4;
 
+const KNOWN = openAiMembers("prompt suffix");
+
 /** A legacy completion request: what governance reads of it. Everything else is the provider's business. */
 export class CompletionsRequest extends OpenAiRequest {
   protected readonly inputName = "prompt";
+  protected readonly known = KNOWN;
   protected readonly ceilings = ["max_tokens"] as const;
   private added: readonly string[] = [];
 
@@ -72,9 +75,9 @@ export class CompletionsRequest extends OpenAiRequest {
     this.changed("prompt");
   }
 
-  protected visitAll(visit: TextVisitor): void {
-    visitTexts("user", this.body, "prompt", "prompt", visit);
-    visitTexts("user", this.body, "suffix", "suffix", visit);
+  protected visitAll(visit: RequestVisitor): void {
+    visitRequestTexts("user", this.body, "prompt", "prompt", visit);
+    visitRequestTexts("user", this.body, "suffix", "suffix", visit);
   }
 
   protected promptEdit(systemPrompt: string): readonly [string, string] | null {

@@ -1,11 +1,11 @@
 import { type FieldProblem, JsonDocument, type JsonValue } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { knownMembers, otherTexts } from "../other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
-import { PlacedText, visitEvery } from "../openai/text-places.ts";
 import { problemOfEmbeddingsInput } from "./embeddings-input.ts";
 
 /** Members that say which model, for whom and in which form, and the input, which is read by itself. */
-const NO_TEXT = new Set(["model", "model_id", "input", "encoding_format", "dimensions", "user"]);
+const KNOWN = knownMembers({ read: "input", plain: "encoding_format user" });
 
 /** POST /embeddings as OpenAI's clients send it. */
 export class EmbeddingsRequest implements InboundRequest {
@@ -75,18 +75,7 @@ export class EmbeddingsRequest implements InboundRequest {
 
   /** The input, and whatever else servers read beside it: an instruction, a query, a conversation in the place of texts. */
   texts(): readonly TextSlot[] {
-    return [...this.otherTexts(), ...this.inputTexts()];
-  }
-
-  private otherTexts(): TextSlot[] {
-    const body = this.document.value;
-    const slots: TextSlot[] = [];
-    for (const name of Object.keys(body))
-      if (!NO_TEXT.has(name))
-        visitEvery("user", body, name, name, (role, kind, holder, key, member) =>
-          slots.push(new PlacedText(role, kind, holder, key, () => this.document.touch(member), null)),
-        );
-    return slots;
+    return [...otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member)), ...this.inputTexts()];
   }
 
   private inputTexts(): readonly TextSlot[] {

@@ -1,10 +1,13 @@
 import { type JsonDocument } from "../document.ts";
-import type { OutboundChanges } from "../inbound.ts";
+import type { OutboundChanges, TextSlot } from "../inbound.ts";
+import { knownMembers, otherTexts } from "../other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { GeminiRequest } from "./gemini-request.ts";
 import { spellingIn } from "./member-names.ts";
 import { member } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
+
+const KNOWN = knownMembers({ read: "generateContentRequest generate_content_request" });
 
 /**
  * Counting is asked of the body a call would send, without defaults that change no count. The plain form has no place
@@ -20,6 +23,17 @@ export class GeminiCountRequest extends GeminiRequest {
     this.outer = outer;
     this.hadInstructions = this.instructions !== null;
     this.hadSettings = member(document.value, "generationConfig") !== undefined;
+  }
+
+  override get repeatedName(): string | null {
+    return super.repeatedName ?? this.outer?.document.repeatedName ?? null;
+  }
+
+  override texts(): readonly TextSlot[] {
+    const { outer } = this;
+    return outer === null
+      ? super.texts()
+      : [...otherTexts(outer.document.value, KNOWN, (name) => outer.document.touch(name)), ...super.texts()];
   }
 
   override sentSettings(changes: OutboundChanges): SentSettings {

@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { knownMembers, otherTexts } from "../other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { checkEmbedEntry } from "./embed-entry.ts";
 import { camelName, spellingIn } from "./member-names.ts";
@@ -8,6 +9,7 @@ import { qualifiedModel } from "./model-name.ts";
 import { contentSlots, textSlot } from "./texts.ts";
 
 const MAX_PROBLEMS = 20;
+const KNOWN = knownMembers({ read: "content title", plain: "taskType task_type" });
 
 /** `:embedContent`, which is one request, or `:batchEmbedContents`, which is a list of such. */
 export class GeminiEmbeddingsRequest implements InboundRequest {
@@ -88,10 +90,11 @@ export class GeminiEmbeddingsRequest implements InboundRequest {
   addInstructions(): void {}
 
   texts(): readonly TextSlot[] {
-    return this.entries.flatMap((entry) => [
-      ...textSlot(entry, "title", "user", () => this.touch(entry, "title")),
-      ...contentSlots(objectIn(entry, "content") ?? {}, "user", () => this.touch(entry, "content")),
-    ]);
+    return this.entries.flatMap((entry) => {
+      const others = otherTexts(entry, KNOWN, (member) => this.touch(entry, member));
+      const content = contentSlots(objectIn(entry, "content") ?? {}, "user", () => this.touch(entry, "content"), others);
+      return [...others, ...textSlot(entry, "title", "user", () => this.touch(entry, "title")), ...content];
+    });
   }
 
   definitions(): readonly TextSlot[] {

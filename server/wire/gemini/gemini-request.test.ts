@@ -159,6 +159,7 @@ describe("the texts a model would read", () => {
 
   test("texts of single objects, as Google's own examples write them", () => {
     expect(shown(read(fixture("request-snake.json")))).toEqual([
+      ["user", "text", "X"],
       ["tool_definition", "text", "Finds"],
       ["system", "text", "You are a cat."],
       ["user", "text", "Hello there"],

@@ -5,12 +5,23 @@ import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
-import { spellingIn } from "./member-names.ts";
+import { knownMembers, otherSlots, otherTexts, visitOthers } from "../other-texts.ts";
+import { snakeName, spellingIn } from "./member-names.ts";
 import { listIn, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { geminiProblems } from "./request-check.ts";
 import { contentSlots, roleOf, textSlot } from "./texts.ts";
 import { geminiToolNames } from "./tool-list.ts";
 import { withoutTools } from "./without-tools.ts";
+
+const KNOWN = knownMembers({
+  read: "contents systemInstruction system_instruction tools toolConfig tool_config generationConfig generation_config",
+  plain: "cachedContent cached_content serviceTier service_tier",
+  protocol: "safetySettings safety_settings",
+});
+/** Of the settings, what is looked at as definitions are. */
+const IN_CONFIG: ReadonlySet<string> = new Set(
+  ["responseSchema", "responseJsonSchema", "_responseJsonSchema"].flatMap((name) => [name, snakeName(name)]),
+);
 
 /** What the address of a generateContent call says: the format keeps it out of the body. */
 export interface GeminiAddress {
@@ -100,6 +111,16 @@ export class GeminiRequest implements ConversationInbound {
 
   texts(): readonly TextSlot[] {
     const slots: TextSlot[] = [];
+    const others = otherTexts(this.body, KNOWN, (member) => this.document.touch(member));
+    const config = objectIn(this.body, "generationConfig");
+    if (config !== null) {
+      const name = spellingIn(this.body, "generationConfig");
+      visitOthers(
+        config,
+        IN_CONFIG,
+        otherSlots(others, "user", () => this.document.touch(name)),
+      );
+    }
     const tools = spellingIn(this.body, "tools");
     visitToolTexts(this.body[tools], (holder) =>
       slots.push(...textSlot(holder as JsonObject, "description", "tool_definition", () => this.document.touch(tools))),
@@ -107,12 +128,12 @@ export class GeminiRequest implements ConversationInbound {
     const system = objectIn(this.body, "systemInstruction");
     if (system !== null) {
       const name = spellingIn(this.body, "systemInstruction");
-      slots.push(...contentSlots(system, "system", () => this.document.touch(name)));
+      slots.push(...contentSlots(system, "system", () => this.document.touch(name), others));
     }
     for (const content of objectsIn(this.body, "contents")) {
-      slots.push(...contentSlots(content, roleOf(content), () => this.document.touch("contents")));
+      slots.push(...contentSlots(content, roleOf(content), () => this.document.touch("contents"), others));
     }
-    return slots;
+    return [...others, ...slots];
   }
 
   definitions(): readonly TextSlot[] {

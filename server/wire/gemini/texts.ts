@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { otherSlots, visitOther, visitOthers } from "../other-texts.ts";
 import { addressSlots, base64Slot, fileNameSlot } from "../text-documents.ts";
 import { isTextFile } from "../text-file.ts";
-import { spellingIn } from "./member-names.ts";
+import { camelName, spellingIn } from "./member-names.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
 
 type Role = TextSlot["role"];
@@ -10,9 +11,45 @@ type Role = TextSlot["role"];
 /** What Google's guide calls the members of a result that is only a text. */
 const PLAIN_RESULT = new Set(["output", "result", "error"]);
 
-/** Every text the model would read in one content, in order. `touch` is called whenever one of them is replaced. */
-export function contentSlots(content: JsonObject, role: Role, touch: () => void): TextSlot[] {
-  return objectsIn(content, "parts").flatMap((part) => partSlots(part, role, touch).map((slot) => ({ ...slot, owner: content })));
+/** Of each member of a part, what is read by itself, in both spellings; other members hold nothing that the format knows. */
+const IN_PARTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    text: [],
+    inlineData: [],
+    fileData: [],
+    functionCall: ["args"],
+    toolCall: ["args"],
+    functionResponse: ["response", "parts"],
+    toolResponse: ["response", "parts"],
+    executableCode: ["code"],
+    codeExecutionResult: ["output"],
+  }).map(([name, members]) => [name, new Set(members)] as const),
+);
+const IN_CONTENT: ReadonlySet<string> = new Set(["parts"]);
+
+/**
+ * Every text the model would read in one content, in order. `touch` is called whenever one of them is replaced. What the format
+ * does not know is put into `others`.
+ */
+export function contentSlots(content: JsonObject, role: Role, touch: () => void, others: TextSlot[]): TextSlot[] {
+  visitOthers(content, IN_CONTENT, otherSlots(others, role, touch));
+  return objectsIn(content, "parts").flatMap((part) => {
+    otherPartTexts(part, role, touch, others);
+    return partSlots(part, role, touch).map((slot) => ({ ...slot, owner: content }));
+  });
+}
+
+function otherPartTexts(part: JsonObject, role: Role, touch: () => void, others: TextSlot[]): void {
+  const visit = otherSlots(others, role, touch);
+  for (const name in part) {
+    const known = IN_PARTS.get(camelName(name));
+    const value = part[name];
+    if (known === undefined) visitOther(part, name, name, visit);
+    else if (isObject(value)) {
+      visitOthers(value, known, visit);
+      if (known.has("parts")) for (const nested of objectsIn(value, "parts")) otherPartTexts(nested, role, touch, others);
+    }
+  }
 }
 
 export function roleOf(content: JsonObject): Role {

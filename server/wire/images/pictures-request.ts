@@ -1,5 +1,6 @@
 import type { TextSlot } from "../inbound.ts";
 import type { MediaAsked, Pictures } from "../media-asked.ts";
+import { knownMembers, otherTexts } from "../other-texts.ts";
 import { PromptedRequest } from "../prompted-request.ts";
 import { sizeOf } from "./image-size.ts";
 import type { PicturesAsked } from "./pictures-codec.ts";
@@ -7,12 +8,12 @@ import type { PicturesAsked } from "./pictures-codec.ts";
 /** Members that only the gateway reads. */
 export const OURS: readonly string[] = ["chat_id", "display_name"];
 
-/** Members in which nobody says anything to a model. */
-const NO_TEXT = new Set([
-  ...OURS,
-  ...["model", "model_id", "n", "size", "quality", "style", "response_format", "background", "output_format", "output_compression"],
-  ...["moderation", "input_fidelity", "stream", "partial_images", "user", "aspect_ratio", "seed"],
-]);
+/** Members in which nobody says anything to a model, and those that vendors have pictures in. */
+const KNOWN = knownMembers({
+  read: OURS.join(" "),
+  plain: "size quality style response_format background output_format moderation input_fidelity user aspect_ratio",
+  protocol: "image images mask input_image reference_images",
+});
 /** What a translation says in a vendor's own words. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "prompt", "n", "size", "quality", "response_format", "stream"]);
 const USUAL_SIZE = "1024x1024";
@@ -74,11 +75,7 @@ export abstract class PicturesRequest extends PromptedRequest {
 
   /** The prompt, and what else vendors let be said: what is to be left out of a picture, for one. */
   texts(): readonly TextSlot[] {
-    return Object.entries(this.document.value).flatMap(([name, text]): TextSlot[] =>
-      typeof text !== "string" || NO_TEXT.has(name)
-        ? []
-        : [{ role: "user", kind: "text", text, replace: (value) => this.document.set(name, value) }],
-    );
+    return otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member));
   }
 
   /** In no vendor's form, for a translation. */

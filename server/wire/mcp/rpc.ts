@@ -60,7 +60,7 @@ export interface RpcProblem {
  * server's guess, and what was checked must be what is run. So is one that nobody can walk.
  */
 export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
-  const document = JsonDocument.read(bytes);
+  const document = JsonDocument.read(bytes, Number.POSITIVE_INFINITY);
   if (!(document instanceof JsonDocument))
     return {
       code: document.message === "is not JSON" || document.message === "is not UTF-8" ? -32700 : -32600,

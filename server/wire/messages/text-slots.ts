@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { knownMembers, otherSlots, otherTexts, visitOther, visitOthers } from "../other-texts.ts";
 import { addressSlots, base64Slot } from "../text-documents.ts";
 import { isTextFile } from "../text-file.ts";
 import { visitToolTexts } from "../tool-texts.ts";
@@ -28,6 +29,17 @@ class Place implements TextSlot {
 }
 
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
+const IN_CALL: ReadonlySet<string> = new Set(["input"]);
+const IN_THOUGHT: ReadonlySet<string> = new Set(["thinking"]);
+const IN_OUTPUT: ReadonlySet<string> = new Set(["format"]);
+const IN_MESSAGE: ReadonlySet<string> = new Set(["content"]);
+/** Of a block that brings tools along, what is looked at as definitions are. */
+const IN_ADDITION: ReadonlySet<string> = new Set(["tool", "tools"]);
+const KNOWN = knownMembers({
+  read: "messages system tools tool_choice output_format output_config",
+  plain: "service_tier speed inference_geo container tool_choice output_format output_config",
+  protocol: "mcp_servers metadata container context_management compaction thinking diagnostics betas cache_control",
+});
 /** Blocks that bring tools along, whose descriptions are nobody's own instruction. */
 const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool_listing"]);
 /** Nothing in these can be read, or it is sealed. */
@@ -39,39 +51,44 @@ const WORDLESS: ReadonlySet<unknown> = new Set(["redacted_thinking", "container_
  */
 export function textSlots(body: JsonObject, touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
+  const others = otherTexts(body, KNOWN, touch);
+  if (isObject(body.output_config))
+    visitOthers(
+      body.output_config,
+      IN_OUTPUT,
+      otherSlots(others, "user", () => touch("output_config")),
+    );
   const walk = (holder: JsonObject, name: string, role: Role, member: string) => {
     const value = holder[name];
     const changed = () => touch(member);
     const from = slots.length;
     if (typeof value === "string") slots.push(textMember(holder, name, role, changed));
-    else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, slots);
+    else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, { slots, others });
     for (let at = from; at < slots.length; at++) slots[at] = ownedBy(holder, slots[at] as TextSlot);
   };
   visitToolTexts(body.tools, (holder) =>
     slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))),
   );
   walk(body, "system", "system", "system");
-  for (const { holder, member } of summaryInstructions(body)) slots.push(textMember(holder, "instructions", "user", () => touch(member)));
   if (Array.isArray(body.messages)) {
     for (const message of body.messages) {
       if (!isObject(message)) continue;
-      walk(message, "content", message.role === "assistant" || message.role === "system" ? message.role : "user", "messages");
+      const role = message.role === "assistant" || message.role === "system" ? message.role : "user";
+      walk(message, "content", role, "messages");
+      visitOthers(
+        message,
+        IN_MESSAGE,
+        otherSlots(others, role, () => touch("messages")),
+      );
     }
   }
-  return slots;
+  return [...others, ...slots];
 }
 
 function ownedBy(owner: object, slot: TextSlot): TextSlot {
   if (!(slot instanceof Place)) return { ...slot, owner };
   slot.owner = owner;
   return slot;
-}
-
-/** What a caller says of how a conversation that grew long is summed up. */
-function summaryInstructions(body: JsonObject): { readonly holder: JsonObject; readonly member: string }[] {
-  const edits = isObject(body.context_management) && Array.isArray(body.context_management.edits) ? body.context_management.edits : [];
-  const told = [{ holder: body.compaction, member: "compaction" }, ...edits.map((holder) => ({ holder, member: "context_management" }))];
-  return told.flatMap(({ holder, member }) => (isObject(holder) && typeof holder.instructions === "string" ? [{ holder, member }] : []));
 }
 
 function textMember(holder: JsonObject | JsonValue[], name: string | number, role: Role, changed: () => void): TextSlot {
@@ -82,14 +99,25 @@ function textMember(holder: JsonObject | JsonValue[], name: string | number, rol
   });
 }
 
+/** What is found in blocks, and apart from it what the format does not know. */
+interface Found {
+  readonly slots: TextSlot[];
+  readonly others: TextSlot[];
+}
+
 /** `title`: what the block around it is called. */
-function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: TextSlot[], title: string | null = null): void {
+function blockSlots(block: JsonObject, role: Role, changed: () => void, found: Found, title: string | null = null): void {
   const { type } = block;
-  if (WORDLESS.has(type)) return;
-  if (BRINGING_TOOLS.has(type))
-    return visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
+  const { slots } = found;
+  const others = (except: ReadonlySet<string> | null) => visitOthers(block, except, otherSlots(found.others, role, changed));
+  if (WORDLESS.has(type)) return others(null);
+  if (BRINGING_TOOLS.has(type)) {
+    visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
+    return others(IN_ADDITION);
+  }
   if (type === "thinking") {
     if (typeof block.thinking === "string") slots.push(thought(block, role, changed));
+    others(IN_THOUGHT);
   } else if (CALLS.has(type)) {
     slots.push(
       new Place(role, "arguments", JSON.stringify(block.input ?? {}), (text) => {
@@ -97,8 +125,9 @@ function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: T
         changed();
       }),
     );
+    others(IN_CALL);
   } else {
-    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, changed, slots, title);
+    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, changed, found, title);
   }
 }
 
@@ -113,21 +142,25 @@ function thought(block: JsonObject, role: Role, changed: () => void): TextSlot {
   });
 }
 
-function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: TextSlot[], title: string | null): void {
+function proseSlots(holder: JsonObject, role: Role, changed: () => void, found: Found, title: string | null): void {
+  const { slots } = found;
   const mediaType = typeof holder.media_type === "string" ? holder.media_type : "";
+  const other = otherSlots(found.others, role, changed);
   for (const [name, value] of Object.entries(holder)) {
-    if (name === "cache_control") continue;
-    if (typeof value === "string") {
+    if (name === "cache_control") visitOther(holder, name, name, other);
+    else if (typeof value === "string") {
       if (name === "data" && holder.type === "base64" && isTextFile(mediaType, title)) slots.push(base64Slot(holder, name, role, changed));
       if (name === "url" && holder.type === "url") slots.push(...addressSlots(holder, name, title, role, changed));
       if (isProse(holder, name)) slots.push(textMember(holder, name, role, changed));
+      else visitOther(holder, name, name, other);
     } else if (Array.isArray(value)) {
       for (const [at, inner] of value.entries()) {
-        if (isObject(inner)) blockSlots(inner, role, changed, slots);
+        if (isObject(inner)) blockSlots(inner, role, changed, found);
         else if (typeof inner === "string" && PROSE.has(name)) slots.push(textMember(value, at, role, changed));
+        else visitOther(value, at, name, other);
       }
     } else if (isObject(value)) {
-      blockSlots(value, role, changed, slots, typeof holder.title === "string" ? holder.title : null);
+      blockSlots(value, role, changed, found, typeof holder.title === "string" ? holder.title : null);
     }
   }
 }

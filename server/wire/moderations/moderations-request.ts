@@ -1,7 +1,11 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import type { MediaAsked } from "../media-asked.ts";
+import { knownMembers, otherSlots, otherTexts, visitOthers } from "../other-texts.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+
+const KNOWN = knownMembers({ read: "input", plain: "user" });
+const IN_PART: ReadonlySet<string> = new Set(["text"]);
 
 /** POST /moderations as OpenAI's clients send it: texts, or texts and pictures. */
 export class ModerationsRequest extends PromptedRequest {
@@ -12,6 +16,20 @@ export class ModerationsRequest extends PromptedRequest {
   }
 
   texts(): readonly TextSlot[] {
+    return [...this.others(), ...this.inputTexts()];
+  }
+
+  /** What stands beside the input, and beside the texts in it. */
+  private others(): readonly TextSlot[] {
+    const touch = (member: string) => this.document.touch(member);
+    const slots = otherTexts(this.document.value, KNOWN, touch);
+    const { input } = this.document.value;
+    const visit = otherSlots(slots, "user", () => touch("input"));
+    if (Array.isArray(input)) for (const item of input) if (isObject(item)) visitOthers(item, IN_PART, visit);
+    return slots;
+  }
+
+  private inputTexts(): readonly TextSlot[] {
     const { input } = this.document.value;
     if (typeof input === "string") return [slot(input, (text) => this.document.set("input", text))];
     return (input as JsonValue[]).flatMap((item, index, items) => {

@@ -3,16 +3,19 @@ import { BodyChecks, MAX_PROBLEMS } from "./body-checks.ts";
 import { chatRoleOf, visitChatDefinitions, visitChatMessage, visitPrediction } from "./chat-text-places.ts";
 import { objectOf } from "./loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "./offered-tools.ts";
-import { OpenAiRequest } from "./openai-request.ts";
-import { type TextVisitor, visitEvery } from "./text-places.ts";
+import { openAiMembers, OpenAiRequest } from "./openai-request.ts";
+import { type RequestVisitor, visitEvery } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 
 /** What `web_search_options` offers the model, by the name the same tool has elsewhere. */
 const WEB_SEARCH = "web_search";
 
+const KNOWN = openAiMembers("messages documents prediction");
+
 /** A chat completion request: what governance reads of it. Everything else is the provider's business. */
 export class ChatRequest extends OpenAiRequest {
   protected readonly inputName = "messages";
+  protected readonly known = KNOWN;
   protected readonly ceilings = ["max_completion_tokens", "max_tokens"] as const;
 
   /** Whether the caller asked for the usage frame of a stream. */
@@ -48,7 +51,7 @@ export class ChatRequest extends OpenAiRequest {
     if (before.length + after.length > 0) this.changed("messages");
   }
 
-  protected visitAll(visit: TextVisitor): void {
+  protected visitAll(visit: RequestVisitor): void {
     visitChatDefinitions(this.body, visit);
     visitEvery("user", this.body, "documents", "documents", visit);
     for (const message of this.messages) {

@@ -1,8 +1,7 @@
-import { isObject, type JsonObject } from "../document.ts";
+import { type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
-import { objectOf } from "./loose-fields.ts";
-import { type TextVisitor, visitArguments, visitTexts } from "./text-places.ts";
+import { type RequestVisitor, type TextVisitor, visitRequestMembers, visitRequestTexts } from "./text-places.ts";
 
 export function visitChatDefinitions(body: JsonObject, visit: TextVisitor): void {
   for (const member of ["tools", "functions"])
@@ -10,9 +9,8 @@ export function visitChatDefinitions(body: JsonObject, visit: TextVisitor): void
       visitToolTexts(body[member], (holder) => visit("tool_definition", "text", holder, "description", member));
 }
 
-export function visitPrediction(body: JsonObject, visit: TextVisitor): void {
-  const prediction = objectOf(body.prediction);
-  if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", visit);
+export function visitPrediction(body: JsonObject, visit: RequestVisitor): void {
+  visitRequestTexts("assistant", body, "prediction", "prediction", visit);
 }
 
 export function chatRoleOf(role: unknown): TextSlot["role"] {
@@ -30,16 +28,15 @@ export function chatRoleOf(role: unknown): TextSlot["role"] {
   }
 }
 
-export function visitChatMessage(message: JsonObject, visit: TextVisitor): void {
+export function visitChatMessage(message: JsonObject, visit: RequestVisitor): void {
   const role = chatRoleOf(message.role);
-  for (const name of ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "content", "refusal"])
-    if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
-  if (Array.isArray(message.tool_calls)) {
-    for (const call of message.tool_calls) {
-      if (!isObject(call)) continue;
-      if (isObject(call.function)) visitArguments(call.function, "messages", visit);
-      if (isObject(call.custom)) visitTexts("assistant", call.custom, "input", "messages", visit);
-    }
-  }
-  if (isObject(message.function_call)) visitArguments(message.function_call, "messages", visit);
+  if (isPlain(message)) {
+    if (message.content !== "") visit(role, "text", message, "content", "messages");
+  } else visitRequestMembers(role, message, "messages", visit);
+}
+
+/** Most messages say who speaks and what, and nothing else. */
+function isPlain(message: JsonObject): boolean {
+  for (const name in message) if (name !== "role" && name !== "content") return false;
+  return typeof message.content === "string" && message.role !== undefined && !String(message.role).includes(" ");
 }

@@ -3,14 +3,34 @@ import type { JsonDocument, JsonObject, JsonValue } from "../document.ts";
 import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { fileSlots } from "../text-documents.ts";
-import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
+import { numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts";
-import { PlacedText, type TextVisitor } from "./text-places.ts";
+import { type KnownMembers, knownMembers, otherTexts, shapeTexts } from "../other-texts.ts";
+import { PlacedText, type RequestVisitor } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 
 /** Members in which files may stand. */
 const WITH_FILES = ["messages", "input", "prompt"] as const;
+
+/** Members of any of these endpoints that are no text. */
+const PLAIN = `user safety_identifier prompt_cache_key prompt_cache_retention service_tier reasoning_effort verbosity truncation
+  previous_response_id conversation response_format tool_choice function_call`;
+/** Those whose members are the format's. */
+const PROTOCOL = "audio web_search_options reasoning thinking conversation context_management stream_options include modalities";
+
+/** `read`: what an endpoint looks at by itself beside the model and the tools. */
+export function openAiMembers(read: string): KnownMembers {
+  return knownMembers({ read: `tools functions response_format tool_choice function_call ${read}`, plain: PLAIN, protocol: PROTOCOL });
+}
+
+/** Where it is said of which shape an answer is to be. */
+const FORMATS = [
+  ["response_format", (value: JsonValue | undefined) => value],
+  ["text", (value: JsonValue | undefined) => objectOf(value)?.format],
+] as const;
+/** What a schema's words are looked for in, and what says that it is one. */
+const SCHEMA: ReadonlySet<string> = new Set(["type", "json_schema", "name", "description", "schema", "strict"]);
 
 /** Members that name tools and speakers. */
 const NAMING = ["messages", "input", "tools", "functions", "tool_choice", "function_call", "response_format", "text"];
@@ -33,9 +53,12 @@ export abstract class OpenAiRequest implements ConversationInbound {
 
   /** The members that hold the ceiling on output; where the caller used none, the last is written. */
   protected abstract readonly ceilings: readonly string[];
-  protected abstract visitAll(visit: TextVisitor): void;
+  protected abstract visitAll(visit: RequestVisitor): void;
   protected abstract promptEdit(systemPrompt: string): readonly [member: string, text: string] | null;
   abstract addInstructions(before: readonly string[], after: readonly string[]): void;
+
+  /** What the endpoint knows of a body. */
+  protected abstract readonly known: KnownMembers;
 
   /** The member with what the model is to read. */
   protected abstract readonly inputName: string;
@@ -137,18 +160,22 @@ export abstract class OpenAiRequest implements ConversationInbound {
   }
 
   texts(): readonly TextSlot[] {
-    // Files first: what a request ends in tells who spoke last.
+    // What is part of no message first: what a request ends in tells who spoke last.
     const slots: TextSlot[] = WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
-    this.visitAll((role, kind, holder, key, member) =>
-      slots.push(new PlacedText(role, kind, holder, key, () => this.changed(member), this.visited)),
-    );
-    return slots;
+    slots.push(...otherTexts(this.body, this.known, (member) => this.changed(member)));
+    const said: TextSlot[] = [];
+    this.visitAll((role, kind, holder, key, member) => {
+      if (kind === "other") slots.push(new PlacedText(role, "text", holder, key, () => this.changed(member), null));
+      else said.push(new PlacedText(role, kind, holder, key, () => this.changed(member), this.visited));
+    });
+    return slots.length === 0 ? said : [...slots, ...said];
   }
 
   definitions(): readonly TextSlot[] {
     const touch = (member: string) => this.changed(member);
     return [
       ...definitionTexts(this.body, ["tools", "functions", "response_format", "text"], touch),
+      ...FORMATS.flatMap(([member, of]) => shapeTexts(of(this.body[member]), SCHEMA, () => touch(member))),
       ...nameTexts(this.body, NAMING, touch),
     ];
   }

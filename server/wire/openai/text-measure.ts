@@ -1,11 +1,11 @@
-import { type TextVisitor, textAt } from "./text-places.ts";
+import { type RequestVisitor, textAt } from "./text-places.ts";
 
 /** Adds up what the controls and estimates need of the texts, without making a slot for each. */
 export class TextMeasure {
   private readonly parts: string[] = [];
   characters = 0;
 
-  readonly visit: TextVisitor = (role, kind, holder, key) => {
+  readonly visit: RequestVisitor = (role, kind, holder, key) => {
     const text = textAt(holder, key);
     this.characters += text.length;
     if (role === "system" && kind === "text") this.parts.push(text);

@@ -1,4 +1,6 @@
 import type { TextSlot } from "../inbound.ts";
+import { REQUEST_LEVELS } from "../nesting.ts";
+import { NO_TEXT_NAMES, visitOther } from "../other-texts.ts";
 
 /** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
 export type TextVisitor = (
@@ -9,8 +11,17 @@ export type TextVisitor = (
   member: string,
 ) => void;
 
-/** Deeper than any vendor nests what a model reads. */
-const MAX_DEPTH = 16;
+/** `other`: a text the format does not know, in an object that it does. */
+export type RequestVisitor = (
+  role: TextSlot["role"],
+  kind: "text" | "arguments" | "other",
+  holder: Record<string | number, unknown>,
+  key: string | number,
+  member: string,
+) => void;
+
+/** As deep as a request may go. */
+const MAX_DEPTH = REQUEST_LEVELS;
 
 /** Members that hold texts, or further places of texts, in the order a model reads them. */
 const TEXT_MEMBERS = [
@@ -42,6 +53,19 @@ const TEXT_MEMBERS = [
   "revised_prompt",
 ] as const;
 const TEXT_NAMES: ReadonlySet<string> = new Set(TEXT_MEMBERS);
+/** The same of requests, with what a message of OpenAI's chat format holds besides, and behind it what holds the calls that a model made. */
+const IN_REQUESTS = [
+  ...["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"],
+  ...TEXT_MEMBERS,
+  ...["tool_calls", "function_call", "function", "custom"],
+];
+const NO_TEXT = -1;
+/** Their places in that order, and what tells members that are no texts. */
+const PLACES: ReadonlyMap<string, number> = new Map([
+  ...[...NO_TEXT_NAMES, "arguments"].map((name) => [name, NO_TEXT] as const),
+  ...IN_REQUESTS.map((name, at) => [name, at] as const),
+]);
+const FIRST_CALLS = IN_REQUESTS.indexOf("tool_calls");
 /** Its result is bytes. */
 const IMAGE = "image_generation_call";
 
@@ -82,6 +106,66 @@ export function visitMembers(role: TextSlot["role"], object: object, member: str
   for (const name of TEXT_MEMBERS)
     if (places[name] !== undefined && !(name === "result" && places.type === IMAGE)) visitTexts(role, places, name, member, visit, depth);
   visitArguments(places, member, visit);
+}
+
+/**
+ * Visits every text below `holder[key]` of a request: in the objects of its format all strings but those that the format has for
+ * something else. What it does not know is told apart, so that nothing can be hidden by putting it between the parts of a message.
+ */
+export function visitRequestTexts(
+  role: TextSlot["role"],
+  holder: object,
+  key: string | number,
+  member: string,
+  visit: RequestVisitor,
+): void {
+  const places = holder as Record<string | number, unknown>;
+  const value = places[key];
+  if (typeof value === "string") {
+    if (value !== "") visit(role, "text", places, key, member);
+  } else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) visitRequestTexts(role, value, i, member, visit);
+  } else if (typeof value === "object" && value !== null) visitRequestMembers(role, value, member, visit);
+}
+
+/** The same for the members of one object; `except`: those that are read by themselves. */
+export function visitRequestMembers(
+  role: TextSlot["role"],
+  object: object,
+  member: string,
+  visit: RequestVisitor,
+  except?: ReadonlySet<string>,
+): void {
+  const places = object as Record<string, unknown>;
+  // Most objects hold one text.
+  let first: string | null = null;
+  let more: string[] | null = null;
+  for (const name in places) {
+    const value = places[name];
+    if (value === null || typeof value === "number" || typeof value === "boolean") continue;
+    const place = PLACES.get(name);
+    if ((place === NO_TEXT && typeof value === "string" && !value.includes(" ")) || except?.has(name) === true) continue;
+    if (place !== undefined && place >= 0 && !isData(name, value)) {
+      if (first === null) first = name;
+      else (more ??= [first]).push(name);
+    } else if (name !== "arguments") visitOther(places, name, name, (holder, key) => visit(role, "other", holder, key, member));
+  }
+  if (more !== null)
+    for (const name of more.sort((one, other) => orderOf(one) - orderOf(other))) visitKnown(role, places, name, member, visit);
+  else if (first !== null) visitKnown(role, places, first, member, visit);
+  visitArguments(places, member, visit);
+}
+
+function visitKnown(role: TextSlot["role"], places: Record<string, unknown>, name: string, member: string, visit: RequestVisitor): void {
+  if (name === "result" && places.type === IMAGE) return;
+  visitRequestTexts(orderOf(name) < FIRST_CALLS ? role : "assistant", places, name, member, visit);
+}
+
+const orderOf = (name: string): number => PLACES.get(name) ?? 0;
+
+/** What a tool is told as an object has names of the tool's. */
+function isData(name: string, value: unknown): boolean {
+  return name === "input" && typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The arguments of a tool call: JSON text, or the object itself, which some servers take as well. */

@@ -7,12 +7,20 @@ import { isOwnReference, namedItems, withNamedItems } from "./item-references.ts
 import { BodyChecks } from "../openai/body-checks.ts";
 import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
-import { OpenAiRequest } from "../openai/openai-request.ts";
-import { type TextVisitor, visitMembers, visitTexts } from "../openai/text-places.ts";
+import { openAiMembers, OpenAiRequest } from "../openai/openai-request.ts";
+import { visitOthers } from "../other-texts.ts";
+import { type RequestVisitor, visitRequestMembers, visitRequestTexts } from "../openai/text-places.ts";
+
+const KNOWN = openAiMembers("input instructions text prompt");
+/** Of an item, what is looked at by itself. */
+const IN_ITEMS: ReadonlySet<string> = new Set(["tools"]);
+const IN_TEXT: ReadonlySet<string> = new Set(["format"]);
+const IN_PROMPT: ReadonlySet<string> = new Set(["version", "variables"]);
 
 /** A Responses request: what governance reads of it. Everything else is the provider's business. */
 export class ResponsesRequest extends OpenAiRequest {
   protected readonly inputName = "input";
+  protected readonly known = KNOWN;
   protected readonly ceilings = ["max_output_tokens"] as const;
 
   constructor(document: JsonDocument) {
@@ -82,19 +90,27 @@ export class ResponsesRequest extends OpenAiRequest {
     return slots;
   }
 
-  protected visitAll(visit: TextVisitor): void {
+  protected visitAll(visit: RequestVisitor): void {
     visitToolTexts(this.body.tools, (holder) => visit("tool_definition", "text", holder, "description", "tools"));
-    visitTexts("system", this.body, "instructions", "instructions", visit);
+    visitRequestTexts("system", this.body, "instructions", "instructions", visit);
+    for (const [member, except] of [
+      ["text", IN_TEXT],
+      ["prompt", IN_PROMPT],
+    ] as const) {
+      const value = this.body[member];
+      if (isObject(value)) visitOthers(value, except, (holder, key) => visit("user", "other", holder, key, member));
+      else visitRequestTexts("user", this.body, member, member, visit);
+    }
     const variables = objectOf(objectOf(this.body.prompt)?.variables);
-    if (variables !== null) for (const name of Object.keys(variables)) visitTexts("user", variables, name, "prompt", visit);
-    if (typeof this.body.input === "string") visitTexts("user", this.body, "input", "input", visit);
+    if (variables !== null) for (const name of Object.keys(variables)) visitRequestTexts("user", variables, name, "prompt", visit);
+    if (typeof this.body.input === "string") visitRequestTexts("user", this.body, "input", "input", visit);
     else {
       for (const [item] of objectsOf(this.body.input)) {
         visitToolTexts(item.tools, (holder) => visit("tool_definition", "text", holder, "description", "input"));
         this.visited = item;
-        visitMembers(itemRole(item), item, "input", visit);
+        visitRequestMembers(itemRole(item), item, "input", visit, Array.isArray(item.tools) ? IN_ITEMS : undefined);
         if (item.type === "agent_message")
-          for (const [part] of objectsOf(item.content)) visitTexts("user", part, "encrypted_content", "input", visit);
+          for (const [part] of objectsOf(item.content)) visitRequestTexts("user", part, "encrypted_content", "input", visit);
         this.visited = null;
       }
     }

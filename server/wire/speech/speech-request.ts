@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { knownMembers, otherTexts } from "../other-texts.ts";
 import type { MediaAsked } from "../media-asked.ts";
 import type { SpeechAsked } from "./speech-codec.ts";
 import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
@@ -11,6 +12,11 @@ const FORMATS = Object.keys(TYPES);
 const OURS = ["chat_id", "persist"];
 /** What a translation says in a vendor's own words. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "input", "voice", "instructions", "speed", "response_format", "stream_format"]);
+const KNOWN = knownMembers({
+  read: `${OURS.join(" ")} input instructions`,
+  plain: "voice response_format stream_format",
+  protocol: "voice",
+});
 const SLOWEST = 0.25;
 const FASTEST = 4;
 
@@ -71,10 +77,11 @@ export class SpeechRequest extends PromptedRequest {
   }
 
   texts(): readonly TextSlot[] {
-    return ["input", "instructions"].flatMap((name) => {
+    const said = ["input", "instructions"].flatMap((name): TextSlot[] => {
       const text = this.document.value[name];
       return typeof text === "string" ? [{ role: "user", kind: "text", text, replace: (next) => this.document.set(name, next) }] : [];
     });
+    return [...otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member)), ...said];
   }
 
   override outbound(changes: { readonly model: string }): string {

@@ -4,6 +4,7 @@ import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { FieldProblem, JsonDocument, JsonObject } from "../document.ts";
 import { formBody } from "../form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
+import { knownMembers, otherTexts } from "../other-texts.ts";
 import type { Film, MediaAsked } from "../media-asked.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
@@ -15,6 +16,11 @@ const OURS = ["chat_id", "display_name"];
 /** What a request says in words of the gateway's interface or of OpenAI's, and a provider's form says in its own. */
 const TRANSLATED = ["model", "model_id", "prompt", "resolution", "size", "duration_seconds", "seconds", "aspect_ratio"];
 const NAMED = new Set([...OURS, ...TRANSLATED, "negative_prompt", "seed", "input_reference", "n"]);
+const KNOWN = knownMembers({
+  read: `${OURS.join(" ")} input_reference`,
+  plain: "resolution size duration_seconds seconds aspect_ratio seed n",
+  protocol: "video",
+});
 const LONGEST_SECONDS = 86_400;
 
 /** A video of the caller's that a new one is made of. */
@@ -97,11 +103,7 @@ export class VideosRequest extends PromptedRequest {
 
   /** The prompt, and what else vendors let be said: what is to be left out of a video, for one. */
   texts(): readonly TextSlot[] {
-    return Object.entries(this.document.value).flatMap(([name, text]): TextSlot[] =>
-      typeof text !== "string" || (NAMED.has(name) && name !== "prompt" && name !== "negative_prompt")
-        ? []
-        : [{ role: "user", kind: "text", text, replace: (value) => this.document.set(name, value) }],
-    );
+    return otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member));
   }
 
   /** In no vendor's form, for a translation. */

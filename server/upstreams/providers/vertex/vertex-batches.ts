@@ -142,7 +142,7 @@ function checked(name: string): string {
 }
 
 function geminiLine({ id, body }: BatchedLine): string {
-  const document = JsonDocument.read(new TextEncoder().encode(body));
+  const document = JsonDocument.read(new TextEncoder().encode(body), Number.POSITIVE_INFINITY);
   if (!(document instanceof JsonDocument)) return `{"request":${body}}`;
   const labels = isObject(document.value.labels) ? document.value.labels : {};
   return `{"request":${document.text(new Map([["labels", JSON.stringify({ ...labels, [LABEL]: id })]]))}}`;

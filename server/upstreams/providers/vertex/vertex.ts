@@ -91,7 +91,7 @@ function methodOf(operation: ProviderOperation, stream: boolean): string | null 
 
 /** The model stands in the address, but for counting; everything else of the body stays as it was written. */
 export function claudeBody({ body, operation }: Pick<ProviderRequest, "body" | "operation">): string {
-  const document = JsonDocument.read(new TextEncoder().encode(body));
+  const document = JsonDocument.read(new TextEncoder().encode(body), Number.POSITIVE_INFINITY);
   if (!(document instanceof JsonDocument)) return body;
   const edits = new Map<string, string | null>();
   if (operation === "messages" && document.has("model")) edits.set("model", null);
