@@ -72,7 +72,7 @@ import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
-import { runJobs } from "./workers/every.ts";
+import { type Lookout, runJobs } from "./workers/lookout.ts";
 
 const USES_WRITTEN_MS = 30_000;
 const RUNS_SWEPT_MS = 30_000;
@@ -95,6 +95,7 @@ export interface RuntimeParts {
   readonly signingKey: string;
   readonly jwtSecret: string;
   readonly group: ProcessGroup;
+  readonly lookout: Lookout;
   /** Where clients reach this plane. */
   readonly gatewayOrigins: readonly string[];
 }
@@ -183,13 +184,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   ];
   const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
   jobs.push(connectorJob({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log }));
-  const workers = runJobs(
-    [
-      ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
-      ...[...knowledge.jobs, ...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts)],
-    ],
-    log,
-  );
+  jobs.push(...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs, ...knowledge.jobs);
+  jobs.push(...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts));
+  const workers = runJobs(jobs, parts.lookout, log);
   return {
     road,
     services,
