@@ -193,7 +193,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: videos.takeOver },
     follower,
     /** What the first calls need is in memory then, as far as it could be read. */
-    warm: () => warmed(snapshots, log),
+    // A change that came just now would have what was read before it read anew.
+    warm: () => follower.caughtUp().then(() => warmed(snapshots, log)),
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
       batch.stop();
