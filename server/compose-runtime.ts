@@ -73,7 +73,7 @@ import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
-import { runJobs } from "./workers/every.ts";
+import { type Lookout, runJobs } from "./workers/lookout.ts";
 
 const USES_WRITTEN_MS = 30_000;
 const RUNS_SWEPT_MS = 30_000;
@@ -96,6 +96,7 @@ export interface RuntimeParts {
   readonly signingKey: string;
   readonly jwtSecret: string;
   readonly group: ProcessGroup;
+  readonly lookout: Lookout;
   /** Where clients reach this plane. */
   readonly gatewayOrigins: readonly string[];
 }
@@ -184,20 +185,17 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   ];
   const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
   const connectors = openConnectors({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log });
-  const workers = runJobs(
-    [
-      ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
-      ...[...knowledge.jobs, ...connectors.jobs, ...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts)],
-    ],
-    log,
-  );
+  jobs.push(...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs, ...knowledge.jobs, ...connectors.jobs);
+  jobs.push(...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts));
+  const workers = runJobs(jobs, parts.lookout, log);
   return {
     road,
     services,
     ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: videos.takeOver },
     follower,
     /** What the first calls need is in memory then, as far as it could be read. */
-    warm: () => warmed(snapshots, log),
+    // A change that came just now would have what was read before it read anew.
+    warm: () => follower.caughtUp().then(() => warmed(snapshots, log)),
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
       batch.stop();

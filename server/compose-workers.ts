@@ -28,7 +28,7 @@ import { describeRows } from "./store/row-blocks.ts";
 import { pruneProcessMessages } from "./store/process-messages.ts";
 import { forgetSessions } from "./store/tool-sessions.ts";
 import { KnowledgeSignIndexes } from "./store/knowledge-sign-indexes.ts";
-import { runJobs } from "./workers/every.ts";
+import { type Lookout, runJobs } from "./workers/lookout.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const DRIFT_WATCHED_MS = 1_000;
@@ -62,13 +62,14 @@ interface WorkerParts {
   readonly log: Log;
   readonly targets: CheckpointTargets;
   readonly signingKey: string;
+  readonly lookout: Lookout;
   readonly upstream: Pick<ReturnType<typeof upstreamOf>, "outbound">;
 }
 
 /** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
 export function openWorkers(
   { roles, learning, judgeModel }: Configuration,
-  { db, secrets, clock, log, targets, signingKey, upstream }: WorkerParts,
+  { db, secrets, clock, log, targets, signingKey, lookout, upstream }: WorkerParts,
 ) {
   const signAdminLog = async () => {
     const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
@@ -87,7 +88,7 @@ export function openWorkers(
   const signIndexes = new KnowledgeSignIndexes(db, log);
   const indexing: Job = { name: "index_knowledge", everyMs: 5 * MINUTE_MS, run: () => signIndexes.keep() };
   const fleetWide = [watching, importing, indexing, ...workerJobs(db, clock, log)];
-  const workers = runJobs([...signing, ...(roles.includes("worker") ? fleetWide : [])], log);
+  const workers = runJobs([...signing, ...(roles.includes("worker") ? fleetWide : [])], lookout, log);
   return {
     async close(): Promise<void> {
       await signIndexes.stop();

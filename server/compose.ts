@@ -29,6 +29,8 @@ import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { openStoredKeys } from "./store/sealed-keys.ts";
+import { waitingWork } from "./store/waiting-work.ts";
+import { Lookout } from "./workers/lookout.ts";
 
 /** A gateway process that serves. */
 export interface Gateway {
@@ -88,7 +90,8 @@ export async function compose(
     const { auditSigningKey: signingKey, jwtSecret } = keys;
     const callsAt = config.publicUrl ?? runtimePlaneOpen?.serving.url ?? null;
     const gatewayOrigins = gatewayOriginsOf(callsAt);
-    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins };
+    const lookout = new Lookout(() => waitingWork(db), log);
+    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins, lookout };
     if (group.homeDir === null) await emptyLeftJournals(directory.path, group.size, config, { ...shared, db });
     const runtime = config.roles.includes("runtime")
       ? await openRuntime(config, {

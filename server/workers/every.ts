@@ -1,4 +1,3 @@
-import type { Job } from "../kernel/job.ts";
 import type { Log } from "../kernel/log.ts";
 
 export interface Worker {
@@ -29,10 +28,4 @@ export function every(ms: number, name: string, job: () => Promise<unknown>, log
       return running;
     },
   };
-}
-
-/** Runs jobs until `stop`, which waits for those under way. */
-export function runJobs(jobs: readonly Job[], log: Log): Worker {
-  const workers = jobs.map(({ name, everyMs, run }) => every(everyMs, name, run, log));
-  return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
 }

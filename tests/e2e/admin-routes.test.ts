@@ -249,6 +249,10 @@ describe("without the permission: 403, and the attempt to change something is in
 });
 
 describe("a malformed body: 400 that names the field, and the admin log tells of it; one too large: 413", () => {
+  let token: string;
+  beforeAll(async () => {
+    token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
+  });
   test.each(cases(withBody))("%s", async (_name, operation) => {
     const path = acmePath(operation);
     const strange = await plane.system(operation.method, path, { ...(BODIES[nameOf(operation)] as object), surprise: 1 });
@@ -265,7 +269,6 @@ describe("a malformed body: 400 that names the field, and the admin log tells of
         after: { reason: "invalid_body", attempts: 1 },
       },
     ]);
-    const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
     const raw = (body: string, type = "application/json") =>
       plane.fetch(
         new Request(`http://x${path}`, {

@@ -85,7 +85,8 @@ interface TestDatabaseOptions {
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const from = await (template ??= makeTemplate());
   const name = `gatehouse_test_${randomBytes(8).toString("hex")}`;
-  await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
+  // Its files are copied as they are: the default strategy writes all of them to the log as well, for twice the processor time.
+  await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from} STRATEGY = file_copy`));
   const url = await urlOf(name);
   const connection = openDatabase(url, { log: jsonLog("error"), ...options });
   return {

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { until } from "../../tests/support/until.ts";
+import { jsonLog } from "../kernel/log.ts";
+import { waitingWork, type WorkKind } from "../store/waiting-work.ts";
+import { Lookout, runJobs } from "./lookout.ts";
+
+let database: TestDatabase;
+let nothing: Readonly<Record<WorkKind, boolean>>;
+beforeAll(async () => {
+  database = await testDatabase();
+  nothing = await waitingWork(database.db);
+});
+afterAll(() => database.close());
+
+const comes = (what: () => boolean) => until(async () => what(), Boolean);
+
+/** A lookout that is told what waits, and how often it asked. */
+function toldOf(waiting: () => Partial<Record<WorkKind, boolean>>) {
+  const lines: string[] = [];
+  const seen = { asked: 0, lines };
+  const ask = async () => {
+    seen.asked++;
+    return { ...nothing, ...waiting() };
+  };
+  const log = jsonLog("debug", (line) => lines.push(line));
+  return { seen, log, lookout: new Lookout(ask, log) };
+}
+
+test("where nothing waits nothing is told, and what waits is", async () => {
+  expect(new Set(Object.values(nothing))).toEqual(new Set([false]));
+  const due = (key: string, at: number) =>
+    database.db
+      .insertInto("blobs_to_remove")
+      .values({ key, due_at: new Date(at) })
+      .execute();
+  await due("later", Date.now() + 3_600_000);
+  expect(await waitingWork(database.db)).toEqual(nothing);
+  await due("now", Date.now() - 1_000);
+  expect(await waitingWork(database.db)).toEqual({ ...nothing, remove_file_bytes: true });
+});
+
+test("one question for all of them, and only those run that have something to do", async () => {
+  const { seen, log, lookout } = toldOf(() => ({ run_videos: true }));
+  const ran: string[] = [];
+  const job = (name: string) => ({ name, everyMs: 1, run: async () => ran.push(name) });
+  const workers = runJobs(["run_videos", "run_batches", "watch_drift"].map(job), lookout, log);
+  await comes(() => ran.length >= 2);
+  await workers.stop();
+  expect(new Set(ran)).toEqual(new Set(["run_videos"]));
+  expect(seen.asked).toBeLessThanOrEqual(ran.length + 1);
+});
+
+test("a job goes on for a while once nothing tells of its work any more", async () => {
+  let asked = 0;
+  const { log, lookout } = toldOf(() => ({ run_videos: asked++ === 0 }));
+  let ran = 0;
+  const workers = runJobs([{ name: "run_videos", everyMs: 1, run: async () => ran++ }], lookout, log);
+  await comes(() => asked >= 3 && ran >= 3);
+  await workers.stop();
+});
+
+test("a run that fails is logged and tried again; stopping waits for the one under way", async () => {
+  const { seen, log, lookout } = toldOf(() => ({ run_videos: true }));
+  const gate = Promise.withResolvers<void>();
+  let runs = 0;
+  const run = async () => {
+    if (++runs === 1) throw new Error("not this time");
+    await gate.promise;
+  };
+  const workers = runJobs([{ name: "run_videos", everyMs: 1, run }], lookout, log);
+  await comes(() => runs === 2);
+  expect(seen.lines.map((line) => JSON.parse(line))).toMatchObject([{ event: "worker_failed", worker: "run_videos" }]);
+  let stopped = false;
+  const stopping = workers.stop().then(() => (stopped = true));
+  await Promise.resolve();
+  expect(stopped).toBe(false);
+  gate.resolve();
+  await stopping;
+});
+
+test("where the database does not answer, nothing runs and the log says so", async () => {
+  const { seen, log, lookout } = toldOf(() => {
+    throw new Error("away");
+  });
+  const workers = runJobs([{ name: "run_videos", everyMs: 1, run: () => Promise.reject(new Error("it ran")) }], lookout, log);
+  await comes(() => seen.lines.length > 1);
+  await workers.stop();
+  expect(new Set(seen.lines.map((line) => JSON.parse(line).worker))).toEqual(new Set(["look_for_work"]));
+});

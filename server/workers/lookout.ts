@@ -1,0 +1,91 @@
+import type { Job } from "../kernel/job.ts";
+import type { Log } from "../kernel/log.ts";
+import { isWorkKind, type WorkKind } from "../store/waiting-work.ts";
+import { every, type Worker } from "./every.ts";
+
+const LOOK_MS = 500;
+/**
+ * What a job had under way it may have to look after once more when no row tells of it: it goes on for longer than any
+ * job puts that off.
+ */
+const GOES_ON_MS = 90_000;
+
+interface Watched {
+  readonly job: Job;
+  readonly kind: WorkKind;
+  dueAt: number;
+  goesOnUntil: number;
+  running: Promise<unknown> | null;
+}
+
+/**
+ * Runs jobs again and again, `everyMs` after their last run ended, as long as there is something for them to do. Whether there
+ * is, is asked for all of them at once: a gateway where nothing waits asks its database one question instead of a dozen.
+ */
+export class Lookout {
+  private readonly watched = new Set<Watched>();
+  private looking: Promise<void> | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private readonly ask: () => Promise<Readonly<Record<WorkKind, boolean>>>;
+  private readonly log: Log;
+
+  constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, log: Log) {
+    this.ask = ask;
+    this.log = log;
+  }
+
+  watch(job: Job, kind: WorkKind): Worker {
+    const one: Watched = { job, kind, dueAt: performance.now() + job.everyMs, goesOnUntil: Number.NEGATIVE_INFINITY, running: null };
+    this.watched.add(one);
+    this.arm();
+    return {
+      stop: () => {
+        this.watched.delete(one);
+        return Promise.all([this.looking, one.running]);
+      },
+    };
+  }
+
+  private arm(): void {
+    if (this.timer !== null || this.watched.size === 0) return;
+    this.timer = setTimeout(() => {
+      this.looking = this.look()
+        .catch((error: Error) => this.log.warn("worker_failed", { worker: "look_for_work", error }))
+        .finally(() => {
+          this.timer = null;
+          this.looking = null;
+          this.arm();
+        });
+    }, LOOK_MS);
+    this.timer.unref();
+  }
+
+  private async look(): Promise<void> {
+    const now = performance.now();
+    const due = [...this.watched].filter(({ running, dueAt }) => running === null && dueAt <= now);
+    if (due.length === 0) return;
+    const waiting = await this.ask();
+    for (const one of due) {
+      if (!this.watched.has(one)) continue;
+      if (waiting[one.kind]) one.goesOnUntil = now + GOES_ON_MS;
+      if (one.goesOnUntil > now) this.run(one);
+      else one.dueAt = now + one.job.everyMs;
+    }
+  }
+
+  private run(one: Watched): void {
+    const { name, everyMs, run } = one.job;
+    one.running = run()
+      .catch((error: Error) => this.log.warn("worker_failed", { worker: name, error }))
+      .finally(() => {
+        one.running = null;
+        one.dueAt = performance.now() + everyMs;
+      });
+  }
+}
+
+/** Runs jobs until `stop`, which waits for those under way; those that the database tells of only while it does. */
+export function runJobs(jobs: readonly Job[], lookout: Lookout, log: Log): Worker {
+  const workers = jobs.map((job) => (isWorkKind(job.name) ? lookout.watch(job, job.name) : every(job.everyMs, job.name, job.run, log)));
+  return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
+}
