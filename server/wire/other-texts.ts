@@ -35,7 +35,7 @@ const PLAIN_NAME = /^[\w.$:-]{1,64}$/;
 
 type Kind = "text" | "fixed_text" | "fixed_name";
 /** `holder[key]` is the text; of a `fixed_name` it is the key itself. */
-type OtherVisitor = (holder: Record<string | number, unknown>, key: string | number, kind: Kind) => void;
+export type OtherVisitor = (holder: Record<string | number, unknown>, key: string | number, kind: Kind) => void;
 
 /** What people write has spaces between its words, which no kind, id, address or base64 has. */
 function hasWords(value: string): boolean {

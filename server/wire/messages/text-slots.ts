@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { knownMembers, otherSlots, otherTexts, visitOther, visitOthers } from "../other-texts.ts";
+import { isNoText, knownMembers, otherSlots, otherTexts, type OtherVisitor, visitOther, visitOthers } from "../other-texts.ts";
 import { addressSlots, base64Slot } from "../text-documents.ts";
 import { isTextFile } from "../text-file.ts";
 import { visitToolTexts } from "../tool-texts.ts";
@@ -58,28 +58,24 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
       IN_OUTPUT,
       otherSlots(others, "user", () => touch("output_config")),
     );
-  const walk = (holder: JsonObject, name: string, role: Role, member: string) => {
+  const walk = (holder: JsonObject, name: string, role: Role, found: Found) => {
     const value = holder[name];
-    const changed = () => touch(member);
     const from = slots.length;
-    if (typeof value === "string") slots.push(textMember(holder, name, role, changed));
-    else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, { slots, others });
+    if (typeof value === "string") slots.push(textMember(holder, name, role, found.changed));
+    else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, found);
     for (let at = from; at < slots.length; at++) slots[at] = ownedBy(holder, slots[at] as TextSlot);
   };
   visitToolTexts(body.tools, (holder) =>
     slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))),
   );
-  walk(body, "system", "system", "system");
+  walk(body, "system", "system", new Found(slots, others, () => touch("system")));
   if (Array.isArray(body.messages)) {
+    const found = new Found(slots, others, () => touch("messages"));
     for (const message of body.messages) {
       if (!isObject(message)) continue;
       const role = message.role === "assistant" || message.role === "system" ? message.role : "user";
-      walk(message, "content", role, "messages");
-      visitOthers(
-        message,
-        IN_MESSAGE,
-        otherSlots(others, role, () => touch("messages")),
-      );
+      walk(message, "content", role, found);
+      visitOthers(message, IN_MESSAGE, found.other(role));
     }
   }
   return [...others, ...slots];
@@ -99,25 +95,38 @@ function textMember(holder: JsonObject | JsonValue[], name: string | number, rol
   });
 }
 
-/** What is found in blocks, and apart from it what the format does not know. */
-interface Found {
+/** What is found below one member, and apart from it what the format does not know. */
+class Found {
   readonly slots: TextSlot[];
-  readonly others: TextSlot[];
+  readonly changed: () => void;
+  private readonly others: TextSlot[];
+  private readonly visitors = new Map<Role, OtherVisitor>();
+
+  constructor(slots: TextSlot[], others: TextSlot[], changed: () => void) {
+    this.slots = slots;
+    this.others = others;
+    this.changed = changed;
+  }
+
+  /** Takes what the format does not know. */
+  other(role: Role): OtherVisitor {
+    let visit = this.visitors.get(role);
+    if (visit === undefined) this.visitors.set(role, (visit = otherSlots(this.others, role, this.changed)));
+    return visit;
+  }
 }
 
 /** `title`: what the block around it is called. */
-function blockSlots(block: JsonObject, role: Role, changed: () => void, found: Found, title: string | null = null): void {
+function blockSlots(block: JsonObject, role: Role, found: Found, title: string | null = null): void {
   const { type } = block;
-  const { slots } = found;
-  const others = (except: ReadonlySet<string> | null) => visitOthers(block, except, otherSlots(found.others, role, changed));
-  if (WORDLESS.has(type)) return others(null);
+  const { slots, changed } = found;
+  if (WORDLESS.has(type)) return visitOthers(block, null, found.other(role));
   if (BRINGING_TOOLS.has(type)) {
     visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
-    return others(IN_ADDITION);
-  }
-  if (type === "thinking") {
+    visitOthers(block, IN_ADDITION, found.other(role));
+  } else if (type === "thinking") {
     if (typeof block.thinking === "string") slots.push(thought(block, role, changed));
-    others(IN_THOUGHT);
+    visitOthers(block, IN_THOUGHT, found.other(role));
   } else if (CALLS.has(type)) {
     slots.push(
       new Place(role, "arguments", JSON.stringify(block.input ?? {}), (text) => {
@@ -125,9 +134,9 @@ function blockSlots(block: JsonObject, role: Role, changed: () => void, found: F
         changed();
       }),
     );
-    others(IN_CALL);
+    visitOthers(block, IN_CALL, found.other(role));
   } else {
-    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, changed, found, title);
+    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, found, title);
   }
 }
 
@@ -142,25 +151,29 @@ function thought(block: JsonObject, role: Role, changed: () => void): TextSlot {
   });
 }
 
-function proseSlots(holder: JsonObject, role: Role, changed: () => void, found: Found, title: string | null): void {
-  const { slots } = found;
-  const mediaType = typeof holder.media_type === "string" ? holder.media_type : "";
-  const other = otherSlots(found.others, role, changed);
-  for (const [name, value] of Object.entries(holder)) {
-    if (name === "cache_control") visitOther(holder, name, name, other);
+function proseSlots(holder: JsonObject, role: Role, found: Found, title: string | null): void {
+  const { slots, changed } = found;
+  for (const name in holder) {
+    const value = holder[name] as JsonValue;
+    if (name === "cache_control") visitOther(holder, name, name, found.other(role));
     else if (typeof value === "string") {
-      if (name === "data" && holder.type === "base64" && isTextFile(mediaType, title)) slots.push(base64Slot(holder, name, role, changed));
+      if (name === "data" && holder.type === "base64" && isTextFile(mediaTypeOf(holder), title))
+        slots.push(base64Slot(holder, name, role, changed));
       if (name === "url" && holder.type === "url") slots.push(...addressSlots(holder, name, title, role, changed));
       if (isProse(holder, name)) slots.push(textMember(holder, name, role, changed));
-      else visitOther(holder, name, name, other);
+      else if (!isNoText(name, value)) visitOther(holder, name, name, found.other(role));
     } else if (Array.isArray(value)) {
       for (const [at, inner] of value.entries()) {
-        if (isObject(inner)) blockSlots(inner, role, changed, found);
+        if (isObject(inner)) blockSlots(inner, role, found);
         else if (typeof inner === "string" && PROSE.has(name)) slots.push(textMember(value, at, role, changed));
-        else visitOther(value, at, name, other);
+        else visitOther(value, at, name, found.other(role));
       }
     } else if (isObject(value)) {
-      blockSlots(value, role, changed, found, typeof holder.title === "string" ? holder.title : null);
+      blockSlots(value, role, found, typeof holder.title === "string" ? holder.title : null);
     }
   }
+}
+
+function mediaTypeOf(holder: JsonObject): string {
+  return typeof holder.media_type === "string" ? holder.media_type : "";
 }
