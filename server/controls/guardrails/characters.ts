@@ -1,14 +1,15 @@
+import { unitsOf } from "./code-units.ts";
+
 /**
  * Letters of the scripts that put spaces between words. Letters of the others (Han, Kana, Hangul, Thai and so on) may
  * stand against a number or an address without being part of it.
  */
 export const SPACED_LETTERS = "A-Za-z\\u00AA\\u00B5\\u00BA\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u052F\\u1E00-\\u1FFF";
 
-const WORD = new RegExp(`[${SPACED_LETTERS}0-9_]`);
 const WORDS_END = 0x2000;
 
 /** 1 for each character below 0x2000 that is part of a word; none behind it is. */
-export const IS_WORD = Uint8Array.from({ length: WORDS_END }, (_, code) => (WORD.test(String.fromCharCode(code)) ? 1 : 0));
+export const IS_WORD = unitsOf(`${SPACED_LETTERS}0-9_`, WORDS_END);
 
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
@@ -24,8 +25,7 @@ export function isDigitAt(text: string, at: number): boolean {
   return isDigit(text.charCodeAt(at));
 }
 
-const SPACE = /\s/;
-const IS_SPACE = Uint8Array.from({ length: 65_536 }, (_, code) => (SPACE.test(String.fromCharCode(code)) ? 1 : 0));
+const IS_SPACE = unitsOf("\\s");
 
 /** Where the word at the end of `text` starts, or `least` where it starts before that: what has no white space in it. */
 export function lastWordFrom(text: string, least: number): number {

@@ -1,3 +1,5 @@
+import { unitsOf } from "./code-units.ts";
+
 /**
  * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
  * their ASCII forms, invisible characters taken out, so that none of them hides a value. Offsets map back exactly.
@@ -28,7 +30,7 @@ const ZEROS = [
 const range = (from: number, to: number) => `${String.fromCharCode(from)}-${String.fromCharCode(to)}`;
 const DIGITS = ZEROS.map((zero) => range(zero, zero + 9)).join("");
 
-const FOLDABLE = new RegExp(`[${INVISIBLE}${SPACES}${DASHES}${DIGITS}\\u2018\\u2019\\u201C\\u201D\\uFF01-\\uFF5E]`);
+const FOLDABLE = `${INVISIBLE}${SPACES}${DASHES}${DIGITS}\\u2018\\u2019\\u201C\\u201D\\uFF01-\\uFF5E`;
 /** The first half of the pairs that are mathematical letters and digits. */
 const MATHEMATICAL = 0xd835;
 /** The first halves of the pairs that are invisible: shorthand and musical controls, tags, variation selectors. */
@@ -39,9 +41,8 @@ const TAGS = 0xdb40;
 export const TAGS_HALF = String.fromCharCode(TAGS);
 const LAST_TAGS = 0xdb43;
 const beginsPair = (code: number) => code === MATHEMATICAL || code === SHORTHAND || code === MUSICAL || (code >= TAGS && code <= LAST_TAGS);
-const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) =>
-  beginsPair(code) || FOLDABLE.test(String.fromCharCode(code)) ? 1 : 0,
-);
+const IS_FOLDABLE = unitsOf(FOLDABLE).fill(1, TAGS, LAST_TAGS + 1);
+for (const half of [MATHEMATICAL, SHORTHAND, MUSICAL]) IS_FOLDABLE[half] = 1;
 
 function isMathematical(low: number): boolean {
   return (low >= 0xdc00 && low <= 0xdea3) || (low >= 0xdfce && low <= 0xdfff);

@@ -42,18 +42,19 @@ const SIGNS = new Uint16Array(65_536);
   const letter = /[\p{L}\p{M}\p{N}_]/u;
   const unspaced = new RegExp(`[${UNSPACED}]`, "u");
   const plain = new RegExp(`[${PLAIN}]`, "u");
-  const kindOf = (code: number, character: string): number => {
-    if (isUnspaced(code)) return WIDE;
-    if (isWideMark(code)) return SIGN;
-    if (code >= SIMPLE && (code < PUNCTUATION.from || code >= PUNCTUATION.to)) return UNKNOWN;
+  const kindOf = (character: string): number => {
     if (space.test(character)) return SPACE;
     if (!letter.test(character) || unspaced.test(character)) return SIGN;
     return plain.test(character) ? LETTER : STRANGE;
   };
-  for (let code = 0; code < SIGNS.length; code++) {
+  for (let code = 0; code < PUNCTUATION.to; code = code + 1 === SIMPLE ? PUNCTUATION.from : code + 1) {
     const character = String.fromCharCode(code);
     const lower = code < SIMPLE && plain.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
-    SIGNS[code] = (kindOf(code, character) << KIND_SHIFT) | lower;
+    SIGNS[code] = (kindOf(character) << KIND_SHIFT) | lower;
+  }
+  for (let code = PUNCTUATION.to; code < SIGNS.length; code++) {
+    const kind = isUnspaced(code) ? WIDE : isWideMark(code) ? SIGN : UNKNOWN;
+    SIGNS[code] = kind << KIND_SHIFT;
   }
 }
 
