@@ -74,6 +74,9 @@ async function groupSteps(
   const groupId = current.names.idOf("resource_groups", group);
   const about = `resource_groups "${group}"`;
   const steps: DocumentStep[] = [];
+  let models: Promise<ConfigEntry[]> | null = null;
+  const modelsThere = () =>
+    (models ??= groupId === undefined ? Promise.resolve([]) : api.all(`/v1/admin/resource-groups/${groupId}/llm-models`, "llm_models"));
   const add = async (
     label: string,
     tail: (names: Names) => string,
@@ -112,7 +115,7 @@ async function groupSteps(
             one,
             after,
           );
-        else if (of === "llms" && member === "portal_visible") steps.push(await visibility(about, group, item, after, current, api));
+        else if (of === "llms" && member === "portal_visible") steps.push(visibility(group, item, after, await modelsThere(), api));
         else wrong.push(`${about}: ${of} "${item}" ${member} is not known here`);
       }
     }
@@ -120,20 +123,10 @@ async function groupSteps(
   return steps;
 }
 
-async function visibility(
-  about: string,
-  group: string,
-  model: string,
-  after: ConfigValue,
-  current: Current,
-  api: ConfigApi,
-): Promise<DocumentStep> {
-  const groupId = current.names.idOf("resource_groups", group);
-  const models = groupId === undefined ? [] : await api.all(`/v1/admin/resource-groups/${groupId}/llm-models`, "llm_models");
-  const before = models.find(({ name }) => name === model)?.["portal_visible"] ?? null;
+function visibility(group: string, model: string, after: ConfigValue, there: readonly ConfigEntry[], api: ConfigApi): DocumentStep {
   return {
-    about: `${about}: llms "${model}" portal_visible`,
-    before,
+    about: `resource_groups "${group}": llms "${model}" portal_visible`,
+    before: there.find(({ name }) => name === model)?.["portal_visible"] ?? null,
     after,
     send: (names) =>
       api.ask(

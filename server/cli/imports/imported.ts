@@ -1,4 +1,4 @@
-import type { ConfigEntry, ConfigValue } from "../configuration/value.ts";
+import { type ConfigEntry, type ConfigValue, isConfigEntry } from "../configuration/value.ts";
 
 /** What an import makes of another gateway's configuration, before it is written as a file of ours. */
 export class Imported {
@@ -32,6 +32,13 @@ export class Imported {
   add(section: string, name: string, entry: ConfigEntry): void {
     const all = this.sections.get(section) ?? new Map<string, ConfigEntry>();
     this.sections.set(section, all.set(name, entry));
+  }
+
+  /** A model of `group` that its routing group is asked for: the portal offers nobody the member itself. */
+  addMember(group: string, name: string, entry: ConfigEntry): void {
+    this.add("llms", name, entry);
+    const { llms, ...own } = this.find("resource_groups", group) ?? { name: group };
+    this.add("resource_groups", group, { ...own, llms: { ...(isConfigEntry(llms) ? llms : {}), [name]: { portal_visible: false } } });
   }
 
   find(section: string, name: string): ConfigEntry | undefined {

@@ -111,8 +111,13 @@ test("numbers that are text, aliases and rates that stand in several records", a
 ${model("gpt-4", "model: openai/gpt-4")}${model("gpt-4o", "model: openai/gpt-4o, rpm: 5")}${model("o1", "model: openai/o1")}router_settings: { num_retries: "4", timeout: soon, model_group_alias: { gpt-4: gpt-4o, fast: gpt-4o }, fallbacks: [{ o1: [fast] }] }
 litellm_settings: { max_budget: "12.5", budget_duration: 30d }
 `);
+  const hidden = { portal_visible: false };
   expect(into.all("resource_groups")).toEqual([
-    { name: "moved", llm_global_limits: { budget: { monthly_limit_usd: 12.5, hard_stop: true } } },
+    {
+      name: "moved",
+      llm_global_limits: { budget: { monthly_limit_usd: 12.5, hard_stop: true } },
+      llms: { "o1 at openai": hidden, "o1 falls back to gpt-4o": hidden, "fast at openai": hidden },
+    },
   ]);
   expect(of("routing_groups", "name")).toEqual(["o1", "fast"]);
   expect(of("routing_groups", "num_retries")).toEqual([4, 4]);

@@ -177,12 +177,16 @@ function addRoutingGroup(
   for (const [at, one] of deployments.entries()) {
     const own = into.freeName("llms", `${name} at ${one.provider}`);
     const weight = weights[at] ?? null;
-    into.add("llms", own, { ...modelOf(own, one, group), routing_group_id: id, ...(weight === null ? {} : { routing_weight: weight }) });
+    into.addMember(group, own, {
+      ...modelOf(own, one, group),
+      routing_group_id: id,
+      ...(weight === null ? {} : { routing_weight: weight }),
+    });
   }
   // Asked only when no other can be.
   for (const one of spares) {
     const own = into.freeName("llms", `${name} falls back to ${one.publicName}`);
-    into.add("llms", own, { ...modelOf(own, one, group), routing_group_id: id, routing_weight: 0 });
+    into.addMember(group, own, { ...modelOf(own, one, group), routing_group_id: id, routing_weight: 0 });
   }
 }
 

@@ -143,7 +143,7 @@ function addTarget(
     if (member !== "model") into.note(`${label}.override_params.${member}: set it by parameter governance (docs/guides/limits.md)`);
   const own = into.freeName("llms", `${to.name} at ${key}`);
   const weight = to.isShuffled ? Math.round((typeof entry["weight"] === "number" ? entry["weight"] : 1) * 100) : count - place;
-  into.add("llms", own, {
+  into.addMember(to.group, own, {
     name: own,
     model_name: model,
     provider: key,
