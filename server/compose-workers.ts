@@ -40,7 +40,7 @@ const MINUTE_MS = 60_000;
 function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
   return [
     { name: "prune_config_changes", everyMs: HOUR_MS, run: () => pruneChanges(db) },
-    { name: "describe_rows", everyMs: 2_000, run: () => describeRows(db, new Date(clock.now())) },
+    { name: "describe_rows", everyMs: 5_000, run: () => describeRows(db, new Date(clock.now())) },
     { name: "apply_retention", everyMs: HOUR_MS, run: () => applyRetention(db, clock, log) },
     { name: "forget_signatures", everyMs: 10 * MINUTE_MS, run: () => pruneStoredSignatures(db) },
     { name: "forget_key_values", everyMs: HOUR_MS, run: () => pruneFormerValues(db, new Date(clock.now())) },
