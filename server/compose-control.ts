@@ -20,6 +20,7 @@ import { cardDiscovery } from "./services/agents/discover-card.ts";
 import { policyBench } from "./controls/semantic-policies/policy-bench.ts";
 import { searchBench } from "./services/knowledge/search-bench.ts";
 import { tryImport } from "./services/usage-import/try-import.ts";
+import { givesUpTokens } from "./services/tools/authorization/give-up-tokens.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
@@ -69,6 +70,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   // A queue of its own: whoever storms the portal's logins keeps no administrator out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const saml = samlClient();
+  const askTools = toolServerSend(upstream.outbound);
   const app = config.roles.includes("control")
     ? adminApp({
         db,
@@ -76,7 +78,8 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         clock,
         log,
         upstream,
-        toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
+        toolServers: toolServerDiscovery(askTools, config.mcpStatelessProbe, config.allowPrivateUpstreams),
+        giveUpTokens: givesUpTokens({ db, secrets, clock, send: askTools, allowPrivate: config.allowPrivateUpstreams }),
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
         gitBundles: readGitBundle,
         tryImport: tryImport({ db, secrets, clock }, usageVendors(upstream.outbound, clock)),

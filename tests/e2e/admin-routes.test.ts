@@ -140,6 +140,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{skill_id}", ids["/v1/admin/agent-skills"] ?? "")
     .replace("{version}", "1")
     .replace("{document_id}", crypto.randomUUID())
+    .replace("{account_id}", crypto.randomUUID())
     .replace("{eid}", crypto.randomUUID())
     .replace("{rid}", crypto.randomUUID())
     .replace("{run_id}", crypto.randomUUID())

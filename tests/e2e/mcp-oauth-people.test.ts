@@ -120,3 +120,40 @@ test("the portal's token is never shown to a tool server, whatever comes beside 
   expect(tools.refused).toEqual([]);
   expect((await fetch(`${broker}/authorize?connect=`)).status).toBe(401);
 });
+
+describe("an administrator", () => {
+  const accounts = async (path: string) => (await world.admin.get(`${path}/connected-accounts`)).connected_accounts as any[];
+
+  test("sees who has connected which account, and no token", async () => {
+    const ofServer = await accounts(`/v1/admin/mcp-servers/${serverId}`);
+    const [own, ...more] = await accounts(`/v1/admin/end-users/${people.ada.id}`);
+    expect(more).toEqual([]);
+    expect(own).toMatchObject({
+      mcp_server_id: serverId,
+      mcp_server_name: "people's",
+      principal_type: "user",
+      principal_id: people.ada.id,
+      principal_name: "ada",
+      issuer: at.issuer,
+      has_refresh_token: true,
+    });
+    expect(ofServer).toContainEqual(own);
+    for (const { token } of tools.callers) expect(JSON.stringify(ofServer)).not.toContain(token);
+    expect((await world.admin.request("GET", `/v1/admin/mcp-servers/mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV/connected-accounts`)).status).toBe(404);
+  });
+
+  test("ends an account: no call goes out in its name from then on, and its issuer is told", async () => {
+    expect((await call(bearer(people.ada.token))).status).toBe(200);
+    const shown = tools.callers.at(-1)?.token as string;
+    const [own] = await accounts(`/v1/admin/end-users/${people.ada.id}`);
+    const path = `/v1/admin/mcp-servers/${serverId}/connected-accounts/${own.id}`;
+    expect((await world.admin.request("DELETE", path)).status).toBe(204);
+    expect((await call(bearer(people.ada.token))).status).toBe(401);
+    expect(await accounts(`/v1/admin/end-users/${people.ada.id}`)).toEqual([]);
+    expect(at.seen.filter(({ path: asked }) => asked === "/token/revocation")).toHaveLength(1);
+    expect(await at.check(shown)).toBeNull();
+    expect((await world.admin.request("DELETE", path)).status).toBe(404);
+    const { entries } = (await world.admin.get(`/v1/admin/admin-log?resource=mcp-servers&resource_id=${serverId}`)) as any;
+    expect(entries.find(({ action }: any) => action === "end_connected_account")?.before).toMatchObject({ principal_id: people.ada.id });
+  });
+});

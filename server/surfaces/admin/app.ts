@@ -40,6 +40,8 @@ export interface AdminDeps {
   readonly adminPublicUrl?: string | undefined;
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
+  /** By nobody when left out. */
+  readonly giveUpTokens?: AdminServices["giveUpTokens"] | undefined;
   readonly agentCards?: AdminServices["agentCards"] | undefined;
   readonly tryScript?: AdminServices["tryScript"] | undefined;
   readonly gitBundles?: AdminServices["gitBundles"] | undefined;
@@ -136,6 +138,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     welcome: deps.welcome ?? (async () => false),
     upstream: deps.upstream,
     toolServers: deps.toolServers,
+    giveUpTokens: deps.giveUpTokens ?? (async () => undefined),
     agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here.", signature: null })),
     tryScript: deps.tryScript ?? scriptTrial(null),
     gitBundles: deps.gitBundles ?? (async () => ({ field: "file", message: "is a Git bundle, which is not read here" })),

@@ -15,6 +15,7 @@ import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { complianceOperations } from "./compliance.ts";
 import { dataErasureOperations } from "./data-erasure.ts";
+import { connectedAccountOperations } from "./connected-accounts.ts";
 import { discoveryOperations } from "./discovery.ts";
 import { driftOperations } from "./drift.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
@@ -74,6 +75,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...groupModelOperations,
   ...mcpServerOperations,
   ...mcpOAuthClientOperations,
+  ...connectedAccountOperations,
   ...serverConfigOperations,
   ...virtualServerOperations,
   ...agentOperations,

@@ -11,6 +11,7 @@ import type { SearchBench } from "../../services/knowledge/search-bench.ts";
 import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { probe } from "../../services/models/probe.ts";
 import type { TryImport } from "../../services/usage-import/try-import.ts";
+import type { GiveUpTokens } from "../../services/tools/authorization/give-up-tokens.ts";
 import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
 
@@ -36,6 +37,8 @@ export interface AdminServices {
   readonly upstream: Parameters<typeof probe>[1];
   /** The way to tool servers, for what they are and offer. */
   readonly toolServers: ToolServerDiscovery;
+  /** Tells an issuer that tokens are given up. */
+  readonly giveUpTokens: GiveUpTokens;
   /** Looks for agents' cards. */
   readonly agentCards: CardDiscovery;
   /** Reads repositories that are sent as one file; a reason where it is none, or cannot be read. */

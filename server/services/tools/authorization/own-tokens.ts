@@ -1,5 +1,5 @@
 import { findOAuthServer } from "../../../directory/tools/oauth-servers.ts";
-import { dropTokens, issuerWithTokens, listTokens, type StoredTokens, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
+import { dropTokens, issuerWithTokens, listTokens, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { isUuid } from "../../../kernel/ids.ts";
 import { endGrant } from "../../../directory/tools/oauth-grants.ts";
@@ -11,9 +11,7 @@ import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { looksLikeAccessToken, looksLikeRefreshToken, readAccessToken, readRefreshToken } from "../../../road/admission/gateway-tokens.ts";
 import { forwardedAnswer, forwardForm } from "./forward-form.ts";
 import { principalOfIdentity } from "./principal.ts";
-import { authorizationServer } from "./protected-servers.ts";
-import { revokeTokens } from "./token-endpoint.ts";
-import { clientOfTokens } from "./upstream-clients.ts";
+import { giveUpTokens } from "./give-up-tokens.ts";
 
 /** Where somebody's account is. */
 export interface TokenAccount {
@@ -55,7 +53,7 @@ export async function deleteOwnToken(
     : null;
   if (dropped === null) return refuse("not_found", "There are no such tokens.");
   clearAuthorization(parts.memory, account.tenantId, tokenRef(principalOfIdentity(call.identity), account.id));
-  if (dropped.tokens !== null) await giveUp(parts, account, dropped.tokens);
+  if (dropped.tokens !== null) await giveUpTokens(parts, account, dropped.tokens);
   return { kind: "json", status: 204, body: null };
 }
 
@@ -81,17 +79,6 @@ export async function revokeToken(
   if (claims === null || claims.serverId !== broker.id) return done;
   const ended = await endGrant(parts, broker.tenantId, claims.grantId);
   if (ended !== null) clearAuthorization(parts.memory, broker.tenantId, ended.ref);
-  if (ended?.dropped != null) await giveUp(parts, broker, ended.dropped);
+  if (ended?.dropped != null) await giveUpTokens(parts, broker, ended.dropped);
   return done;
-}
-
-/** Tokens and the client they were given to are shown to their own issuer, through whichever broker they are given up. */
-async function giveUp(
-  parts: AuthorizationParts,
-  { tenantId, id }: Pick<TokenAccount, "tenantId" | "id">,
-  tokens: StoredTokens,
-): Promise<void> {
-  const client = await clientOfTokens(parts, tenantId, id, tokens);
-  const at = client === null ? null : await authorizationServer(parts, tokens.issuer);
-  if (client !== null && at !== null && !isRefusal(at)) await revokeTokens(parts.send, at, client, tokens);
 }

@@ -23,6 +23,7 @@ import { GroupPanels } from "../records/group-panels.tsx";
 import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
 import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
+import { ConnectedAccounts } from "../tools/connected-accounts.tsx";
 import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { RecordForm } from "../records/record-form.tsx";
@@ -30,6 +31,8 @@ import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { RecordValue } from "../records/record-value.tsx";
 import { type ApiRecord, askRecords, documentQuery, shownName, recordQuery, recordsKey } from "../records/records-client.ts";
+
+const ACCOUNT = "/v1/admin/mcp-servers/{id}/connected-accounts/{account_id}";
 
 export function RecordPage(): ReactNode {
   const { kind: slug, id = "" } = useParams({ strict: false });
@@ -76,6 +79,9 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.slug === "scim-tokens" && <DirectoryAddress />}
           {kind.slug === "tool-servers" && (
             <DefinitionDriftPanel id={id} mayAccept={isAllowed(api.data, "POST", `${one}/accept-definitions`, user)} />
+          )}
+          {(kind.slug === "tool-servers" || kind.slug === "people") && isAllowed(api.data, "GET", `${one}/connected-accounts`, user) && (
+            <ConnectedAccounts of={{ kind: kind.slug, id }} mayEnd={isAllowed(api.data, "DELETE", ACCOUNT, user)} />
           )}
           {kind.documents?.map((about) => (
             <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { pageQuery, recordId, timestamp } from "./conventions.ts";
+
+/** An account of somebody's at a tool server, as far as anybody may see it: its tokens are shown to nobody. */
+export const connectedAccount = z
+  .strictObject({
+    id: recordId,
+    mcp_server_id: z.string(),
+    mcp_server_name: z.string(),
+    principal_type: z.enum(["user", "api_key"]).describe("whose it is: a person's, or that of a key that belongs to nobody"),
+    principal_id: z.string(),
+    principal_name: z.string().nullable().describe("username, or name of the key; null of one that is gone"),
+    issuer: z.string().describe("the authorization server"),
+    client_id: z.string().describe("what the gateway is there"),
+    scopes: z.array(z.string()),
+    has_refresh_token: z.boolean().describe("whether it is renewed without its owner"),
+    expires_at: timestamp.nullable().describe("of the access token; null when the issuer did not say"),
+    created_at: timestamp.describe("when it was connected"),
+    updated_at: timestamp.describe("when its tokens were renewed last"),
+  })
+  .meta({ id: "ConnectedAccount" });
+
+export const connectedAccountQuery = z.strictObject({ ...pageQuery.shape, end_user_id: recordId.optional() });
+
+export type ConnectedAccount = z.output<typeof connectedAccount>;

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  type AuthorizationServerFixture,
+  type ProtectedServerFixture,
+  startAuthorizationServer,
+  startProtectedServer,
+} from "../support/authorization-server.ts";
+import { ScriptedBrowser } from "../support/browser.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { grant } from "../e2e/mcp-harness.ts";
+import { begunAt } from "../e2e/oauth-harness.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+const tenant = { tenant_id: "default" };
+let world: BrowserWorld;
+let at: AuthorizationServerFixture;
+let tools: ProtectedServerFixture;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  tools = startProtectedServer("stateless", () => at);
+  at = await startAuthorizationServer({ resources: () => [`${tools.baseUrl}/mcp`] });
+});
+afterAll(async () => {
+  await at?.stop();
+  await tools?.stop();
+  await world?.end();
+});
+
+async function connectedByThePortal(serverId: string): Promise<void> {
+  const { broker } = await begunAt(world.gateway.runtimeUrl, serverId, world.apiKey);
+  const signedIn = await fetch(`${world.gateway.runtimeUrl}/v1/portal/auth/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(world.person),
+  });
+  const { access_token: token } = (await signedIn.json()) as any;
+  const began = await fetch(`${broker}/authorize?connect=`, { headers: { authorization: `Bearer ${token}`, accept: "application/json" } });
+  const browser = new ScriptedBrowser("somebody at the issuer");
+  browser.take(began.headers.getSetCookie(), broker);
+  expect((await browser.walk(((await began.json()) as any).authorize_url)).page).toContain("is connected");
+}
+
+withBrowser("an administrator sees the accounts that are connected, at the server and at the person, and ends one", async () => {
+  const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups?tenant_id=default");
+  const server = { ...tenant, name: "calendars", base_url: tools.baseUrl, auth_type: "oauth" };
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", server);
+  await grant(world.admin, "calendars", id, [groups[0].id]);
+  await connectedByThePortal(id);
+  const { users } = await world.admin.get("/v1/admin/end-users?tenant_id=default");
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const panel = page.locator("section", { has: page.getByRole("heading", { name: "Connected accounts" }) });
+  await page.goto(`${world.console}/manage/people/${users[0].id}`);
+  await panel.getByText("renewed without its owner").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  await panel.getByRole("link", { name: "calendars" }).click();
+  await panel.getByText(world.person.username, { exact: true }).waitFor();
+  await panel.getByRole("button", { name: "End" }).click();
+  const dialog = page.getByRole("dialog", { name: `End the account of ${world.person.username} at calendars?` });
+  await dialog.getByRole("button", { name: "End it" }).click();
+  await panel.getByText("No account is connected.").waitFor();
+  expect(at.seen.map(({ path }) => path)).toContain("/token/revocation");
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
