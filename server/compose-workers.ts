@@ -23,11 +23,13 @@ import type { Database } from "./store/database.ts";
 import { pruneStoredSignatures } from "./store/stored-signatures.ts";
 import { pruneSignOnSessions } from "./store/sign-on-sessions.ts";
 import { prunePageSessions } from "./store/page-sessions.ts";
-import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { describeRows } from "./store/row-blocks.ts";
 import { pruneProcessMessages } from "./store/process-messages.ts";
 import { forgetSessions } from "./store/tool-sessions.ts";
 import { KnowledgeSignIndexes } from "./store/knowledge-sign-indexes.ts";
+import { orphanAccounts } from "./services/tools/authorization/end-orphan-accounts.ts";
+import { givesUpTokens } from "./services/tools/authorization/give-up-tokens.ts";
+import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { type Lookout, runJobs } from "./workers/lookout.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
@@ -48,7 +50,6 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "expire_approvals", everyMs: 5_000, run: () => expireApprovalRows(db) },
     { name: "forget_page_sessions", everyMs: HOUR_MS, run: () => prunePageSessions(db, new Date(clock.now())) },
     { name: "forget_sign_on_sessions", everyMs: HOUR_MS, run: () => pruneSignOnSessions(db, new Date(clock.now())) },
-    { name: "prune_oauth_tokens", everyMs: HOUR_MS, run: () => pruneOrphanTokens(db) },
     { name: "forget_discovery_events", everyMs: HOUR_MS, run: () => pruneSeenEvents(db, new Date(clock.now())) },
     { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => pruneProcessMessages(db) },
     { name: "forget_tool_sessions", everyMs: 5 * MINUTE_MS, run: () => forgetSessions(db) },
@@ -68,7 +69,7 @@ interface WorkerParts {
 
 /** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
 export function openWorkers(
-  { roles, learning, judgeModel }: Configuration,
+  { roles, learning, judgeModel, allowPrivateUpstreams: allowPrivate }: Configuration,
   { db, secrets, clock, log, targets, signingKey, lookout, upstream }: WorkerParts,
 ) {
   const signAdminLog = async () => {
@@ -87,10 +88,15 @@ export function openWorkers(
   const watching: Job = { name: "watch_drift", everyMs: DRIFT_WATCHED_MS, run: () => drift.run() };
   const signIndexes = new KnowledgeSignIndexes(db, log);
   const indexing: Job = { name: "index_knowledge", everyMs: 5 * MINUTE_MS, run: () => signIndexes.keep() };
-  const fleetWide = [watching, importing, indexing, ...workerJobs(db, clock, log)];
+  const accounts = orphanAccounts(
+    { db, secrets },
+    givesUpTokens({ db, secrets, clock, send: toolServerSend(upstream.outbound), allowPrivate }),
+  );
+  const fleetWide = [watching, importing, indexing, accounts.job, ...workerJobs(db, clock, log)];
   const workers = runJobs([...signing, ...(roles.includes("worker") ? fleetWide : [])], lookout, log);
   return {
     async close(): Promise<void> {
+      accounts.stop();
       await signIndexes.stop();
       await workers.stop();
       if (signs) await signAdminLog();

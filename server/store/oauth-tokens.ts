@@ -88,15 +88,18 @@ export async function removeToken(trx: Trx, tenantId: string, id: string): Promi
   await trx.deleteFrom("oauth_tokens").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
 }
 
-/** Tokens of whoever is gone for good: a revoked key, a person who is no more. */
-export async function pruneOrphanTokens(db: Database): Promise<void> {
+/** Deletes the tokens of whoever is gone for good, a revoked key or a person who is no more, and returns what was there. */
+export async function pruneOrphanTokens(db: Database): Promise<OAuthTokenRow[]> {
   // Apart, so that each is one look at all who could hold one, and not one for each token.
-  await sql`DELETE FROM oauth_tokens t WHERE t.principal_type = 'user' AND NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id)`.execute(
-    db,
-  );
-  await sql`DELETE FROM oauth_tokens t WHERE t.principal_type <> 'user' AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id::text = t.principal_id AND k.revoked_at IS NULL)`.execute(
-    db,
-  );
+  const { rows: ofPeople } =
+    await sql<OAuthTokenRow>`DELETE FROM oauth_tokens t WHERE t.principal_type = 'user' AND NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id) RETURNING t.*`.execute(
+      db,
+    );
+  const { rows: ofKeys } =
+    await sql<OAuthTokenRow>`DELETE FROM oauth_tokens t WHERE t.principal_type <> 'user' AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id::text = t.principal_id AND k.revoked_at IS NULL) RETURNING t.*`.execute(
+      db,
+    );
+  return [...ofPeople, ...ofKeys];
 }
 
 function ofPrincipal(db: Database, { tenantId, type, id }: OAuthPrincipal) {

@@ -8,6 +8,7 @@ import {
   issuersOf,
   lockedToken,
   newestToken,
+  pruneOrphanTokens,
   type OAuthPrincipal,
   type OAuthTokenRow,
   putToken,
@@ -273,4 +274,19 @@ export async function dropTokens(
 export async function dropLockedTokens({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens | null> {
   await removeToken(trx, row.tenant_id, row.id);
   return opened(secrets, row, []);
+}
+
+/** Tokens that were given up, and the server they were for. */
+export interface OrphanTokens {
+  readonly tenantId: string;
+  readonly serverId: string;
+  readonly tokens: StoredTokens;
+}
+
+/** Deletes the tokens of whoever is gone for good; those that can be opened are given back, so that they can be revoked at their issuer. */
+export async function dropOrphanTokens({ db, secrets }: Pick<Parts, "db" | "secrets">): Promise<OrphanTokens[]> {
+  return (await pruneOrphanTokens(db)).flatMap((row) => {
+    const tokens = opened(secrets, row, []);
+    return tokens === null ? [] : [{ tenantId: row.tenant_id, serverId: row.mcp_server_id, tokens }];
+  });
 }

@@ -1,0 +1,31 @@
+import { dropOrphanTokens } from "../../../directory/tools/oauth-tokens.ts";
+import type { Directory } from "../../../directory/writes/write.ts";
+import type { Job } from "../../../kernel/job.ts";
+import type { GiveUpTokens } from "./give-up-tokens.ts";
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Ends the accounts of people who are deleted and of keys that are revoked, and tells their issuers, as far as they listen. `stop`
+ * waits for none of them.
+ */
+export function orphanAccounts(parts: Pick<Directory, "db" | "secrets">, giveUp: GiveUpTokens): { readonly job: Job; stop(): void } {
+  const stopping = Promise.withResolvers<void>();
+  let isStopped = false;
+  return {
+    job: {
+      name: "end_orphan_accounts",
+      everyMs: HOUR_MS,
+      async run() {
+        for (const { tenantId, serverId, tokens } of await dropOrphanTokens(parts)) {
+          if (isStopped) return;
+          await Promise.race([giveUp({ tenantId, id: serverId }, tokens), stopping.promise]);
+        }
+      },
+    },
+    stop() {
+      isStopped = true;
+      stopping.resolve();
+    },
+  };
+}
