@@ -1,38 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { addNotesServer, NOTES_TERMS } from "../../../tests/support/notes-server.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import { dropTokens, findTokens, storeTokens, listTokens, type Principal, renewTokens, type StoredTokens } from "./oauth-tokens.ts";
 
 const principal: Principal = { tenantId: "t", type: "user", id: "ada" };
-const terms = {
-  serverId: "notes",
-  issuer: "https://issuer.example",
-  clientId: "c",
-  redirectUri: "https://gw.example/callback",
-  resource: "https://notes.example",
-};
 const given = { accessToken: "at", refreshToken: "rt", scopes: [], expiresAt: null };
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await testDatabase();
-  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);
-  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) VALUES ('notes', 't', 'notes', 'https://notes.example', '/mcp')`.execute(
-    database.db,
-  );
+  await addNotesServer(database);
 });
 afterAll(() => database.close());
 
 test("tokens that were stored under another key are none: they can be taken away, and connected anew", async () => {
   const under = (key: number) => ({ db: database.db, clock: systemClock(), secrets: secretBox(Buffer.alloc(32, key)) });
-  const id = await storeTokens(under(1), principal, terms, given);
+  const id = await storeTokens(under(1), principal, NOTES_TERMS, given);
   expect(await findTokens(under(1), principal, "notes")).toMatchObject({ accessToken: "at", refreshToken: "rt" });
   expect(await findTokens(under(2), principal, "notes")).toBeNull();
-  expect(await dropTokens(under(2), principal, "notes", terms.issuer, id)).toEqual({ tokens: null });
-  expect(await listTokens(under(2), principal, "notes", terms.issuer)).toEqual([]);
-  await storeTokens(under(2), principal, terms, given);
+  expect(await dropTokens(under(2), principal, "notes", NOTES_TERMS.issuer, id)).toEqual({ tokens: null });
+  expect(await listTokens(under(2), principal, "notes", NOTES_TERMS.issuer)).toEqual([]);
+  await storeTokens(under(2), principal, NOTES_TERMS, given);
   expect(await findTokens(under(2), principal, "notes")).toMatchObject({ accessToken: "at" });
 });
 
@@ -41,7 +32,7 @@ describe("a renewal", () => {
   const renewed = { ...given, accessToken: "renewed", refreshToken: null };
 
   async function connected(): Promise<StoredTokens> {
-    await storeTokens(parts(), principal, terms, given);
+    await storeTokens(parts(), principal, NOTES_TERMS, given);
     return (await findTokens(parts(), principal, "notes")) as StoredTokens;
   }
 
@@ -92,7 +83,7 @@ describe("a renewal", () => {
 
   test("does not replace what was connected anew meanwhile", async () => {
     const first = await begun(await connected());
-    await storeTokens(parts(), principal, terms, { ...given, accessToken: "anew" });
+    await storeTokens(parts(), principal, NOTES_TERMS, { ...given, accessToken: "anew" });
     first.answer("gone");
     expect(await first.result).toMatchObject({ accessToken: "anew" });
     expect(await findTokens(parts(), principal, "notes")).toMatchObject({ accessToken: "anew" });

@@ -1,34 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../../tests/support/database.ts";
+import { addNotesServer, NOTES_TERMS } from "../../../../tests/support/notes-server.ts";
 import { listTokens, type Principal, storeTokens } from "../../../directory/tools/oauth-tokens.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { secretBox } from "../../../kernel/secrets.ts";
 import { orphanAccounts } from "./end-orphan-accounts.ts";
 
 const secrets = secretBox(Buffer.alloc(32, 1));
-const terms = {
-  serverId: "notes",
-  issuer: "https://issuer.example",
-  clientId: "c",
-  redirectUri: "https://gw.example/callback",
-  resource: "https://notes.example",
-};
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await testDatabase();
-  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);
-  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) VALUES ('notes', 't', 'notes', 'https://notes.example', '/mcp')`.execute(
-    database.db,
-  );
+  await addNotesServer(database);
 });
 afterAll(() => database.close());
 
 async function connectedBy(name: string): Promise<Principal> {
   const parts = { db: database.db, clock: systemClock(), secrets };
   const principal: Principal = { tenantId: "t", type: "user", id: crypto.randomUUID() };
-  await storeTokens(parts, principal, terms, { accessToken: `of ${name}`, refreshToken: null, scopes: [], expiresAt: null });
+  await storeTokens(parts, principal, NOTES_TERMS, { accessToken: `of ${name}`, refreshToken: null, scopes: [], expiresAt: null });
   return principal;
 }
 
@@ -43,7 +34,7 @@ test("the accounts of people who are gone are ended, and their issuers told; tho
     await job.run();
     expect(told).toEqual([[{ tenantId: "t", id: "notes" }, "of somebody gone"]]);
   }
-  expect(await listTokens({ db, clock: systemClock(), secrets }, ada, "notes", terms.issuer)).toHaveLength(1);
+  expect(await listTokens({ db, clock: systemClock(), secrets }, ada, "notes", NOTES_TERMS.issuer)).toHaveLength(1);
 });
 
 test("whoever stops the gateway waits for no issuer", async () => {
