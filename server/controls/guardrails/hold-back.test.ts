@@ -156,7 +156,7 @@ function streamed(guard: TextGuard, whole: string, seed: number, most: number) {
     const size = most === 1 ? 1 : 1 + ((state >> 8) % most);
     out += stream.push(whole.slice(at, at + size));
     at += size;
-    held = Math.max(held, stream.held);
+    held = Math.max(held, stream.waiting.length);
   }
   return { out: out + stream.end(), held, findings: stream.findings, blocked: stream.blocked };
 }

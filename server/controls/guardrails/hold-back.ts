@@ -122,11 +122,6 @@ export class HoldBack {
       .map((pending) => ({ ...asFinding(pending), action: pending.action }));
   }
 
-  /** How many characters wait. */
-  get held(): number {
-    return Math.max(0, this.#base + this.#text.length - this.#position);
-  }
-
   /** What waits. */
   get waiting(): string {
     return this.#text.slice(Math.max(0, this.#position - this.#base));

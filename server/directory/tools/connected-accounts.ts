@@ -6,23 +6,18 @@ import { endUsers } from "../people/end-users.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { mcpServers } from "./mcp-servers.ts";
-import { type DroppedTokens, dropLockedTokens, type Principal, tokenRef } from "./oauth-tokens.ts";
+import { type DroppedTokens, dropLockedTokens, type Principal, tokenRef, tokenSummary } from "./oauth-tokens.ts";
 
-const read = (row: ConnectedAccountRow): ConnectedAccount => ({
-  id: row.id,
-  mcp_server_id: row.mcp_server_id,
-  mcp_server_name: row.server_name,
-  principal_type: principalType(row),
-  principal_id: row.principal_id,
-  principal_name: row.principal_name,
-  issuer: row.issuer,
-  client_id: row.client_id,
-  scopes: row.scopes,
-  has_refresh_token: row.refresh_token_sealed !== null,
-  expires_at: row.expires_at?.toISOString() ?? null,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-});
+function read(row: ConnectedAccountRow): ConnectedAccount {
+  const { resource: _resource, ...summary } = tokenSummary(row);
+  return {
+    ...summary,
+    mcp_server_name: row.server_name,
+    principal_type: principalType(row),
+    principal_id: row.principal_id,
+    principal_name: row.principal_name,
+  };
+}
 
 const principalType = ({ principal_type: type }: { readonly principal_type: string }): Principal["type"] =>
   type === "user" ? "user" : "api_key";

@@ -55,7 +55,7 @@ export interface TokenSummary {
   readonly issuer: string;
   readonly client_id: string;
   readonly resource: string;
-  readonly scopes: readonly string[];
+  readonly scopes: string[];
   readonly has_refresh_token: boolean;
   readonly expires_at: string | null;
   readonly created_at: string;
@@ -226,8 +226,11 @@ export async function issuerWithTokens({ db }: Parts, principal: Principal, serv
 }
 
 export async function listTokens({ db }: Parts, principal: Principal, serverId: string, issuer: string): Promise<TokenSummary[]> {
-  const rows = await tokensOf(db, principal, serverId, issuer);
-  return rows.map((row) => ({
+  return (await tokensOf(db, principal, serverId, issuer)).map(tokenSummary);
+}
+
+export function tokenSummary(row: OAuthTokenRow): TokenSummary {
+  return {
     id: row.id,
     mcp_server_id: row.mcp_server_id,
     issuer: row.issuer,
@@ -238,7 +241,7 @@ export async function listTokens({ db }: Parts, principal: Principal, serverId: 
     expires_at: row.expires_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
-  }));
+  };
 }
 
 /** The stored tokens, decrypted, so that they can be revoked at their issuer; null where they cannot be decrypted. */

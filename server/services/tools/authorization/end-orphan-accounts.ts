@@ -10,22 +10,16 @@ const HOUR_MS = 3_600_000;
  * waits for none of them.
  */
 export function orphanAccounts(parts: Pick<Directory, "db" | "secrets">, giveUp: GiveUpTokens): { readonly job: Job; stop(): void } {
-  const stopping = Promise.withResolvers<void>();
-  let isStopped = false;
+  const { promise: stopped, resolve } = Promise.withResolvers<"stopped">();
   return {
     job: {
       name: "end_orphan_accounts",
       everyMs: HOUR_MS,
       async run() {
-        for (const { tenantId, serverId, tokens } of await dropOrphanTokens(parts)) {
-          if (isStopped) return;
-          await Promise.race([giveUp({ tenantId, id: serverId }, tokens), stopping.promise]);
-        }
+        for (const { tenantId, serverId, tokens } of await dropOrphanTokens(parts))
+          if ((await Promise.race([stopped, giveUp({ tenantId, id: serverId }, tokens)])) === "stopped") return;
       },
     },
-    stop() {
-      isStopped = true;
-      stopping.resolve();
-    },
+    stop: () => resolve("stopped"),
   };
 }
