@@ -30,6 +30,7 @@ import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { oidcClient } from "./upstreams/identity/oidc-client.ts";
 import { samlClient } from "./upstreams/identity/saml-client.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { withSseServers } from "./upstreams/tool-servers/sse-servers.ts";
 import { every } from "./workers/every.ts";
 
 const ATTEMPTS_WRITTEN_MS = 1_000;
@@ -70,7 +71,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   // A queue of its own: whoever storms the portal's logins keeps no administrator out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const saml = samlClient();
-  const askTools = toolServerSend(upstream.outbound);
+  const askTools = withSseServers(toolServerSend(upstream.outbound));
   const app = config.roles.includes("control")
     ? adminApp({
         db,

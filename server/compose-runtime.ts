@@ -70,6 +70,7 @@ import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { askProvider } from "./upstreams/web-search/ask-provider.ts";
 import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { withSseServers } from "./upstreams/tool-servers/sse-servers.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
@@ -248,7 +249,7 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
 function toolParts(config: Configuration, { connection, upstream, log, gatewayOrigins }: RuntimeParts) {
   return {
     ...{ connection, log, gatewayOrigins },
-    send: toolServerSend(upstream.outbound),
+    send: withSseServers(toolServerSend(upstream.outbound)),
     origins: { allowed: config.allowedOrigins.toolServers, loopback: config.loopback && config.publicUrl === undefined },
     publicUrl: config.publicUrl ?? null,
     allowPrivate: config.allowPrivateUpstreams,

@@ -101,7 +101,7 @@ export function startServerOfBoth(): ToolServerFixture {
   );
 }
 
-function handshakeTools(version: string): HandshakeServer {
+export function handshakeTools(version: string): HandshakeServer {
   const server = new HandshakeServer({ name: "old-tools", version }, { instructions: "Use the old tools.", capabilities: { logging: {} } });
   server.registerTool("echo", { description: "Says it again", inputSchema: { text: z.string() } }, async ({ text }) =>
     TEXT(`old: ${text}`),

@@ -1,0 +1,45 @@
+/** What waits for a reader that does not read, in bytes, before its stream is given up: others read from the same connection. */
+const MOST_WAITING = 16 * 1024 * 1024;
+
+/** Part of what a connection brings, as a stream of its own: of one reader, who may leave at any time. */
+export class MessageStream {
+  readonly body: ReadableStream<Uint8Array>;
+  private controller!: ReadableStreamController<Uint8Array>;
+  private open = true;
+  private readonly left: () => void;
+
+  /** `left` is called once, when nothing more can be written: the stream has ended, failed, or its reader has gone. */
+  constructor(left: () => void) {
+    this.left = left;
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.controller = controller;
+        },
+        cancel: () => void this.close(),
+      },
+      { highWaterMark: MOST_WAITING, size: (frame) => frame?.byteLength ?? 0 },
+    );
+  }
+
+  push(frame: Uint8Array): void {
+    if (!this.open) return;
+    if ((this.controller.desiredSize ?? 0) <= 0) this.fail(new Error("the reader did not keep up with the tool server"));
+    else this.controller.enqueue(frame as Uint8Array<ArrayBuffer>);
+  }
+
+  end(): void {
+    if (this.close()) this.controller.close();
+  }
+
+  fail(reason: unknown): void {
+    if (this.close()) this.controller.error(reason);
+  }
+
+  private close(): boolean {
+    if (!this.open) return false;
+    this.open = false;
+    this.left();
+    return true;
+  }
+}

@@ -1,0 +1,206 @@
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { progressTokenOf } from "../../wire/mcp/progress.ts";
+import { idIn, memberText, messagesIn, readUpstreamRpc, resultText } from "../../wire/mcp/rpc.ts";
+import { frameData } from "../../wire/sse-data.ts";
+import type { FrameCutter } from "../../wire/sse-frames.ts";
+import { blanked } from "../blanked.ts";
+import { secretsOf } from "../request-secrets.ts";
+import { MessageStream } from "./message-stream.ts";
+import type { ToolServerRequest, ToolServerSend } from "./send.ts";
+
+/** How long a connection is kept in which nothing goes on: its client is asked to begin another then. */
+const IDLE_MS = 30 * 60_000;
+const EVENT_STREAM = { "content-type": "text/event-stream" };
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** An answer that is waited for. */
+interface Awaited {
+  /** The request's id as JSON. */
+  readonly id: string;
+  readonly progressToken: JsonValue | undefined;
+  readonly stream: MessageStream;
+}
+
+/** What a connection is made of once its server has said where messages are posted. */
+export interface SseParts {
+  readonly id: string;
+  readonly url: string;
+  /** Where messages are posted. */
+  readonly endpoint: string;
+  /** Of the request that opened it. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly cutter: FrameCutter;
+  readonly abort: AbortController;
+  readonly send: ToolServerSend;
+  readonly closed: (connection: SseConnection) => void;
+}
+
+/**
+ * A connection to a server of the HTTP+SSE transport (protocol version 2024-11-05): requests are posted to one address,
+ * and what answers all of them comes on one stream. Each request gets the part that is its own, as a server of the
+ * transport that followed would have answered it.
+ */
+export class SseConnection {
+  readonly parts: SseParts;
+  private readonly awaited = new Set<Awaited>();
+  private listener: MessageStream | null = null;
+  private isOpen = true;
+  private idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: SseParts) {
+    this.parts = parts;
+    this.rest();
+    void this.read();
+  }
+
+  get isIdle(): boolean {
+    return this.awaited.size === 0 && this.listener === null;
+  }
+
+  /** A request in the session of this connection. */
+  async answer(request: ToolServerRequest): Promise<Response | Refusal> {
+    switch (request.method) {
+      case "POST":
+        return this.post(request);
+      case "GET":
+        return this.listen(request);
+      case "DELETE":
+        this.close();
+        return new Response(null, { status: 204 });
+      default:
+        return new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
+    }
+  }
+
+  close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    clearTimeout(this.idle);
+    this.parts.closed(this);
+    for (const { stream } of this.awaited) stream.end();
+    this.listener?.end();
+    this.parts.abort.abort("session_over");
+  }
+
+  private async post({ headers, body = "", abort, timeoutMs }: ToolServerRequest): Promise<Response | Refusal> {
+    const { endpoint, id, send } = this.parts;
+    const message = readUpstreamRpc(body);
+    const awaited = message === null ? null : this.waitFor(message, body, abort.signal);
+    const { "mcp-session-id": _session, ...others } = headers;
+    const posted = await send({ url: endpoint, method: "POST", headers: others, body, abort, timeoutMs });
+    if (isRefusal(posted) || !posted.ok) {
+      awaited?.stream.end();
+      if (!isRefusal(posted) && posted.status === 404) this.close();
+      return posted;
+    }
+    await posted.body?.cancel().catch(() => undefined);
+    if (awaited === null) return new Response(null, { status: 202 });
+    const answer = new Response(awaited.stream.body, { headers: { ...EVENT_STREAM, "mcp-session-id": id } });
+    // The stream was opened with the credential of another request.
+    return blanked(answer, secretsOf(headers));
+  }
+
+  /** Null of what has no answer. */
+  private waitFor(message: JsonObject, text: string, signal: AbortSignal): Awaited | null {
+    const id = typeof message.method === "string" ? idIn(memberText(text, "id"), message.id) : null;
+    if (id === null) return null;
+    const hungUp = () => awaited.stream.fail(signal.reason);
+    const meta = isObject(message.params) ? message.params._meta : undefined;
+    const awaited: Awaited = {
+      id: JSON.stringify(id),
+      progressToken: isObject(meta) ? meta.progressToken : undefined,
+      stream: new MessageStream(() => {
+        signal.removeEventListener("abort", hungUp);
+        this.awaited.delete(awaited);
+        this.rest();
+      }),
+    };
+    this.awaited.add(awaited);
+    clearTimeout(this.idle);
+    if (signal.aborted) hungUp();
+    else signal.addEventListener("abort", hungUp, { once: true });
+    return awaited;
+  }
+
+  private listen({ abort: { signal } }: ToolServerRequest): Response {
+    if (this.listener !== null) return new Response(null, { status: 409 });
+    const hungUp = () => stream.end();
+    const stream = new MessageStream(() => {
+      signal.removeEventListener("abort", hungUp);
+      this.listener = null;
+      this.rest();
+    });
+    this.listener = stream;
+    clearTimeout(this.idle);
+    if (signal.aborted) hungUp();
+    else signal.addEventListener("abort", hungUp, { once: true });
+    return new Response(stream.body, { headers: EVENT_STREAM });
+  }
+
+  /** One in which nothing goes on is closed after a while. */
+  private rest(): void {
+    clearTimeout(this.idle);
+    if (!this.isOpen || !this.isIdle) return;
+    this.idle = setTimeout(() => this.close(), IDLE_MS);
+    this.idle.unref?.();
+  }
+
+  private async read(): Promise<void> {
+    const { reader, cutter } = this.parts;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        for (const frame of cutter.push(value)) this.take(frame);
+      }
+    } catch {
+      // It broke off: whoever waits sees that no answer comes.
+    }
+    this.close();
+  }
+
+  private take(frame: Uint8Array): void {
+    const data = frameData(decoder.decode(frame));
+    if (data === null) return;
+    const texts = messagesIn(data);
+    for (const text of texts) {
+      const message = readUpstreamRpc(text);
+      if (message !== null) this.pass(message, text, texts.length === 1 ? frame : encoder.encode(`data: ${text}\n\n`));
+    }
+  }
+
+  private pass(message: JsonObject, text: string, frame: Uint8Array): void {
+    if (typeof message.method !== "string") {
+      const id = JSON.stringify(idIn(memberText(text, "id"), message.id));
+      const answered = [...this.awaited].find((awaited) => awaited.id === id);
+      answered?.stream.push(frame);
+      answered?.stream.end();
+    } else if (message.method === "ping" && message.id !== undefined) this.pong(text, message.id);
+    else this.receiverOf(message)?.push(frame);
+  }
+
+  /** Nothing in this transport says which request a message belongs to. */
+  private receiverOf(message: JsonObject): MessageStream | null {
+    const awaited = [...this.awaited];
+    const token = progressTokenOf(message);
+    if (token !== undefined) return awaited.find(({ progressToken }) => progressToken === token)?.stream ?? null;
+    if (TOLD_TO_ALL.test(message.method as string)) return this.listener;
+    if (awaited.length === 1) return awaited[0]?.stream ?? null;
+    return this.listener ?? awaited.at(-1)?.stream ?? null;
+  }
+
+  private pong(text: string, id: JsonValue): void {
+    const { endpoint, headers, send } = this.parts;
+    const body = resultText(idIn(memberText(text, "id"), id), "{}");
+    const asked = { url: endpoint, method: "POST", headers, body, abort: new AbortController(), timeoutMs: PONG_MS };
+    void send(asked).then((told) => (isRefusal(told) ? undefined : told.body?.cancel().catch(() => undefined)));
+  }
+}
+
+const PONG_MS = 10_000;
+/** What no request caused. */
+const TOLD_TO_ALL = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
+import { frameData } from "../../wire/sse-data.ts";
+import { FrameCutter } from "../../wire/sse-frames.ts";
+import type { ToolServerRequest, ToolServerSend } from "./send.ts";
+import { SseConnection } from "./sse-connection.ts";
+
+/** What a server answers to `initialize` that takes no messages at the address it streams from. */
+const NOT_TAKEN = new Set([400, 404, 405]);
+const SESSION = "gatehouse-sse-";
+/** To one server with one credential. */
+const MOST_CONNECTIONS = 256;
+
+/**
+ * Lets servers that know the HTTP+SSE transport alone (protocol version 2024-11-05) be spoken to as all others. A session
+ * with one is a connection of this process: another process knows nothing of it and says so, as of any session that is over.
+ */
+export function withSseServers(send: ToolServerSend): ToolServerSend {
+  const connections = new Map<string, SseConnection>();
+  return async (request) => {
+    const session = request.headers["mcp-session-id"];
+    if (session?.startsWith(SESSION) === true) {
+      const connection = connections.get(session);
+      if (connection === undefined || connection.parts.url !== request.url) return new Response(null, { status: 404 });
+      // Those that were used last stand last.
+      connections.delete(session);
+      connections.set(session, connection);
+      return connection.answer(request);
+    }
+    const response = await send(request);
+    if (isRefusal(response) || !NOT_TAKEN.has(response.status) || !isInitialize(request)) return response;
+    const opened = await connect(request, connections, send);
+    if (opened === null) return response;
+    await response.body?.cancel().catch(() => undefined);
+    if (!(opened instanceof SseConnection)) return opened;
+    const answer = await opened.answer(request);
+    if (isRefusal(answer) || !answer.ok) opened.close();
+    return answer;
+  };
+}
+
+function isInitialize({ method, body, headers }: ToolServerRequest): boolean {
+  if (method !== "POST" || headers["mcp-session-id"] !== undefined || body?.includes('"initialize"') !== true) return false;
+  return readUpstreamRpc(body)?.method === "initialize";
+}
+
+/** Null where the server has no such stream; what it answers instead of one is to be heard where it is about the credential. */
+async function connect(
+  { url, headers, abort: asked, timeoutMs }: ToolServerRequest,
+  connections: Map<string, SseConnection>,
+  send: ToolServerSend,
+): Promise<SseConnection | Response | Refusal | null> {
+  if (!madeRoom(url, headers, connections))
+    return refuse("upstream_unreachable", "The gateway has as many connections to this tool server as it may have.");
+  const { "content-type": _type, ...others } = headers;
+  const abort = new AbortController();
+  const giveUp = () => abort.abort(asked.signal.reason);
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), timeoutMs);
+  if (asked.signal.aborted) giveUp();
+  else asked.signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    const response = await send({ url, method: "GET", headers: { ...others, accept: "text/event-stream" }, abort, timeoutMs });
+    if (isRefusal(response)) return response;
+    if (response.status === 401 || response.status === 403) return response;
+    const isStream = response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+    if (!response.ok || !isStream || response.body === null) {
+      await response.body?.cancel().catch(() => undefined);
+      return null;
+    }
+    const reader = response.body.getReader();
+    const cutter = new FrameCutter();
+    const endpoint = await endpointOf(reader, cutter, url);
+    if (isRefusal(endpoint)) {
+      abort.abort("no_endpoint");
+      return endpoint;
+    }
+    const id = SESSION + randomBytes(16).toString("hex");
+    const closed = () => connections.delete(id);
+    const connection = new SseConnection({ id, url, endpoint: endpoint.href, headers, reader, cutter, abort, send, closed });
+    connections.set(id, connection);
+    return connection;
+  } finally {
+    clearTimeout(timer);
+    asked.signal.removeEventListener("abort", giveUp);
+  }
+}
+
+/** The connection that was not used for longest makes room for another; false where all are in use. */
+function madeRoom(url: string, headers: ToolServerRequest["headers"], connections: ReadonlyMap<string, SseConnection>): boolean {
+  const there = [...connections.values()].filter(({ parts }) => parts.url === url && parts.headers.authorization === headers.authorization);
+  if (there.length < MOST_CONNECTIONS) return true;
+  const idle = there.find(({ isIdle }) => isIdle);
+  idle?.close();
+  return idle !== undefined;
+}
+
+/** Where the server wants messages posted, which its first event says. */
+async function endpointOf(reader: ReadableStreamDefaultReader<Uint8Array>, cutter: FrameCutter, url: string): Promise<URL | Refusal> {
+  const none = (reason: string) =>
+    refuse("upstream_invalid_response", "The tool server did not say where messages are posted.", { reason });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return none("its stream ended before an endpoint event");
+      for (const frame of cutter.push(value)) {
+        const text = new TextDecoder().decode(frame);
+        const data = frameData(text);
+        if (data === null) continue;
+        if (!/^event: ?endpoint\s*$/m.test(text)) return none("its first event was no endpoint event");
+        const endpoint = URL.parse(data.trim(), url);
+        // A server may not have the gateway's credential sent elsewhere.
+        return endpoint?.origin === new URL(url).origin ? endpoint : none("its endpoint is at another origin");
+      }
+    }
+  } catch {
+    return none("its stream broke off before an endpoint event");
+  }
+}
