@@ -37,6 +37,16 @@ function startBun(args, env = {}) {
   });
 }
 
+/** Does not return. */
+function becomeBun(args, env) {
+  const bun = findBun();
+  // Whoever started this process is nothing that the gateway has to end with.
+  const { GATEHOUSE_LAUNCHER_PID: _, ...all } = { ...bunEnvironment(), ...env };
+  // Node says that this is experimental, which is of no use to anybody who starts a gateway.
+  process.removeAllListeners("warning");
+  process.execve(bun, [bun, ...BUN_FLAGS, ...args], all);
+}
+
 function forwardSignals(currentChild) {
   for (const signal of SIGNALS) {
     process.on(signal, () => {
@@ -55,7 +65,9 @@ function endLike(code, signal) {
   setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
 }
 
+/** In this process's own place where Node can do that, which leaves nothing of it in memory; else beside it, as its child. */
 function runToEnd(args, env = {}) {
+  if (process.execve !== undefined) return becomeBun(args, env);
   const child = startBun(args, env);
   forwardSignals(() => child);
   child.on("error", fail);

@@ -316,3 +316,14 @@ describe("the embedded database", () => {
     expect(least.warm).toBeLessThan(MOST_WARM);
   });
 });
+
+test("where Node can give its place to another program, nothing of the launcher stays", () => {
+  const execve = "process.execve = (file, args, env) => console.log(JSON.stringify([file, args, env.GATEHOUSE_LAUNCHER_PID ?? null]))";
+  const { stdout } = spawnSync("node", [LAUNCHER, "start"], {
+    encoding: "utf8",
+    env: { ...process.env, GATEHOUSE_LAUNCHER_PID: "1", NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(execve)}"` },
+  });
+  const [file, args, launcher] = JSON.parse(stdout);
+  expect([args[0], args.at(-1), launcher]).toEqual([file, "start", null]);
+  expect(spawnSync(file, ["--version"], { encoding: "utf8" }).stdout.trim()).toBe(Bun.version);
+});
