@@ -90,15 +90,18 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
   const head: BackupHead = requireBackup(path, first.value?.head ?? {});
   await migrateTo(db, new Map(head.migrations.map(({ name, digest }) => [name, digest])));
   const held = await holdConnection(db);
+  let table: TableEntry = { entry: "table", name: "", columns: [] };
   let failed = true;
   try {
     await beginLoading(held.client);
     await withoutRules(held.client, async () => {
       await makePartitions(held.client, head.partitions);
       for await (const { head: entry, bytes } of entries) {
-        if (entry["entry"] === "table") await loadRows(held.client, entry as unknown as TableEntry, bytes);
-        else if (entry["entry"] === "table_end") {
-          await requireSame(held.client, entry as unknown as TableEndEntry);
+        if (entry["entry"] === "table") {
+          table = entry as unknown as TableEntry;
+          await loadRows(held.client, table, bytes);
+        } else if (entry["entry"] === "table_end") {
+          await requireSame(held.client, table, entry as unknown as TableEndEntry);
           told.tables++;
         } else if (entry["entry"] === "checkpoints")
           await storeHeadCheckpoints(held.db, (entry as unknown as CheckpointsEntry).checkpoints);
