@@ -5,7 +5,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { signUnsignedHeads } from "../ledger/unsigned-heads.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { holdConnection } from "../store/held-connection.ts";
-import { appliedMigrations, productRelease } from "../store/migrate.ts";
+import { appliedMigrations, hasTables, pendingMigrations, productRelease } from "../store/migrate.ts";
 import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/table-contents.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { type ArchiveWriter, writeArchive } from "./backup/write-archive.ts";
@@ -92,6 +92,8 @@ async function makeBackup(path: string, db: Database, from: BackupSource, io: Co
   let failed = true;
   try {
     await beginReading(held.client);
+    if (!(await hasTables(held.db))) throw new Error("the database has no table: did a gateway ever start on it?");
+    await pendingMigrations(held.db);
     const migrations = [...(await appliedMigrations(held.db))].map(([name, digest]) => ({ name, digest }));
     const head: BackupHead = {
       entry: "backup",

@@ -16,15 +16,14 @@ export async function serverVersion(db: Database): Promise<number> {
   return Math.floor(Number(rows[0]?.version ?? 0) / 10_000);
 }
 
-/**
- * Names of the migrations the database does not have yet. Throws `MigrationError` when it has to be brought further by an earlier
- * release.
- */
+/** Names of the migrations the database does not have yet. Throws `MigrationError` where `migrate` would. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const files = await migrationFileNames();
   const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
   if (made[0]?.there !== true) return files;
-  const applied = afterFolding(await appliedMigrations(db), await digestsOfMigrations(files));
+  const digests = await digestsOfMigrations(files);
+  const applied = afterFolding(await appliedMigrations(db), digests);
+  refuseOthers(applied, digests);
   return files.filter((name) => !applied.has(name));
 }
 
@@ -80,14 +79,10 @@ async function applyNew(db: Database, wanted: (name: string) => boolean): Promis
       );
       const recorded = await appliedMigrations(connection);
       const applied = afterFolding(recorded, digests);
-      for (const name of applied.keys()) {
-        if (!digests.has(name)) throw new MigrationError(`the database was migrated by a newer release (it has ${name})`);
-      }
+      refuseOthers(applied, digests);
       await recordFolding(connection, recorded, applied);
       for (const name of files) {
-        const known = applied.get(name);
-        if (known === digests.get(name)) continue;
-        if (known !== undefined) throw new MigrationError(`migration ${name} was changed after it was applied`);
+        if (applied.has(name)) continue;
         const text = await readFile(MIGRATIONS_DIRECTORY + name, "utf8");
         await connection.transaction().execute(async (trx) => {
           await sql.raw(text).execute(trx);
@@ -128,6 +123,17 @@ function afterFolding(recorded: Migrations, digests: Migrations): Migrations {
     for (const name of into) applied.set(name, digests.get(name) ?? "");
   }
   return applied;
+}
+
+function refuseOthers(applied: Migrations, digests: Migrations): void {
+  for (const [name, digest] of applied) {
+    if (!digests.has(name))
+      throw new MigrationError(
+        `the database was migrated by a newer release (it has ${name}): start that release, or restore the backup that was made ` +
+          "before it with this one",
+      );
+    if (digests.get(name) !== digest) throw new MigrationError(`migration ${name} was changed after it was applied`);
+  }
 }
 
 async function recordFolding(connection: Database, recorded: Migrations, applied: Migrations): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { doctorCommand } from "../../server/cli/doctor.ts";
 import { testDatabase } from "../support/database.ts";
 import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
@@ -54,6 +55,22 @@ test("what a start would refuse over permissions is wrong before it", async () =
     `${directory}/secrets is open to other users (mode 755): take their access away with chmod go= first`,
     `${directory}/secrets/jwt-secret is open to other users (mode 644): take their access away with chmod go= first`,
   ]);
+  await database.close();
+});
+
+test("a database that a newer release has migrated is wrong, as it is for a start", async () => {
+  const database = await testDatabase();
+  const known = sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_next_release.sql', '')`;
+  await known.execute(database.db);
+  const { code, findings } = await doctor({ DATABASE_URL: database.url });
+  expect(code).toBe(1);
+  expect(findings.at(-1)).toEqual({
+    state: "wrong",
+    about: "database",
+    detail:
+      "the database was migrated by a newer release (it has 9999_next_release.sql): start that release, or restore the backup that " +
+      "was made before it with this one",
+  });
   await database.close();
 });
 
