@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -9,6 +9,7 @@ import { readConfigurationFile } from "./configuration/document.ts";
 import type { DocumentStep } from "./configuration/document-step.ts";
 import { documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
+import { KeysFile } from "./configuration/keys-file.ts";
 import { planOf, type Step } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
 import { tellPlan } from "./configuration/tell-plan.ts";
@@ -69,13 +70,21 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     }
     const file = readConfigurationFile(readFileSync(path, "utf8"));
     for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
+    const isPlan = action === "plan" || values["dry-run"];
+    const keys = isPlan || values["keys-file"] === undefined ? null : new KeysFile(values["keys-file"]);
+    for await (const { name, lost } of keys?.fetchBegun(api) ?? [])
+      io.stderr(
+        lost === null
+          ? `gatehouse config: the value of api_keys "${name}", which an apply before asked for, is in the file of keys now\n`
+          : `gatehouse config: warning: an apply before asked for api_keys "${name}", and its value cannot be had any more (${lost}): ` +
+              "where the key is there, rotate it\n",
+      );
     const current = await readCurrent(api);
     const wrong: string[] = [];
     const steps = planOf(file, current, { env, prune: values.prune }, wrong);
     const documents = await documentSteps(file, current, api, env, wrong);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
-    if (action === "plan" || values["dry-run"]) return await tellPlan(steps, documents, io);
-    return await apply(steps, documents, api, current, values["keys-file"], io);
+    return isPlan ? await tellPlan(steps, documents, io) : await apply(steps, documents, api, current, keys, io);
   } catch (error) {
     io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
     return 1;
@@ -87,15 +96,15 @@ async function apply(
   documents: readonly DocumentStep[],
   api: ConfigApi,
   current: Awaited<ReturnType<typeof readCurrent>>,
-  keysFile: string | undefined,
+  keys: KeysFile | null,
   io: CommandIo,
 ): Promise<number> {
   const newKeys = steps.filter((step) => step.action === "create" && step.kind.section === "api_keys");
-  if (newKeys.length > 0 && keysFile === undefined)
+  if (newKeys.length > 0 && keys === null)
     throw new Error(
       `${newKeys.length} new API key${newKeys.length === 1 ? "" : "s"} will be shown this once: say where to with --keys-file FILE`,
     );
-  const keys = newKeys.length === 0 || keysFile === undefined ? {} : keptKeys(keysFile);
+  if (newKeys.length > 0) keys?.prepare();
   let done = 0;
   for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
   for (const step of documents) {
@@ -109,36 +118,10 @@ async function apply(
   return 0;
 
   async function one(step: Step): Promise<number> {
-    const { changed, apiKey } = await at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current));
-    if (apiKey !== null && keysFile !== undefined) {
-      keys[step.name] = apiKey;
-      // Written at once: what comes after may fail, and a key is never shown again.
-      writeKeys(keysFile, keys);
-    }
+    const { changed } = await at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current, keys));
     if (changed) await io.stdout(toldStep(step));
     return changed ? 1 : 0;
   }
-}
-
-/** Keys of an earlier file stay: they are shown nowhere else. Throws before anything is done where they could not be kept. */
-function keptKeys(path: string): Record<string, string> {
-  let kept: unknown = {};
-  try {
-    const text = readFileSync(path, "utf8");
-    if (text.trim() !== "") kept = JSON.parse(text);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw new Error(`--keys-file ${path}: ${reasonOf(error)}`, { cause: error });
-  }
-  if (typeof kept !== "object" || kept === null || Array.isArray(kept))
-    throw new Error(`--keys-file ${path}: holds something else than API keys by their names`);
-  const keys = kept as Record<string, string>;
-  writeKeys(path, keys);
-  return keys;
-}
-
-function writeKeys(path: string, keys: Readonly<Record<string, string>>): void {
-  writeFileSync(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(path, 0o600);
 }
 
 async function at<T>(about: string, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { configCommand } from "../../server/cli/config.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
@@ -115,6 +118,65 @@ test("an apply that ends in the middle is taken up by the next one, and of two a
   for (const { code, err } of both) if (code !== 0) expect(err).toContain("Was it made meanwhile");
   await config(other, ["apply", path]);
   expect(await config(other, ["plan", path])).toEqual(NOTHING);
+});
+
+/** In front of the control plane: of its answers about API keys that were made those of `lost` never arrive. */
+async function losingAnswers(lost: readonly number[]): Promise<{ url: string; end: () => Promise<void> }> {
+  let answered = 0;
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const answer = await fetch(`${world.gateway.adminUrl}${request.url}`, {
+      method: request.method ?? "GET",
+      headers: Object.entries(request.headers).filter(([name]) => name !== "host" && name !== "connection") as [string, string][],
+      ...(pieces.length === 0 ? {} : { body: Buffer.concat(pieces) }),
+    });
+    if (request.method === "POST" && request.url?.endsWith("/api-keys") && lost.includes(++answered)) {
+      // Cut off within the answer, for a request that has none of it is sent again by itself.
+      response.writeHead(answer.status, { "content-length": "1000" });
+      response.write("{", () => response.destroy());
+    } else response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, end: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
+test("a key whose value never arrived is had by the next apply, and one that cannot be had any more is named", async () => {
+  const tenant = await newTenant("half-keyed");
+  const path = await file(
+    "half-keyed.yaml",
+    `${HEAD}resource_groups: [{ name: g }]\napi_keys: [{ resource_group_id: g, name: one }, { resource_group_id: g, name: two }]\n`,
+  );
+  const control = await losingAnswers([1, 3]);
+  const keys = join(directory, "half-keyed.json");
+  const apply = async () => {
+    const told = { out: "", err: "" };
+    const io = { stdout: (text: string) => void (told.out += text), stderr: (text: string) => void (told.err += text) };
+    const args = ["apply", path, "--keys-file", keys, "--url", control.url, "--tenant", tenant];
+    return { code: await configCommand(args, { GATEHOUSE_ADMIN_PASSWORD: ADMIN_PASSWORD }, io), ...told };
+  };
+  const begun = `${keys}.unfinished`;
+  const kept = async (name = keys) => JSON.parse(await readFile(name, "utf8")) as Record<string, string>;
+
+  expect(await apply()).toMatchObject({ code: 1, err: expect.stringContaining(`${control.url} did not answer`) });
+  expect([await kept(), Object.keys(await kept(begun))]).toEqual([{}, ["g / one"]]);
+  expect((await stat(begun)).mode & 0o077).toBe(0);
+  const second = await apply();
+  expect(second).toMatchObject({ code: 1, err: expect.stringContaining('the value of api_keys "g / one"') });
+  const value = (await kept())["g / one"] ?? "";
+  const listed = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": value } });
+  expect(listed.status).toBe(200);
+
+  // As it is a day later: the key is there, and its answer no more.
+  const { "g / two": two } = JSON.parse(await readFile(begun, "utf8"));
+  await writeFile(begun, JSON.stringify({ "g / two": { ...two, once: "another" } }));
+  const third = await apply();
+  expect(third).toMatchObject({ code: 0, out: "Nothing was to be done.\n" });
+  expect(third.err).toMatch(/asked for api_keys "g \/ two", and its value cannot be had any more .* rotate it/);
+  expect([await kept(), existsSync(begun)]).toEqual([{ "g / one": value }, false]);
+  expect(await apply()).toMatchObject({ code: 0, err: "" });
+  await control.end();
 });
 
 describe("names that stand twice", () => {

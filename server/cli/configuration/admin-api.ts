@@ -1,3 +1,4 @@
+import { reasonOf } from "../../kernel/errors.ts";
 import { isConfigEntry, type ConfigEntry } from "./value.ts";
 
 export type AdminMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -41,6 +42,11 @@ export class ConfigApi {
     return this.access.tenantId;
   }
 
+  /** What is told apart from other tenants and gateways. */
+  get place(): string {
+    return `${this.access.url.replace(/\/+$/, "")} ${this.access.tenantId}`;
+  }
+
   /** Administrators of the system and of the tenant sign in at different addresses; either may be meant. */
   async signIn(): Promise<void> {
     if (this.token !== null) return;
@@ -59,9 +65,9 @@ export class ConfigApi {
     this.token = token;
   }
 
-  /** Throws AdminApiError for whatever is no success. */
-  async ask(method: AdminMethod, path: string, body?: ConfigEntry): Promise<ConfigEntry> {
-    const answer = await this.send(method, path, body);
+  /** Throws AdminApiError for whatever is no success. With the same `once` a request is carried out once. */
+  async ask(method: AdminMethod, path: string, body?: ConfigEntry, once?: string): Promise<ConfigEntry> {
+    const answer = await this.send(method, path, body, once);
     if (answer.status >= 300) throw new AdminApiError(method, path, answer.status, answer.body);
     return answer.body ?? {};
   }
@@ -77,18 +83,27 @@ export class ConfigApi {
     }
   }
 
-  private async send(method: AdminMethod, path: string, body?: ConfigEntry): Promise<{ status: number; body: ConfigEntry | null }> {
+  private async send(
+    method: AdminMethod,
+    path: string,
+    body?: ConfigEntry,
+    once?: string,
+  ): Promise<{ status: number; body: ConfigEntry | null }> {
     const { url, tenantId } = this.access;
+    const unreached = (error: unknown): never => {
+      throw new Error(`${method} ${path.replace(/\?.*/, "")}: ${url} did not answer: ${reasonOf(error)}`, { cause: error });
+    };
     const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
       method,
       headers: {
         "x-tenant-id": tenantId,
         ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(once === undefined ? {} : { "idempotency-key": once }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
+    }).catch(unreached);
+    const text = await response.text().catch(unreached);
     try {
       const parsed: unknown = text === "" ? null : JSON.parse(text);
       return { status: response.status, body: isConfigEntry(parsed) ? parsed : null };

@@ -1,5 +1,6 @@
 import type { ConfigApi } from "./admin-api.ts";
 import type { Current } from "./current.ts";
+import type { KeysFile } from "./keys-file.ts";
 import type { Kind } from "./kinds.ts";
 import { apartName } from "./entry-name.ts";
 import type { Step } from "./plan.ts";
@@ -10,36 +11,35 @@ export interface Applied {
   readonly step: Step;
   /** False where the gateway found that nothing was to be changed. */
   readonly changed: boolean;
-  /** Of a new API key, which is shown this once. */
-  readonly apiKey: string | null;
 }
 
-/** Carries out one step. What it makes can be referred to by the steps after it. */
-export async function carryOut(step: Step, api: ConfigApi, current: Current): Promise<Applied> {
+/** Carries out one step. What it makes can be referred to by the steps after it; values of API keys go to `keys`. */
+export async function carryOut(step: Step, api: ConfigApi, current: Current, keys: KeysFile | null): Promise<Applied> {
   const { kind } = step;
   if (step.action === "delete") {
     await api.ask("DELETE", `${kind.path}/${encodeURIComponent(step.id)}`);
-    return { step, changed: true, apiKey: null };
+    return { step, changed: true };
   }
   // A change sends the members that differ alone, so only those are looked up.
   const sent = step.action === "create" ? step.entry : onlyMembers(step.entry, [...kind.key, ...changedMembers(kind, step)]);
   const entry = current.names.identified(kind, sent);
   if (step.action === "create") {
     const { path, body } = creation(kind, entry);
-    const made = await api.ask("POST", path, body);
+    const isKey = kind.section === "api_keys" && keys !== null;
+    const made = isKey ? await keys.make(step.name, api, path, body) : await api.ask("POST", path, body);
     current.names.add(kind.section, step.name, String(made["id"]));
     current.names.also(kind.section, apartName(kind, step.entry), String(made["id"]));
     const { alongside } = kind;
     if (alongside !== undefined && current.names.idOf(alongside.section, alongside.name) === undefined)
       current.names.add(alongside.section, alongside.name, String(made[alongside.id]));
-    return { step, changed: true, apiKey: typeof made["key"] === "string" ? made["key"] : null };
+    return { step, changed: true };
   }
   const changes = Object.fromEntries(changedMembers(kind, step).map((member) => [member, entry[member] ?? null]));
   const id = step.id ?? current.names.idOf(kind.section, step.name) ?? "";
   const before = await api.ask("GET", `${kind.path}/${encodeURIComponent(id)}`);
   const kept = kind.change === "PUT" ? onlyMembers(before, [...(current.changeable.get(kind.section) ?? [])]) : {};
   const after = await api.ask(kind.change ?? "PATCH", `${kind.path}/${encodeURIComponent(id)}`, { ...kept, ...changes });
-  return { step, changed: before["updated_at"] !== after["updated_at"], apiKey: null };
+  return { step, changed: before["updated_at"] !== after["updated_at"] };
 }
 
 function creation(kind: Kind, entry: ConfigEntry): { readonly path: string; readonly body: ConfigEntry } {

@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { reasonOf } from "../../kernel/errors.ts";
+import { AdminApiError, type ConfigApi } from "./admin-api.ts";
+import { type ConfigEntry, isConfigEntry } from "./value.ts";
+
+/** A request for a key that may have been made although its answer never came. Sent again, it is answered as it was at first. */
+interface BegunKey {
+  /** Which tenant of which gateway was asked. */
+  readonly asked: string;
+  readonly path: string;
+  readonly body: ConfigEntry;
+  readonly once: string;
+}
+
+/**
+ * Values of new API keys by their names, in a file that its owner alone can read. Beside it stands, while keys are made, what
+ * has been asked for: a key is shown once, and whoever asked may be killed before the answer is written.
+ */
+export class KeysFile {
+  private readonly path: string;
+  private readonly keys: Record<string, string>;
+  private readonly begun: Record<string, BegunKey>;
+
+  constructor(path: string) {
+    try {
+      this.path = existsSync(path) ? realpathSync(path) : path;
+      this.keys = readEntries(this.path, (value) => typeof value === "string", "API keys by their names") as Record<string, string>;
+      this.begun = readEntries(this.begunPath, isBegun, "keys that were begun") as unknown as Record<string, BegunKey>;
+    } catch (error) {
+      throw new Error(`--keys-file ${path}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Throws where keys could not be kept. */
+  prepare(): void {
+    try {
+      writeWhole(this.path, this.keys);
+    } catch (error) {
+      throw new Error(`--keys-file ${this.path}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  private get begunPath(): string {
+    return `${this.path}.unfinished`;
+  }
+
+  /** Fetches the values that an apply before was killed over. Yields the name of each, and why it cannot be had where it cannot. */
+  async *fetchBegun(api: ConfigApi): AsyncGenerator<{ readonly name: string; readonly lost: string | null }> {
+    for (const [name, { asked, path, body, once }] of Object.entries(this.begun)) {
+      if (asked !== api.place) continue;
+      try {
+        this.keep(name, await api.ask("POST", path, body, once));
+        yield { name, lost: null };
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        this.giveUp(name);
+        yield { name, lost: reasonOf(error) };
+      }
+    }
+  }
+
+  /** Asks for a key so that its value reaches the file whatever ends this process. */
+  async make(name: string, api: ConfigApi, path: string, body: ConfigEntry): Promise<ConfigEntry> {
+    const once = randomUUID();
+    this.begun[name] = { asked: api.place, path, body, once };
+    writeWhole(this.begunPath, this.begun);
+    try {
+      const made = await api.ask("POST", path, body, once);
+      this.keep(name, made);
+      return made;
+    } catch (error) {
+      if (isRefused(error)) this.giveUp(name);
+      throw error;
+    }
+  }
+
+  private keep(name: string, made: ConfigEntry): void {
+    this.keys[name] = String(made["key"]);
+    writeWhole(this.path, this.keys);
+    this.giveUp(name);
+  }
+
+  private giveUp(name: string): void {
+    delete this.begun[name];
+    if (Object.keys(this.begun).length > 0) writeWhole(this.begunPath, this.begun);
+    else rmSync(this.begunPath, { force: true });
+  }
+}
+
+/** Anything else may have been carried out. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof AdminApiError && error.status >= 400 && error.status < 500 && error.status !== 401;
+
+function isBegun(value: unknown): boolean {
+  const one = value as Partial<BegunKey> | null;
+  return typeof one?.asked === "string" && typeof one.path === "string" && typeof one.once === "string" && isConfigEntry(one.body);
+}
+
+function readEntries(path: string, isOne: (value: unknown) => boolean, what: string): ConfigEntry {
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const read: unknown = text.trim() === "" ? {} : JSON.parse(text);
+  if (!isConfigEntry(read) || !Object.values(read).every(isOne)) throw new Error(`${path} holds something else than ${what}`);
+  return { ...read };
+}
+
+/** The file before stays whole until this one is. */
+function writeWhole(path: string, entries: Readonly<Record<string, unknown>>): void {
+  const written = `${path}.new`;
+  rmSync(written, { force: true });
+  const file = openSync(written, "wx", 0o600);
+  try {
+    writeSync(file, `${JSON.stringify(entries, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(written, path);
+}
