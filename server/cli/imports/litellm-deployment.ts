@@ -88,6 +88,7 @@ const READ_INFO = new Set([
 const A_TIMEOUT = "a routing group has a timeout for each attempt; GW_UPSTREAM_TIMEOUT_SECONDS is that of all others";
 const A_BUDGET = "set it as the budget of this model in the resource group (docs/guides/limits.md)";
 const AN_ACCOUNT = "give the keys of the account; roles are not assumed and profiles not read";
+const AN_APPLICATION = "give a key of the resource; tokens of Entra ID are not fetched";
 const OF_THE_CALLER = "callers send it; only default_temperature, default_max_tokens and system_prompt are set for them";
 
 /** What does their work here, of members that no record has. */
@@ -97,6 +98,10 @@ const ANSWERED_BY_OTHERS: Readonly<Record<string, string>> = {
   max_retries: "a routing group has num_retries",
   max_budget: A_BUDGET,
   budget_duration: A_BUDGET,
+  tenant_id: AN_APPLICATION,
+  client_id: AN_APPLICATION,
+  client_secret: AN_APPLICATION,
+  azure_ad_token: AN_APPLICATION,
   aws_profile_name: AN_ACCOUNT,
   aws_role_name: AN_ACCOUNT,
   aws_session_name: AN_ACCOUNT,
@@ -105,6 +110,7 @@ const ANSWERED_BY_OTHERS: Readonly<Record<string, string>> = {
   thinking: OF_THE_CALLER,
   top_p: OF_THE_CALLER,
   stop: OF_THE_CALLER,
+  team_id: "grant the model to the resource group of that team alone (group_ids)",
   access_groups: "grant the model to a resource group for each (group_ids)",
   additional_drop_params: "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
 };
@@ -156,9 +162,11 @@ export function readDeployment(
     into.note(`${at}: models of the mode ${String(info["mode"] ?? "rerank")} are not served, so it was left out`);
     return null;
   }
-  for (const member of Object.keys(params))
-    if (!READ.has(member)) into.note(`${at}.litellm_params.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
-  for (const [member, variable] of unset) into.note(`${at}.litellm_params.${member}: ${notSet(variable)}`);
+  for (const member of Object.keys(params).filter((one) => !READ.has(one)))
+    if (!unset.has(member)) into.note(`${at}.litellm_params.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
+  // A variable of a member that is not read is of no use here.
+  for (const [member, variable] of unset)
+    into.note(`${at}.litellm_params.${member}: ${READ.has(member) ? notSet(variable) : (ANSWERED_BY_OTHERS[member] ?? "has no equal")}`);
   for (const member of Object.keys(info))
     if (!READ_INFO.has(member)) into.note(`${at}.model_info.${member}: ${ANSWERED_BY_OTHERS[member] ?? "has no equal"}`);
   for (const member of Object.keys(item)) if (!READ_ITEM.has(member)) into.note(`${at}.${member}: is not known and was left out`);

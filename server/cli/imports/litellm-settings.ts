@@ -23,6 +23,9 @@ const STRATEGIES: Readonly<Record<string, string>> = {
 
 const OF_A_GROUP = "budgets, rates and calls at once are limits of a resource group and its models (docs/guides/limits.md)";
 
+const NO_BODIES = "store_bodies of the tenant's data_retention says what rows keep of bodies (docs/guides/audit-ledger.md)";
+const AN_ISSUER = "an identity provider of the audience api is trusted for calls with its tokens (docs/guides/single-sign-on.md)";
+
 /** What another setting here does, or what needs none. */
 const ANSWERED: Readonly<Record<string, string>> = {
   "litellm_settings.drop_params": "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
@@ -32,6 +35,11 @@ const ANSWERED: Readonly<Record<string, string>> = {
     "every call leaves one audit row; traces and metrics go out by the settings in docs/reference/configuration.md",
   "litellm_settings.failure_callback":
     "every call leaves one audit row; traces and metrics go out by the settings in docs/reference/configuration.md",
+  "litellm_settings.turn_off_message_logging": NO_BODIES,
+  "general_settings.enable_jwt_auth": AN_ISSUER,
+  "general_settings.litellm_jwtauth": AN_ISSUER,
+  "litellm_settings.ssl_verify":
+    "certificates are always verified; NODE_EXTRA_CA_CERTS names those of your own authorities (docs/guides/operations.md)",
   "litellm_settings.cache": "make a semantic cache configuration (docs/guides/semantic-cache.md)",
   "litellm_settings.cache_params": "make a semantic cache configuration (docs/guides/semantic-cache.md)",
   "general_settings.master_key": "administrators sign in with an account; applications get API keys of a resource group, with new values",

@@ -130,6 +130,38 @@ litellm_settings: { max_budget: "12.5", budget_duration: 30d }
     expect(notes).toContain(note);
 });
 
+test("an alias falls back as it says itself, else as its model does, else as all do", async () => {
+  const { of, notes } = await imported(`model_list:
+${model("a", "model: openai/a")}${model("b", "model: openai/b")}${model("c", "model: openai/c")}${model("d", "model: openai/d")}router_settings:
+  model_group_alias: { own: a, as-a: a, as-all: b }
+  fallbacks: [{ own: [d] }, { a: [b] }, { nobody: [b] }]
+  default_fallbacks: [c]
+`);
+  const spare = of("llms", "name").filter((name) => /^(own|as-a|as-all) falls/.test(String(name)));
+  expect(spare).toEqual(["own falls back to d", "as-a falls back to b", "as-all falls back to c"]);
+  expect(notes).not.toContain('"own" is no model');
+  expect(notes).toContain('"nobody" is no model');
+});
+
+test("what is not taken is told with what does its work here, and not that a variable is missing that nothing reads", async () => {
+  const { notes } = await imported(`model_list:
+${model("a", 'model: azure/a, api_base: "https://r.openai.azure.com", tenant_id: os.environ/NOT_SET, client_id: ci')}teams: [{ team_id: t }]
+search_tools: [{ search_tool_name: s }]
+litellm_settings: { turn_off_message_logging: true }
+general_settings: { enable_jwt_auth: true }
+`);
+  for (const note of [
+    "(a).litellm_params.tenant_id: give a key of the resource",
+    "(a).litellm_params.client_id: give a key of the resource",
+    "teams: a team is a resource group",
+    "search_tools: make a web search provider",
+    "turn_off_message_logging: store_bodies",
+    "enable_jwt_auth: an identity provider",
+  ])
+    expect(notes).toContain(note);
+  expect(notes).not.toContain("NOT_SET");
+});
+
 test("what a deployment costs and can do is what its base_model does, unless the file says what it costs", async () => {
   const azure = (name: string) => `model: azure/${name}, api_base: "https://r.openai.azure.com", api_key: os.environ/K`;
   const { into, notes } = await imported(

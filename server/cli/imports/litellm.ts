@@ -22,6 +22,14 @@ const SECTIONS = new Set([
   "callback_settings",
 ]);
 
+/** Sections of which nothing is taken, and what does their work here. */
+const ANSWERED_SECTIONS: Readonly<Record<string, string>> = {
+  teams: "a team is a resource group below this one, with limits and models of its own",
+  search_tools: "make a web search provider for each (docs/guides/web-search.md)",
+  vector_store_registry: "make a knowledge base for each (docs/guides/knowledge-bases.md)",
+  agent_list: "make an agent for each (docs/guides/agents.md)",
+};
+
 /** What the members of a routing group can be asked for; there is none for other modes. */
 const GROUP_MODES = new Set(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation"]);
 
@@ -43,7 +51,8 @@ export async function importLitellm(
   const config = withIncluded(given, readFile);
   for (const section of Object.keys(config))
     // Parts that others refer to by YAML's anchors stand under names nobody reads.
-    if (!SECTIONS.has(section) && !section.startsWith("x-")) into.note(`${section}: is not known and was left out`);
+    if (!SECTIONS.has(section) && !section.startsWith("x-"))
+      into.note(`${section}: ${ANSWERED_SECTIONS[section] ?? "is not known and was left out"}`);
   into.add("resource_groups", group, { name: group });
   const variables = new Variables(isConfigEntry(config["environment_variables"]) ? config["environment_variables"] : {}, env);
   const routing = importLitellmSettings(config, group, variables, into);
@@ -60,10 +69,13 @@ export async function importLitellm(
     if (deployments === undefined) into.note(`router_settings.model_group_alias.${alias}: names "${target}", which is no model`);
     else if (byName.has(alias))
       into.note(`router_settings.model_group_alias.${alias}: a model has that name too; it keeps it, and the alias was left out`);
-    else addRoutingGroup(alias, deployments, [], routing, group, into);
+    else {
+      const spares = sparesOf(alias, target, byName, routing, into);
+      addRoutingGroup(alias, deployments, doingTheSame(alias, deployments, spares, into), routing, group, into);
+    }
   }
   for (const [name, others] of routing.fallbacks)
-    if (name !== "*" && !byName.has(name))
+    if (name !== "*" && !byName.has(name) && !routing.aliases.has(name))
       into.note(`fallbacks: "${name}" is no model, so its fallbacks (${others.join(", ")}) were left out`);
   tellCopiedRates(into);
   stopAtBudget(group, into);
@@ -114,17 +126,29 @@ function addModels(
   group: string,
   into: Imported,
 ): void {
-  const spares = (routing.fallbacks.get(name) ?? routing.fallbacks.get("*") ?? [])
-    .filter((other) => other !== name)
-    .flatMap((other) => {
-      const found = byName.get(other) ?? byName.get(routing.aliases.get(other) ?? "");
-      if (found === undefined) into.note(`fallbacks: "${other}" is no model, so it is none for "${name}"`);
-      return found ?? [];
-    });
+  const spares = sparesOf(name, name, byName, routing, into);
   const [only] = deployments;
   const others = doingTheSame(name, deployments, spares, into);
   if (deployments.length === 1 && others.length === 0 && only !== undefined) into.add("llms", name, modelOf(name, only, group));
   else addRoutingGroup(name, deployments, others, routing, group, into);
+}
+
+/** Whom to ask when `name` cannot be served, which stands for the model `target`. */
+function sparesOf(
+  name: string,
+  target: string,
+  byName: ReadonlyMap<string, readonly PlacedDeployment[]>,
+  routing: Routing,
+  into: Imported,
+): PlacedDeployment[] {
+  const { fallbacks, aliases } = routing;
+  return (fallbacks.get(name) ?? fallbacks.get(target) ?? fallbacks.get("*") ?? [])
+    .filter((other) => other !== name && other !== target)
+    .flatMap((other) => {
+      const found = byName.get(other) ?? byName.get(aliases.get(other) ?? "");
+      if (found === undefined) into.note(`fallbacks: "${other}" is no model, so it is none for "${name}"`);
+      return found ?? [];
+    });
 }
 
 /** What a public name is asked for: the first that a routing group can be for of what its first deployment does. */
