@@ -114,6 +114,11 @@ test("a password in an address where none belongs is not shown", () => {
   expect(refusal({ GW_PUBLIC_URL: "https://me:hunter2@gateway.example" })).toEndWith('(it is "https://***@gateway.example")');
 });
 
+test("of a setting that takes some words alone these are told", () => {
+  const settings = { GW_ALLOW_PRIVATE_UPSTREAMS: "yes" };
+  expect(() => readConfiguration(settings)).toThrow('GW_ALLOW_PRIVATE_UPSTREAMS must be on or off (it is "yes")');
+});
+
 test("both planes on one port are refused by name, and two free ones are not", () => {
   expect(refusal({ GW_ADMIN_PORT: "8080" })).toBe("GW_RUNTIME_PORT and GW_ADMIN_PORT must be two ports, and both are 8080");
   expect(readConfiguration({ GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }).adminPort).toBe(0);

@@ -17,5 +17,7 @@ export function readVariable<N extends Name>(
   if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[N]["schema"]>;
   // A password that was put into an address where none belongs is one all the same.
   const shown = variable.secret ? "" : ` (it is ${JSON.stringify(value.replace(/\/\/[^/]*@/, "//***@"))})`;
-  throw new ConfigurationError(`${name} ${parsed.error.issues[0]?.message ?? "is not valid"}${shown}`);
+  const issue = parsed.error.issues[0];
+  const reason = issue?.code === "invalid_value" ? `must be ${issue.values.join(" or ")}` : issue?.message;
+  throw new ConfigurationError(`${name} ${reason ?? "is not valid"}${shown}`);
 }

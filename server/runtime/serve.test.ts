@@ -146,6 +146,8 @@ test("an exception becomes the application's answer", async () => {
 test("a port in use is told in one line", () => {
   const { port } = start(() => new Response());
   expect(() => serve({ hostname: "127.0.0.1", port, fetch: () => new Response(), onError: () => new Response() })).toThrow(
-    new ListenError(`127.0.0.1:${port} is in use by another process`),
+    new ListenError(
+      `127.0.0.1:${port} is in use by another process: stop that one, or give this one another GW_RUNTIME_PORT or GW_ADMIN_PORT`,
+    ),
   );
 });

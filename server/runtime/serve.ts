@@ -82,7 +82,7 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
     // For a name that is not found the code is whatever failed last, so none is asked for.
     const why =
       code === "EADDRINUSE"
-        ? "is in use by another process"
+        ? "is in use by another process: stop that one, or give this one another GW_RUNTIME_PORT or GW_ADMIN_PORT"
         : code === "EACCES"
           ? "may not be used by this user"
           : `cannot be listened on: is GW_HOST an address of this machine? (${message})`;
