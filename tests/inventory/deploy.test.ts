@@ -89,3 +89,11 @@ test("the image takes in every workspace that the lock file names", () => {
   const copied = [...read("Dockerfile").matchAll(/^COPY (\S+?)(?:\/package\.json)? \.\//gm)].map(([, from]) => from);
   for (const workspace of workspaces) expect(copied).toContain(workspace.replace("/*", ""));
 });
+
+test("what the chart is told is used, nothing else is, and files of one's own can be brought in", () => {
+  const templates = readdirSync(`${FOLDER}helm/gatehouse/templates`).map((name) => read(`helm/gatehouse/templates/${name}`));
+  const used = templates.flatMap((text) => [...text.matchAll(/\.Values\.(\w+)/g)].map(([, name]) => name as string));
+  const values = Object.keys(readYaml(read("helm/gatehouse/values.yaml")) as object);
+  expect(new Set(used)).toEqual(new Set(values));
+  expect(values).toEqual(expect.arrayContaining(["volumes", "volumeMounts"]));
+});
