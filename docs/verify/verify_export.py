@@ -87,11 +87,24 @@ def no_json(name):
     raise ValueError(name)
 
 
+class Members(dict):
+    """An object of a line, and the member that stands in it twice: parsers differ in which of the two they take."""
+
+    def __init__(self, pairs):
+        super().__init__(pairs)
+        seen = set()
+        self.twice = next((name for name, _ in pairs if name in seen or seen.add(name)), None)
+
+
 def parse(written):
     try:
-        line = json.loads(written, parse_int=whole, parse_float=decimal, parse_constant=no_json)
+        line = json.loads(written, parse_int=whole, parse_float=decimal, parse_constant=no_json, object_pairs_hook=Members)
     except (ValueError, RecursionError):
         raise NotAnExport("it is not JSON") from None
+    if isinstance(line, dict):
+        for members in (line, *line.values()):
+            if isinstance(members, dict) and members.twice is not None:
+                raise NotAnExport(f"it names {json.dumps(members.twice, ensure_ascii=False)} twice")
     kind = line.get("type") if isinstance(line, dict) else None
     if kind == "entry":
         raise NotAnExport("the admin log's export is not for this verifier")

@@ -181,5 +181,6 @@ for path in sys.stdin.read().split("\\n"):
     }
     // Every kind of finding was among them, and what is no export.
     for (const kind of [...VERDICTS.slice(0, -1), "it is not JSON", "it is not a line of an audit export"]) expect(met).toContain(kind);
+    expect([...met].some((kind) => kind.startsWith('it names "'))).toBe(true);
   });
 }

@@ -155,12 +155,26 @@ function change(lines: Line[], pick: (limit: number) => number): void {
   (ways[pick(ways.length)] as () => void)();
 }
 
+/** The line with one of its members said once more, before the others or behind them: parsers differ in which of the two they take. */
+function namedAgain(line: string, pick: (limit: number) => number): string {
+  const places = [...line.matchAll(/(?<=^|"row":)\{|\}(?=\}?$)/g)].map(({ index, 0: brace }) => index + (brace === "{" ? 1 : 0));
+  const members = [...line.matchAll(/"(\w+)":("[^"\\]*"|\d+|null)/g)].map(([member]) => member);
+  if (members.length === 0) return line;
+  const [place, member] = [places[pick(places.length)] as number, members[pick(members.length)] as string];
+  const before = line[place] === "}";
+  return line.slice(0, place) + (before ? `,${member}` : `${member},`) + line.slice(place);
+}
+
 /** The bytes of a file. */
 export function tampered(seed: number): Uint8Array {
   const pick = numbers(seed);
   const lines = whole(pick);
   for (let left = pick(4); left > 0 && lines.length > 0; left--) change(lines, pick);
   const written = lines.map((line) => printExportLine(line as Parameters<typeof printExportLine>[0]).trimEnd());
+  if (pick(6) === 0 && written.length > 0) {
+    const at = pick(written.length);
+    written[at] = namedAgain(written[at] as string, pick);
+  }
   if (pick(4) === 0) written.splice(pick(written.length + 1), pick(2), NOISE[pick(NOISE.length)] as string);
   let text = written.join(pick(8) === 0 ? "\r\n" : "\n");
   if (pick(12) === 0) text = text.slice(0, pick(text.length + 1));

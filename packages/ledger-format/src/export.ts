@@ -2,6 +2,7 @@ import type { AdminEntry } from "./admin-entry.ts";
 import type { ChainFacts, PrunedPrefix, RowLink } from "./chain-facts.ts";
 import type { CheckpointLine } from "./checkpoint-trail.ts";
 import type { AuditRow } from "./fields.ts";
+import { namedTwice } from "./named-twice.ts";
 
 /**
  * The export of one chain: JSON lines, the chain first, then the keys, then rows and checkpoints in the order of
@@ -72,6 +73,8 @@ export function parseExportLine(line: string): ExportLine {
   } catch {
     throw new NotAnExport("it is not JSON");
   }
+  const twice = isObject(value) ? namedTwice(line.trim(), value) : null;
+  if (twice !== null) throw new NotAnExport(`it names ${JSON.stringify(twice)} twice`);
   const type = value?.["type"];
   // By far the most lines.
   if (type === "row" && isObject(value["row"])) return value as unknown as ExportLine;

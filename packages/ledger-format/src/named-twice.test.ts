@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { printExportLine } from "./export.ts";
+import { testChain } from "./test-chain.ts";
+import { verifyExport } from "./verify-export.ts";
+
+const made = testChain([{ http_status_code: 500 }, { http_status_code: 200 }]);
+const lines = [
+  { type: "chain" as const, writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...made.chain },
+  ...made.keys.map(({ keyId, name, publicKey, validFrom, validTo }) => ({
+    type: "key" as const,
+    name,
+    key_id: keyId,
+    public_key: publicKey,
+    valid_from: validFrom,
+    valid_to: validTo,
+  })),
+  ...made.entries,
+].map((line) => printExportLine(line));
+const first = lines.findIndex((line) => line.startsWith('{"type":"row"'));
+
+const verdictOf = async (edit: (line: string) => string) =>
+  (await verifyExport(lines.map((line, at) => (at === first ? edit(line) : line)))).verdict;
+
+test("a line that says a member twice cannot be judged: another parser may take the other one", async () => {
+  expect(await verdictOf((line) => line)).toBe("intact");
+  const told = (name: string) => `line ${first + 1}: it names "${name}" twice`;
+  const status = (line: string) => line.replace('"row":{', '"row":{"http_status_code":200,');
+  expect(verdictOf(status)).rejects.toThrow(told("http_status_code"));
+  expect(verdictOf((line) => status(line).replace("http_status", "http\\u005fstatus"))).rejects.toThrow(told("http_status_code"));
+  expect(verdictOf((line) => line.replace('"row":', '"row":{"id":"another"},"row":'))).rejects.toThrow(told("row"));
+  expect(verdictOf((line) => line.replace("{", '{"type":"note",'))).rejects.toThrow(told("type"));
+});
+
+test("what only looks like it is judged as ever: other spacing, order and spelling, braces and quotes in texts", async () => {
+  expect(await verdictOf((line) => line.replace('"row":{', ' "row" : { "step_name":"\\"id\\": {[", "step_id":"step_name",'))).toBe(
+    "intact",
+  );
+  expect(await verdictOf((line) => line.replace('"row":{', '"row":{"custom_metadata":{"id":1},"tags":["id","id"],'))).toBe("intact");
+});
