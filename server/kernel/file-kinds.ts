@@ -1,4 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
+import { isUtf8Text } from "./utf8-text.ts";
 
 export const FILE_KINDS = ["image", "audio", "video", "document", "batch_input", "batch_output", "other"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
@@ -57,17 +58,7 @@ const DOCUMENTS = new Set(["application/pdf", "application/rtf", "application/ep
 export async function typeOfBytes(head: Uint8Array, isWhole: boolean): Promise<string> {
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (found !== undefined && found.mime !== "application/xml") return found.mime;
-  return isText(head, isWhole) ? "text/plain" : "application/octet-stream";
-}
-
-function isText(head: Uint8Array, isWhole: boolean): boolean {
-  if (head.includes(0)) return false;
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: !isWhole });
-    return true;
-  } catch {
-    return false;
-  }
+  return isUtf8Text(head, isWhole) ? "text/plain" : "application/octet-stream";
 }
 
 export function fitsKind(mime: string, kind: FileKind): boolean {

@@ -64,12 +64,33 @@ test("other files are no texts and pass as they came", () => {
   const files = [
     { filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("secret")}` },
     { filename: "b.txt", file_id: "file-1" },
-    { filename: "b", file_data: base64("secret") },
+    { filename: "b", file_data: Buffer.from([0x73, 0xff, 0x00, 0x73]).toString("base64") },
     { filename: "a.txt", file_data: `data:image/png;base64,${base64("secret")}` },
   ];
   const { texts, out } = guarded(chatWith(...files));
   expect(texts).toEqual(["name a.pdf", "name b.txt", "name b", "name a.txt", "Read it."]);
   expect(files.map((_file, at) => fileIn({ out }, at))).toEqual(files);
+});
+
+test("a file that nobody says the kind of is a text where its bytes are", () => {
+  const files = [
+    { filename: "prod.env", file_data: `data:application/octet-stream;base64,${base64("KEY=secret")}` },
+    { filename: "tls.pem", file_data: `data:application/x-pem-file,KEY%3Dsecret` },
+    { filename: "main.tf", file_data: base64(`${"größe ".repeat(2_000)}secret`) },
+  ];
+  const { texts, out } = guarded(chatWith(...files));
+  expect(texts.filter((text) => text.endsWith("secret")).map((text) => text.slice(-8))).toEqual(["Y=secret", "Y=secret", "e secret"]);
+  expect(JSON.stringify(out)).not.toContain(base64("KEY=secret"));
+  expect(fileIn({ out }, 0).file_data).toBe(`data:application/octet-stream;base64,${base64("KEY=***")}`);
+  const gemini = read(
+    readGeminiRequest(
+      bytes({
+        contents: [{ parts: [{ inlineData: { mimeType: "application/octet-stream", data: base64("secret") } }, { text: "Read it." }] }],
+      }),
+      { model: "m", method: "generateContent" } as never,
+    ),
+  );
+  expect(guarded(gemini).texts).toEqual(["secret", "Read it."]);
 });
 
 test("what a file is called is looked at, whatever the file is", () => {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
-import { isTextFile } from "./text-file.ts";
+import { fromBase64, isReadAsText } from "./text-file.ts";
 
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
 /** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
@@ -11,18 +11,18 @@ const MAX_DEPTH = REQUEST_LEVELS;
 
 /** A text document in base64 at `holder[key]`. */
 export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {
-  return slot(holder, key, role, touch, "", Buffer.from(holder[key] as string, "base64").toString("utf8"));
+  return slot(holder, key, role, touch, "", fromBase64(holder[key] as string).toString("utf8"));
 }
 
 /** The text document that the address at `holder[key]` holds within itself; none for other addresses and files. */
 export function addressSlots(holder: JsonObject, key: string, name: string | null, role: TextSlot["role"], touch: () => void): TextSlot[] {
   const address = holder[key];
   const head = typeof address === "string" ? DATA_URL.exec(address) : null;
-  if (head === null || !isTextFile(typeWithin(head[1] ?? "", name), name)) return [];
+  if (head === null) return [];
   const rest = (address as string).slice(head[0].length);
-  const bytes = unescaped(rest);
-  const text = head[3] === undefined ? bytes.toString("utf8") : Buffer.from(bytes.toString("latin1"), "base64").toString("utf8");
-  return [slot(holder, key, role, touch, `data:${head[1]}${head[2] ?? ""};base64,`, text)];
+  const decode = head[3] === undefined ? unescaped : (encoded: string) => fromBase64(unescaped(encoded).toString("latin1"));
+  if (!isReadAsText(typeWithin(head[1] ?? "", name), name, rest, decode)) return [];
+  return [slot(holder, key, role, touch, `data:${head[1]}${head[2] ?? ""};base64,`, decode(rest).toString("utf8"))];
 }
 
 /** What an address says that it holds: of one that says nothing a plain text, unless its file's name says otherwise. */
@@ -57,9 +57,10 @@ export function fileNameSlot(holder: JsonObject, key: string, role: TextSlot["ro
 
 function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[] {
   const name = typeof holder.filename === "string" ? holder.filename : null;
-  if (key === "data") return isTextFile(mediaTypeOf(holder), name) ? [base64Slot(holder, key, "user", touch)] : [];
-  if (key !== "file_data" || DATA_URL.test(holder[key] as string)) return addressSlots(holder, key, name, "user", touch);
-  return isTextFile("", name) ? [base64Slot(holder, key, "user", touch)] : [];
+  const encoded = holder[key] as string;
+  if (key !== "data" && (key !== "file_data" || DATA_URL.test(encoded))) return addressSlots(holder, key, name, "user", touch);
+  const type = key === "data" ? mediaTypeOf(holder) : "";
+  return isReadAsText(type, name, encoded, fromBase64) ? [base64Slot(holder, key, "user", touch)] : [];
 }
 
 /** What replaces the text goes out as base64 behind `prefix`. */

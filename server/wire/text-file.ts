@@ -1,3 +1,5 @@
+import { isUtf8Text } from "../kernel/utf8-text.ts";
+
 const TEXT_TYPE = new RegExp(
   String.raw`^(?:text\/|image\/svg\+xml\b|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +
     String.raw`typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)`,
@@ -13,4 +15,19 @@ const OTHER_TYPE = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|
 export function isTextFile(mediaType: string, name: string | null): boolean {
   const type = mediaType.trim();
   return TEXT_TYPE.test(type) || (name !== null && TEXT_NAME.test(name) && !OTHER_TYPE.test(type));
+}
+
+/** How much of an encoded file is looked at to see what it is: whole groups of base64. */
+const HEAD = 5_464;
+
+/** Whether a file is looked into: nobody has to say what it is where its bytes are text and its type is not of something else. */
+export function isReadAsText(mediaType: string, name: string | null, encoded: string, decode: (encoded: string) => Buffer): boolean {
+  if (isTextFile(mediaType, name)) return true;
+  if (encoded === "" || OTHER_TYPE.test(mediaType.trim())) return false;
+  const isWhole = encoded.length <= HEAD;
+  return isUtf8Text(decode(isWhole ? encoded : encoded.slice(0, HEAD).replace(/%.?$/, "")), isWhole);
+}
+
+export function fromBase64(encoded: string): Buffer {
+  return Buffer.from(encoded, "base64");
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { otherSlots, visitOther, visitOthers } from "../other-texts.ts";
 import { addressSlots, base64Slot, fileNameSlot } from "../text-documents.ts";
-import { isTextFile } from "../text-file.ts";
+import { fromBase64, isReadAsText } from "../text-file.ts";
 import { camelName, spellingIn } from "./member-names.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
 
@@ -132,6 +132,8 @@ function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot
   if (data === null) return [];
   const called = calledSlot(data, role, touch);
   const key = spellingIn(data, "data");
-  if (typeof data[key] !== "string" || !isTextFile(textIn(data, "mimeType") ?? "", textIn(data, "displayName"))) return called;
-  return [...called, base64Slot(data, key, role, touch)];
+  const encoded = data[key];
+  if (typeof encoded !== "string") return called;
+  const isRead = isReadAsText(textIn(data, "mimeType") ?? "", textIn(data, "displayName"), encoded, fromBase64);
+  return isRead ? [...called, base64Slot(data, key, role, touch)] : called;
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { isNoText, knownMembers, otherSlots, otherTexts, type OtherVisitor, visitOther, visitOthers } from "../other-texts.ts";
 import { addressSlots, base64Slot } from "../text-documents.ts";
-import { isTextFile } from "../text-file.ts";
+import { fromBase64, isReadAsText } from "../text-file.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { isProse, PROSE } from "./prose.ts";
 
@@ -157,7 +157,7 @@ function proseSlots(holder: JsonObject, role: Role, found: Found, title: string 
     const value = holder[name] as JsonValue;
     if (name === "cache_control") visitOther(holder, name, name, found.other(role));
     else if (typeof value === "string") {
-      if (name === "data" && holder.type === "base64" && isTextFile(mediaTypeOf(holder), title))
+      if (name === "data" && holder.type === "base64" && isReadAsText(mediaTypeOf(holder), title, value, fromBase64))
         slots.push(base64Slot(holder, name, role, changed));
       if (name === "url" && holder.type === "url") slots.push(...addressSlots(holder, name, title, role, changed));
       if (isProse(holder, name)) slots.push(textMember(holder, name, role, changed));
