@@ -40,6 +40,11 @@ export function exactValue(json: string): unknown {
   return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : JSON.parse(json);
 }
 
+/** As `exactValue`; undefined where every number of the text is read as it is written. */
+export function exactReading(json: string): unknown {
+  return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : undefined;
+}
+
 /**
  * What was read from `json`, with the members of these names as `exactValue` has them: for what is handed on as JSON and
  * not looked into, because a number that keeps its digits is no number to who reads it.

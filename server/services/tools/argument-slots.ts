@@ -1,34 +1,46 @@
+import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
+import { isWhole } from "../../wire/json-numbers.ts";
 
-/** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
+/**
+ * Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. `exact`: the same value with
+ * the numbers that were rounded as they are written.
+ */
 export function collectSlots(
   holder: Record<string, JsonValue | undefined> | JsonValue[],
   key: string | number,
   slots: TextSlot[],
   changed: () => void,
+  exact?: unknown,
 ): void {
   const at = holder as Record<string | number, JsonValue | undefined>;
   const value = at[key];
-  if (typeof value === "string" || Number.isSafeInteger(value)) {
+  const digits = isRawJson(exact) ? JSON.stringify(exact) : null;
+  if (typeof value === "string" || Number.isSafeInteger(value) || (digits !== null && isWhole(digits))) {
     slots.push({
       role: "tool",
       kind: "text",
       get text() {
-        return String(at[key]);
+        return digits !== null && at[key] === value ? digits : String(at[key]);
       },
       replace(text) {
         at[key] = text;
         changed();
       },
     });
-  } else if (Array.isArray(value)) value.forEach((_, index) => collectSlots(value, index, slots, changed));
+  } else if (Array.isArray(value)) value.forEach((_, index) => collectSlots(value, index, slots, changed, exactAt(exact, index)));
   else if (isObject(value)) {
     for (const name of Object.keys(value)) {
-      collectSlots(value, name, slots, changed);
+      collectSlots(value, name, slots, changed, exactAt(exact, name));
       slots.push(memberNameSlot(value as Record<string, JsonValue | undefined>, name, changed));
     }
   }
+}
+
+/** What stands at a place of `exact`; undefined where nothing was rounded. */
+export function exactAt(exact: unknown, key: string | number): unknown {
+  return typeof exact === "object" && exact !== null ? (exact as Record<string | number, unknown>)[key] : undefined;
 }
 
 export function memberNameSlot(holder: Record<string, JsonValue | undefined>, text: string, changed: () => void): TextSlot {

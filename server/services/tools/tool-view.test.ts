@@ -31,3 +31,23 @@ test("a number that was changed itself is written as it is now, and so is one un
     '{"name":"pay","arguments":{"card":"[CARD]","account":12345678901234567890,"[EMAIL]":"[CARD]"}}',
   );
 });
+
+test("a whole number of more digits than a number keeps is looked at with all of them", () => {
+  const { message, view } = read(
+    '{"name":"pay","arguments":{"cards":[4539148803436467008,{"of":4539148803436467008}],"rate":4539148803436467008.5,"account":12345678901234567890}}',
+  );
+  const texts = view.texts();
+  expect(texts.map(({ text }) => text)).toEqual([
+    "4539148803436467008",
+    "4539148803436467008",
+    "of",
+    "cards",
+    "rate",
+    "12345678901234567890",
+    "account",
+  ]);
+  for (const slot of texts) if (slot.text === "4539148803436467008") slot.replace("[CARD]");
+  expect(message.document.memberText("params")).toBe(
+    '{"name":"pay","arguments":{"cards":["[CARD]",{"of":"[CARD]"}],"rate":4539148803436467008.5,"account":12345678901234567890}}',
+  );
+});

@@ -1,9 +1,10 @@
+import { exactReading } from "../../kernel/exact-numbers.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
-import { isObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";
 import type { RequestView } from "../../road/view.ts";
-import { collectSlots, memberNameSlot } from "./argument-slots.ts";
+import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /** The error for a server that waits for an answer which a guardrail blocked. */
@@ -15,23 +16,31 @@ const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail
  */
 export function toolView({ target, message, envelope, capability }: ToolRequest): RequestView {
   const changed = () => message?.document.touch("params");
+  const exactly = (member: string) => exactReading(message?.document.memberText(member) ?? "");
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
     if (message?.kind === "response") {
       const { result, error } = message.document.value;
-      collectAnswer(result, slots, () => message.document.touch("result"));
-      if (isObject(error)) for (const key of ["message", "data"]) collectSlots(error, key, slots, () => message.document.touch("error"));
+      collectAnswer(result, slots, () => message.document.touch("result"), exactly("result"));
+      const exact = exactly("error");
+      for (const key of isObject(error) ? ["message", "data"] : [])
+        collectSlots(error as JsonObject, key, slots, () => message.document.touch("error"), exactAt(exact, key));
     }
-    if (isObject(message?.params.inputResponses))
-      for (const answer of Object.values(message.params.inputResponses)) collectAnswer(answer, slots, changed);
+    const exact = exactly("params");
+    const responses = message?.params.inputResponses;
+    if (isObject(responses))
+      for (const name of Object.keys(responses))
+        collectAnswer(responses[name], slots, changed, exactAt(exactAt(exact, "inputResponses"), name));
     if (message !== null && (message.method === "tools/call" || message.method === "prompts/get"))
-      collectSlots(message.params, "arguments", slots, changed);
+      collectSlots(message.params, "arguments", slots, changed, exactAt(exact, "arguments"));
     if (message?.method === "completion/complete") {
-      for (const [holder, key] of [
-        [message.params.argument, "value"],
-        [message.params.context, "arguments"],
-      ] as const)
-        if (isObject(holder)) collectSlots(holder, key, slots, changed);
+      for (const [name, key] of [
+        ["argument", "value"],
+        ["context", "arguments"],
+      ] as const) {
+        const holder = message.params[name];
+        if (isObject(holder)) collectSlots(holder, key, slots, changed, exactAt(exactAt(exact, name), key));
+      }
     }
     return slots;
   };
@@ -99,9 +108,10 @@ const OWN_WORDS = new Set([
  * What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of
  * roots.
  */
-function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed: () => void): void {
+function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed: () => void, exact: unknown): void {
   if (!isObject(answer)) return;
-  for (const name of Object.keys(answer)) if (name !== "_meta" && name !== "roots") collectSaid(answer, name, slots, changed);
+  for (const name of Object.keys(answer))
+    if (name !== "_meta" && name !== "roots") collectSaid(answer, name, slots, changed, exactAt(exact, name));
 }
 
 function collectSaid(
@@ -109,14 +119,15 @@ function collectSaid(
   key: string | number,
   slots: TextSlot[],
   changed: () => void,
+  exact: unknown,
 ): void {
   const value = (holder as Record<string | number, JsonValue | undefined>)[key];
-  if (Array.isArray(value)) value.forEach((_, index) => collectSaid(value, index, slots, changed));
+  if (Array.isArray(value)) value.forEach((_, index) => collectSaid(value, index, slots, changed, exactAt(exact, index)));
   else if (isObject(value)) {
     const isBytes = value.type === "image" || value.type === "audio";
     for (const name of Object.keys(value)) {
-      if (!(isBytes && name === "data")) collectSaid(value, name, slots, changed);
+      if (!(isBytes && name === "data")) collectSaid(value, name, slots, changed, exactAt(exact, name));
       if (!OWN_WORDS.has(name)) slots.push(memberNameSlot(value, name, changed));
     }
-  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collectSlots(holder, key, slots, changed);
+  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collectSlots(holder, key, slots, changed, exact);
 }
