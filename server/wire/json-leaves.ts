@@ -1,5 +1,5 @@
 import { afterString, QUOTE } from "./json-members.ts";
-import { afterNumber, isWhole, startsNumber } from "./json-numbers.ts";
+import { afterNumber, startsNumber, wholeDigits } from "./json-numbers.ts";
 
 /** What the string of a JSON text between two places says, its quotes included; most say it without escapes. */
 export function jsonStringAt(json: string, start: number, end: number): string {
@@ -49,8 +49,8 @@ export function replaceLeaves(json: string, change: (leaf: string) => string): s
       respelled.say(at, end, leaf, change(leaf));
     } else if (startsNumber(code)) {
       end = afterNumber(json, at);
-      const leaf = json.slice(at, end);
-      if (isWhole(leaf)) respelled.say(at, end, leaf, change(leaf));
+      const leaf = wholeDigits(json.slice(at, end));
+      if (leaf !== null) respelled.say(at, end, leaf, change(leaf));
     }
     at = end;
   }

@@ -68,5 +68,8 @@ test("arguments stay JSON whatever stands in them, and what is not changed keeps
     { numRuns: 300 },
   );
   expect(atOnce(new GuardRun(PII).json('{"to" : "joe\\u0040example.com", "n": 1.50}'))).toBe('{"to" : "[REDACTED:email]", "n": 1.50}');
+  expect(atOnce(new GuardRun(PII).json("[4539148803436467.0,4.539148803436467e15,45.0,1e400]"))).toBe(
+    '["[REDACTED:credit_card]","[REDACTED:credit_card]",45.0,1e400]',
+  );
   expect(atOnce(new GuardRun(PII).json("not json: joe@example.com"))).toBe("not json: [REDACTED:email]");
 });

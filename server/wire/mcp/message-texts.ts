@@ -1,6 +1,6 @@
 import { Respelled, jsonStringAt } from "../json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
-import { afterNumber, isWhole, startsNumber } from "../json-numbers.ts";
+import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
 
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
 const WORDLESS = new Set([
@@ -74,9 +74,9 @@ export function replaceMessageTexts(message: string, change: (text: string, isBl
       }
     } else if (startsNumber(code)) {
       end = afterNumber(message, at);
-      const number = message.slice(at, end);
+      const number = wholeDigits(message.slice(at, end));
       const { free, wordless } = within(level, false);
-      if (free && !wordless && isWhole(number)) respelled.say(at, end, number, change(number, false));
+      if (free && !wordless && number !== null) respelled.say(at, end, number, change(number, false));
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       level = within(level, code === OPEN_BRACE);
       levels.push(level);

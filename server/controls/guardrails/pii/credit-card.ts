@@ -73,9 +73,14 @@ function isLong(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Behind a card may stand its date or, in a table, the next column. */
+/** As programs write a whole number that they keep as floating point. */
+const NO_FRACTION = /\.00?(?!\d|[./-]\d)/y;
+
+/** Behind a card may stand its date or, in a table, the next column; behind one in one group the fraction it does not have. */
 function isColumnEnd(text: string, end: number, written: string): boolean {
-  return text.startsWith("/", end) || (text.startsWith(",", end) && written.length > 12);
+  if (text.startsWith("/", end) || (text.startsWith(",", end) && written.length > 12)) return true;
+  NO_FRACTION.lastIndex = end;
+  return /^\d+$/.test(written) && NO_FRACTION.test(text);
 }
 
 function cardAt(text: string, start: number): DetectedSpan | null {

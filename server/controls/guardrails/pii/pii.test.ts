@@ -73,6 +73,8 @@ describe("the places where values hide or only seem to be", () => {
     ["npm install react@18.2.0", "npm install react@18.2.0"],
     ["card 4111 1111 1111 1111 12/27 123", "card [REDACTED:credit_card] 12/27 123"],
     ["0.4111111111111111", "0.4111111111111111"],
+    ["1,4539148803436467.0,12.5\n2,4539148803436467.00", "1,[REDACTED:credit_card].0,12.5\n2,[REDACTED:credit_card].00"],
+    ["4539148803436467.05 or 4539148803436467.0.1", "4539148803436467.05 or 4539148803436467.0.1"],
     ["id=4111111111111112", "id=4111111111111112"],
     ["078-05-1120 was printed on a wallet card", "078-05-1120 was printed on a wallet card"],
     ["part no. 123-45-6789", "part no. 123-45-6789"],
