@@ -26,18 +26,36 @@ const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "
 /** As deep as a request may go. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
-/** Schemas of tools, whose other words are their own, and what a server is asked with. */
-const APART: ReadonlySet<string> = new Set([
-  ...["parameters", "input_schema", "inputSchema", "output_schema", "outputSchema", "schema", "response", "headers"],
-  ...["parametersJsonSchema", "parameters_json_schema", "responseJsonSchema", "response_json_schema"],
+/** Members that hold a schema. */
+const SCHEMA: ReadonlySet<string> = new Set([
+  ...["parameters", "input_schema", "inputSchema", "output_schema", "outputSchema", "schema", "response"],
+  ...["parametersJsonSchema", "parameters_json_schema", "responseJsonSchema", "response_json_schema", "responseSchema", "response_schema"],
 ]);
+/** The language of schemas: its own words, names of arguments, patterns, and where further schemas stand. */
+const LANGUAGE: ReadonlySet<string> = new Set([
+  ...["type", "format", "pattern", "required", "dependentRequired", "propertyOrdering", "property_ordering", "propertyName"],
+  ...["$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary"],
+  ...["contentEncoding", "contentMediaType", "contentSchema", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
+  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
+  ...NAMED,
+]);
+/** What a server is asked with. */
+const HEADERS = "headers";
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "server_url"]);
 /** Whose descriptions are texts of the request already; servers show a model whole definitions, whatever stands in them. */
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
+/** Where in a definition something stands: outside of its schemas, in one, or in what is no definition. */
+type Place = "own" | "schema" | "beside";
+
+function placeWithin(key: string, place: Place): Place {
+  if (place === "schema" || SCHEMA.has(key)) return "schema";
+  return key === HEADERS ? "beside" : place;
+}
+
 /**
- * The words in answer schemas, and those in tool definitions that are no descriptions. `touch` is told the member a replacement stands
- * in.
+ * The words in answer schemas, and those in tool definitions that are no descriptions; whole numbers among values too. `touch` is told
+ * the member a replacement stands in.
  */
 export function definitionTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
@@ -46,38 +64,44 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
     slots.push({
       role: "tool_definition",
       kind,
-      text: places[key] as string,
+      text: String(places[key]),
       replace(text) {
         places[key] = text;
         touch(member);
       },
     });
   };
-  // `own`: of a definition outside of its schemas.
-  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number, own: boolean): void => {
+  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number, place: Place): void => {
     if (depth > MAX_DEPTH) return;
+    const isNaming = named || Array.isArray(holder);
     for (const [key, value] of Object.entries(holder)) {
-      const isWord = worded || (!named && !Array.isArray(holder) && WORDS.has(key) && !(key === "description" && TOOLS.has(member)));
+      // The descriptions of tools are texts of the request already.
+      const isTold = key === "description" && TOOLS.has(member);
+      const isWord = worded || (!isNaming && WORDS.has(key) && !isTold);
+      // What the language of schemas does not know, servers show a model all the same.
+      const isForeign = place === "schema" && !isNaming && !LANGUAGE.has(key) && !WORDS.has(key) && !SCHEMA.has(key);
       if (typeof value === "string") {
         if (value === "") continue;
-        if (isWord) slot(holder, key, member, "text");
+        if (isWord || isForeign) slot(holder, key, member, "text");
         else if (key === GRAMMAR && !named) slot(holder, key, member, "fixed_text");
-        else if (own && !Array.isArray(holder) && key !== "description" && !CREDENTIALS.has(key) && !isNoText(key, value))
+        else if (place === "own" && !Array.isArray(holder) && !isTold && !CREDENTIALS.has(key) && !isNoText(key, value))
           slot(holder, key, member, "text");
+      } else if (Number.isSafeInteger(value)) {
+        if (isWord) slot(holder, key, member, "text");
       } else if (Array.isArray(value) || isObject(value))
         walk(
           value,
           member,
-          worded || (isWord && (Array.isArray(value) || VALUES.has(key))),
+          worded || isForeign || (isWord && (Array.isArray(value) || VALUES.has(key))),
           !worded && !named && NAMED.has(key),
           depth + 1,
-          own && !APART.has(key),
+          placeWithin(key, place),
         );
     }
   };
   for (const member of members) {
     const value = body[member];
-    if (Array.isArray(value) || isObject(value)) walk(value, member, false, false, 0, TOOLS.has(member));
+    if (Array.isArray(value) || isObject(value)) walk(value, member, false, false, 0, TOOLS.has(member) ? "own" : "beside");
   }
   return slots;
 }

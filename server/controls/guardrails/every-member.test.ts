@@ -158,6 +158,17 @@ const PLACES: readonly (readonly [name: string, formats: readonly Format[], more
   ["a definition of a tool", ["chat"], { tools: [{ type: "function", note: VALUE, function: { name: "t", note: VALUE } }] }],
   ["a definition of a tool", ["responses", "messages"], { tools: [{ name: "t", note: VALUE, input_schema: { $comment: VALUE } }] }],
   ["a definition of a tool", ["gemini"], { tools: [{ functionDeclarations: [{ name: "t", note: VALUE }] }] }],
+  [
+    "what no schema has a word for",
+    ["responses", "messages"],
+    { tools: [{ name: "t", input_schema: { properties: { a: { enum: ["b"], enumDescriptions: [VALUE], "x-note": { by: VALUE } } } } }] },
+  ],
+  [
+    "what no schema has a word for",
+    ["chat"],
+    { response_format: { type: "json_schema", json_schema: { name: "t", schema: { items: { allOf: [{ "x-note": VALUE }] } } } } },
+  ],
+  ["what no schema has a word for", ["gemini"], { generationConfig: { responseSchema: { properties: { a: { hint: VALUE } } } } }],
   ["a part to be moderated", ["moderations"], { input: [{ type: "text", text: "Hello", note: VALUE }] }],
 ];
 
