@@ -240,6 +240,24 @@ test("whoever owns the key of a call does not approve it as an administrator", a
   expect(await admin.post(`/v1/admin/approvals/${id}/approve`, {})).toMatchObject({ status: "approved" });
 });
 
+test.each([
+  ["security", true],
+  ["developer", true],
+  ["auditor", false],
+  ["compliance", false],
+  ["viewer", false],
+])("what a tool is to be told is for who may resolve it or read bodies: %s", async (role, sees) => {
+  const { admin, gateway } = world;
+  const { id } = await blocked(servers.modern, call("echo", `for ${role}`));
+  const account = { tenant_id: "default", username: `reads-as-${role}`, password: ADMIN_PASSWORD };
+  await admin.post("/v1/admin/admin-users", { ...account, role });
+  const reader = await signIn(gateway.adminUrl, account, "tenant");
+  const { approvals } = await reader.get("/v1/admin/approvals?status=pending");
+  const told = sees ? { text: `for ${role}` } : {};
+  for (const one of [await reader.get(`/v1/admin/approvals/${id}`), approvals.find((listed: { id: string }) => listed.id === id)])
+    expect(one).toMatchObject({ id, capability_name: "echo", call_arguments: told, call_arguments_text: JSON.stringify(told) });
+});
+
 test.each(["old", "modern", "virtual"] as const)("a session that is no more costs no approval, and asks for none (%s)", async (server) => {
   const tool = server === "virtual" ? "modern__echo" : "echo";
   const begun = await post(servers[server], team.apiKey, {

@@ -1,4 +1,11 @@
-import { approval, approvalQuery, approvalResolution, approvedApproval, rejectedApproval } from "@gatehouse/contracts/approvals";
+import {
+  type Approval,
+  approval,
+  approvalQuery,
+  approvalResolution,
+  approvedApproval,
+  rejectedApproval,
+} from "@gatehouse/contracts/approvals";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { approveApproval, getApproval, listApprovals, rejectApproval, type Resolver } from "../../directory/tools/approvals.ts";
 import type { Write } from "../../directory/writes/write.ts";
@@ -8,6 +15,10 @@ import { idOf, listed } from "./resource.ts";
 const PATH = "/v1/admin/approvals";
 const ONE = `${PATH}/{id}`;
 const reading = { tag: "Approvals", access: "tools:read", reach: "one" } as const;
+/** Who may resolve it has to know what it is about; for others what a tool is told is the body of a call. */
+const READERS = ["tools:write", "proxy:logs:read_bodies"] as const;
+const WITHHELD = "Its arguments are empty for readers with neither `tools:write` nor `proxy:logs:read_bodies`.";
+
 const resolving = {
   tag: "Approvals",
   access: "tools:write",
@@ -23,11 +34,14 @@ export const approvalOperations: readonly AdminOperation[] = [
     method: "GET",
     path: PATH,
     summary: "List approvals",
-    description: "Requests to let a tool call through, newest first.",
+    description: `Requests to let a tool call through, newest first. ${WITHHELD}`,
     query: approvalQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("approvals", approval) },
     run: (call) =>
-      listed("approvals", call, (page) => listApprovals(call.services.directory, call.tenantId, null, call.query.status, page)),
+      listed("approvals", call, async (page) => {
+        const { items, total } = await listApprovals(call.services.directory, call.tenantId, null, call.query.status, page);
+        return { total, items: items.map((one) => asReadBy(call, one)) };
+      }),
   }),
   operation({
     ...reading,
@@ -35,8 +49,9 @@ export const approvalOperations: readonly AdminOperation[] = [
     path: ONE,
     subject: "approvals",
     summary: "Read an approval",
+    description: WITHHELD,
     answer: { status: 200, about: "The record", schema: approval },
-    run: (call) => getApproval(call.services.directory, call.tenantId, idOf(call), null),
+    run: async (call) => asReadBy(call, await getApproval(call.services.directory, call.tenantId, idOf(call), null)),
   }),
   operation({
     ...resolving,
@@ -56,6 +71,10 @@ export const approvalOperations: readonly AdminOperation[] = [
       resolved(call, "reject", (parts, resolver) => rejectApproval(parts, call.tenantId, idOf(call), resolver, call.body.note ?? null)),
   }),
 ];
+
+function asReadBy({ admin }: Pick<AdminCall<unknown, unknown>, "admin">, one: Approval): Approval {
+  return READERS.some((permission) => admin.permissions.has(permission)) ? one : { ...one, call_arguments: {}, call_arguments_text: "{}" };
+}
 
 type Parts = Parameters<typeof approveApproval>[0];
 
