@@ -78,6 +78,24 @@ export function exactlyWritten(value: unknown, source: string): string {
   );
 }
 
+/**
+ * JSON of values within `whole`, which was read from `source`, with the digits their numbers came with. What is not one of its objects
+ * and arrays is written as it is.
+ */
+export function exactWriter(whole: unknown, source: string): (value: unknown) => string {
+  const read = new Map<unknown, unknown>();
+  const pair = (value: unknown, exact: unknown): void => {
+    if (typeof value !== "object" || value === null || typeof exact !== "object" || exact === null) return;
+    read.set(value, exact);
+    for (const [name, member] of Object.entries(value)) pair(member, (exact as Record<string, unknown>)[name]);
+  };
+  pair(
+    whole,
+    parsedExactly(source, (digits) => new Digits(digits)),
+  );
+  return (value) => JSON.stringify(withDigits(value, read.get(value)));
+}
+
 const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]|-0/;
 
 class Digits {

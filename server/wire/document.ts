@@ -1,4 +1,4 @@
-import { exactlyWritten } from "../kernel/exact-numbers.ts";
+import { exactlyWritten, exactWriter } from "../kernel/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, jsonMembersOf } from "./json-members.ts";
 import { ambiguityOf, nameProblem, TOO_DEEP } from "./ambiguous-name.ts";
 import { deepPlace, REQUEST_LEVELS } from "./nesting.ts";
@@ -18,6 +18,8 @@ export interface FieldProblem {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
+/** A whole number of so many digits that it may be another than was read. */
+const MAYBE_ROUNDED = /[[:,]-?\d{16}/;
 
 /**
  * A JSON object with its source text. What was not touched keeps its exact spelling: whoever changes something inside a
@@ -30,6 +32,7 @@ export class JsonDocument {
   private readonly members: readonly Member[];
   private readonly touched = new Set<string>();
   private readonly spelled = new Map<string, string>();
+  private readonly writers = new Map<string, (value: unknown) => string>();
   private repeated: string | null | undefined;
 
   private constructor(source: string, value: JsonObject, members: readonly Member[]) {
@@ -111,6 +114,17 @@ export class JsonDocument {
     if (member === undefined) return JSON.stringify(value);
     const source = this.source.slice(member.valueStart, member.valueEnd);
     return touched ? exactlyWritten(value, source) : source;
+  }
+
+  /** JSON of an object that stands somewhere in a member, its numbers with the digits they came with. */
+  written(name: string, value: JsonObject): string {
+    const text = JSON.stringify(value);
+    const member = MAYBE_ROUNDED.test(text) ? this.members.find((candidate) => candidate.name === name) : undefined;
+    if (member === undefined) return text;
+    let writer = this.writers.get(name);
+    if (writer === undefined)
+      this.writers.set(name, (writer = exactWriter(this.value[name], this.source.slice(member.valueStart, member.valueEnd))));
+    return writer(value);
   }
 
   /**

@@ -131,7 +131,8 @@ export class GeminiRequest implements ConversationInbound {
       slots.push(...contentSlots(system, "system", () => this.document.touch(name), others));
     }
     for (const content of objectsIn(this.body, "contents")) {
-      slots.push(...contentSlots(content, roleOf(content), () => this.document.touch("contents"), others));
+      const written = (data: JsonObject) => this.document.written("contents", data);
+      slots.push(...contentSlots(content, roleOf(content), () => this.document.touch("contents"), others, written));
     }
     return [...others, ...slots];
   }

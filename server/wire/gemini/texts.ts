@@ -29,13 +29,19 @@ const IN_CONTENT: ReadonlySet<string> = new Set(["parts"]);
 
 /**
  * Every text the model would read in one content, in order. `touch` is called whenever one of them is replaced. What the format
- * does not know is put into `others`.
+ * does not know is put into `others`; `written` gives the JSON of what functions are told and say.
  */
-export function contentSlots(content: JsonObject, role: Role, touch: () => void, others: TextSlot[]): TextSlot[] {
+export function contentSlots(
+  content: JsonObject,
+  role: Role,
+  touch: () => void,
+  others: TextSlot[],
+  written: (data: JsonObject) => string = JSON.stringify,
+): TextSlot[] {
   visitOthers(content, IN_CONTENT, otherSlots(others, role, touch));
   return objectsIn(content, "parts").flatMap((part) => {
     otherPartTexts(part, role, touch, others);
-    return partSlots(part, role, touch).map((slot) => ({ ...slot, owner: content }));
+    return partSlots(part, role, touch, written).map((slot) => ({ ...slot, owner: content }));
   });
 }
 
@@ -66,7 +72,7 @@ export function roleOf(content: JsonObject): Role {
   }
 }
 
-function partSlots(part: JsonObject, role: Role, touch: () => void): TextSlot[] {
+function partSlots(part: JsonObject, role: Role, touch: () => void, written: (data: JsonObject) => string): TextSlot[] {
   const slots: TextSlot[] = [];
   const member = (holder: JsonObject | null, name: string, as: Role) => {
     if (holder !== null) slots.push(...textSlot(holder, name, as, touch));
@@ -76,13 +82,13 @@ function partSlots(part: JsonObject, role: Role, touch: () => void): TextSlot[] 
   member(objectIn(part, "codeExecutionResult"), "output", "tool");
   for (const name of ["functionCall", "toolCall"]) {
     const call = objectIn(part, name);
-    if (call !== null) slots.push(...jsonSlot(call, "args", "assistant", touch));
+    if (call !== null) slots.push(...jsonSlot(call, "args", "assistant", touch, written));
   }
   for (const name of ["functionResponse", "toolResponse"]) {
     const result = objectIn(part, name);
     if (result === null) continue;
-    slots.push(...resultSlots(result, touch));
-    for (const nested of objectsIn(result, "parts")) slots.push(...partSlots(nested, "tool", touch));
+    slots.push(...resultSlots(result, touch, written));
+    for (const nested of objectsIn(result, "parts")) slots.push(...partSlots(nested, "tool", touch, written));
   }
   slots.push(...documentSlot(part, role, touch));
   return slots;
@@ -99,7 +105,7 @@ export function textSlot(holder: JsonObject, name: string, role: Role, touch: ()
   return [{ role, kind: "text", text, replace }];
 }
 
-function jsonSlot(holder: JsonObject, name: string, role: Role, touch: () => void): TextSlot[] {
+function jsonSlot(holder: JsonObject, name: string, role: Role, touch: () => void, written: (data: JsonObject) => string): TextSlot[] {
   const key = spellingIn(holder, name);
   const value = holder[key];
   if (!isObject(value)) return [];
@@ -107,15 +113,15 @@ function jsonSlot(holder: JsonObject, name: string, role: Role, touch: () => voi
     holder[key] = JSON.parse(next) as JsonValue;
     touch();
   };
-  return [{ role, kind: "arguments", text: JSON.stringify(value), replace }];
+  return [{ role, kind: "arguments", text: written(value), replace }];
 }
 
 /** A result that is only a text is shown as one; any other as its JSON, because names and numbers are read by the model too. */
-function resultSlots(result: JsonObject, touch: () => void): TextSlot[] {
+function resultSlots(result: JsonObject, touch: () => void, written: (data: JsonObject) => string): TextSlot[] {
   const response = objectIn(result, "response");
   if (response === null) return [];
   const plain = Object.entries(response).every(([name, value]) => PLAIN_RESULT.has(name) && typeof value === "string");
-  if (!plain) return jsonSlot(result, "response", "tool", touch);
+  if (!plain) return jsonSlot(result, "response", "tool", touch, written);
   return Object.keys(response).flatMap((name) => textSlot(response, name, "tool", touch));
 }
 

@@ -131,7 +131,11 @@ export class MessagesRequest implements ConversationInbound {
   }
 
   texts(): readonly TextSlot[] {
-    this.slots ??= textSlots(this.body, (member) => this.document.touch(member));
+    this.slots ??= textSlots(
+      this.body,
+      (member) => this.document.touch(member),
+      (input) => this.document.written("messages", input),
+    );
     return this.slots;
   }
 

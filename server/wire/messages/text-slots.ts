@@ -45,11 +45,14 @@ const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool
 /** Nothing in these can be read, or it is sealed. */
 const WORDLESS: ReadonlySet<unknown> = new Set(["redacted_thinking", "container_upload"]);
 
+/** JSON of what a tool is told, as it stands in the messages. */
+type Written = (input: JsonObject) => string;
+
 /**
  * Every text of a Messages body that the model would read, in order. `touch` is told the top-level member a replacement
  * stands in.
  */
-export function textSlots(body: JsonObject, touch: (member: string) => void): TextSlot[] {
+export function textSlots(body: JsonObject, touch: (member: string) => void, written: Written = JSON.stringify): TextSlot[] {
   const slots: TextSlot[] = [];
   const others = otherTexts(body, KNOWN, touch);
   if (isObject(body.output_config))
@@ -68,9 +71,9 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
   visitToolTexts(body.tools, (holder) =>
     slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))),
   );
-  walk(body, "system", "system", new Found(slots, others, () => touch("system")));
+  walk(body, "system", "system", new Found(slots, others, () => touch("system"), written));
   if (Array.isArray(body.messages)) {
-    const found = new Found(slots, others, () => touch("messages"));
+    const found = new Found(slots, others, () => touch("messages"), written);
     for (const message of body.messages) {
       if (!isObject(message)) continue;
       const role = message.role === "assistant" || message.role === "system" ? message.role : "user";
@@ -99,13 +102,15 @@ function textMember(holder: JsonObject | JsonValue[], name: string | number, rol
 class Found {
   readonly slots: TextSlot[];
   readonly changed: () => void;
+  readonly written: Written;
   private readonly others: TextSlot[];
   private readonly visitors = new Map<Role, OtherVisitor>();
 
-  constructor(slots: TextSlot[], others: TextSlot[], changed: () => void) {
+  constructor(slots: TextSlot[], others: TextSlot[], changed: () => void, written: Written) {
     this.slots = slots;
     this.others = others;
     this.changed = changed;
+    this.written = written;
   }
 
   /** Takes what the format does not know. */
@@ -129,7 +134,7 @@ function blockSlots(block: JsonObject, role: Role, found: Found, title: string |
     visitOthers(block, IN_THOUGHT, found.other(role));
   } else if (CALLS.has(type)) {
     slots.push(
-      new Place(role, "arguments", JSON.stringify(block.input ?? {}), (text) => {
+      new Place(role, "arguments", isObject(block.input) ? found.written(block.input) : JSON.stringify(block.input ?? {}), (text) => {
         block.input = JSON.parse(text) as JsonValue;
         changed();
       }),
