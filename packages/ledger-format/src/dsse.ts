@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { canonicalJson } from "./admin-entry.ts";
+import { namedTwice } from "./named-twice.ts";
 import { keyObjectOf, noteKey } from "./signed-note.ts";
 
 /**
@@ -72,6 +73,8 @@ export function openStatement<Predicate>(
   const envelope = parsed(text) as Partial<Envelope> | null;
   if (typeof envelope !== "object" || envelope === null || typeof envelope.payload !== "string" || !Array.isArray(envelope.signatures))
     return { reason: "it is not a signed envelope" };
+  const twice = namedTwice(text.trim(), envelope);
+  if (twice !== null) return { reason: `it names ${JSON.stringify(twice)} twice` };
   if (envelope.payloadType !== PAYLOAD_TYPE) return { reason: "it holds no in-toto statement" };
   const payload = Buffer.from(envelope.payload, "base64");
   // Spare bits of base64 can be anything to a decoder.

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { openStatement, signedStatement } from "./dsse.ts";
 import { printExportLine } from "./export.ts";
 import { testChain } from "./test-chain.ts";
 import { verifyExport } from "./verify-export.ts";
@@ -36,4 +38,15 @@ test("what only looks like it is judged as ever: other spacing, order and spelli
     "intact",
   );
   expect(await verdictOf((line) => line.replace('"row":{', '"row":{"custom_metadata":{"id":1},"tags":["id","id"],'))).toBe("intact");
+});
+
+test("a signed document that says its payload twice is not valid, whatever the second one says", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ format: "pem", type: "pkcs8" }) as string;
+  const signed = signedStatement("k", "https://example.com/p", { s: "00" }, { score: 1 }, pem);
+  const open = (text: string) =>
+    openStatement(text, "k", "https://example.com/p", "p", [publicKey.export({ format: "der", type: "spki" }).subarray(-32)]);
+  expect(open(signed)).toMatchObject({ statement: { predicate: { score: 1 } } });
+  expect(open(`${JSON.stringify(JSON.parse(signed), null, 2)}\n`)).toMatchObject({ statement: { predicate: { score: 1 } } });
+  expect(open(signed.replace("{", '{"payload":"e30=",'))).toEqual({ reason: 'it names "payload" twice' });
 });
