@@ -35,11 +35,16 @@ export class ContentReader {
 
   turns(body: JsonObject): Turn[] {
     const list = Array.isArray(member(body, "contents"));
-    const turns = objectsIn(body, "contents").flatMap((content, turn) => {
+    const turns: Turn[] = [];
+    let before: string | null = null;
+    for (const [turn, content] of objectsIn(body, "contents").entries()) {
       const at = list ? `contents[${turn}]` : "contents";
       const parts = objectsIn(content, "parts").map((part, i): [JsonObject, string] => [part, `${at}.parts[${i}]`]);
-      return this.turn(textIn(content, "role"), parts, turn);
-    });
+      const role = textIn(content, "role");
+      const read = this.turn(role, parts, turn);
+      if (role !== "model" || before !== "model" || !goesOn(turns, read)) turns.push(...read);
+      before = role;
+    }
     for (const field of this.pictures.left) this.findings.drop(field);
     return turns;
   }
@@ -121,6 +126,28 @@ export class ContentReader {
     const callId = this.openCalls.answer(told, name) ?? told ?? newGeminiCallId(turn, place, name ?? "");
     return { kind: "tool_result", callId, toolName: name, content: [{ kind: "text", text }, ...media], isError };
   }
+}
+
+/**
+ * Puts a turn of the model's to the one before it. Google's clients keep a streamed answer as a turn for each piece of it,
+ * and Google reads those as one; other vendors want all calls of an answer together, before the first of their results.
+ */
+function goesOn(turns: Turn[], [next]: readonly Turn[]): boolean {
+  const last = turns.at(-1);
+  if (last?.role !== "assistant" || next?.role !== "assistant") return false;
+  const [first, ...others] = next.parts;
+  const joined = pieceJoined(last.parts.at(-1), first);
+  const parts = joined === null ? [...last.parts, ...next.parts] : [...last.parts.slice(0, -1), joined, ...others];
+  turns[turns.length - 1] = { role: "assistant", parts };
+  return true;
+}
+
+/** Two pieces of one text; null where they are not. What is signed ends with its signature. */
+function pieceJoined(last: AssistantPart | undefined, next: AssistantPart | undefined): AssistantPart | null {
+  if (last?.kind === "text" && next?.kind === "text" && last.signature === undefined) return { ...next, text: last.text + next.text };
+  if (last?.kind === "reasoning" && next?.kind === "reasoning" && last.signature === undefined)
+    return { ...next, text: last.text + next.text };
+  return null;
 }
 
 /** A text part; none for an empty one, unless it is there to carry a signature. */

@@ -226,6 +226,37 @@ describe("tool calls without ids", () => {
   });
 });
 
+test("turns of the model's that follow each other are one answer in pieces, as Google's clients keep a stream", () => {
+  const said = (role: string, ...parts: JsonObject[]): JsonObject => ({ role, parts });
+  const call = (id: string): JsonObject => ({ functionCall: { id, name: "f", args: {} } });
+  const result = (id: string): JsonObject => ({ functionResponse: { id, name: "f", response: { output: "x" } } });
+  const { turns } = read({
+    contents: [
+      said("user", { text: "Hi" }),
+      said("model", { text: "Let me ", thought: true }),
+      said("model", { text: "see.", thought: true, thoughtSignature: "c2ln" }),
+      said("model", { text: "Loo" }),
+      said("model", { text: "king." }),
+      said("model", call("1")),
+      said("model", call("2"), { text: "" }),
+      said("user", result("1"), result("2")),
+      said("model", { text: "So", thoughtSignature: "c2ln" }),
+      said("model", { text: "." }),
+    ],
+  });
+  expect(turns.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  expect(turns[1]?.parts).toEqual([
+    { kind: "reasoning", text: "Let me see.", redacted: false, signature: gemini("c2ln") },
+    { kind: "text", text: "Looking." },
+    { kind: "tool_call", id: "1", name: "f", arguments: "{}" },
+    { kind: "tool_call", id: "2", name: "f", arguments: "{}" },
+  ]);
+  expect(turns[3]?.parts).toEqual([
+    { kind: "text", text: "So", signature: gemini("c2ln") },
+    { kind: "text", text: "." },
+  ]);
+});
+
 describe("results", () => {
   const one = (text: string, isError = false) =>
     contents([
