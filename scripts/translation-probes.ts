@@ -79,7 +79,7 @@ export const MESSAGES_PROBES: readonly ReaderProbe[] = [
   ["fields the gateway does not know", { something_new: 1 }],
   ["members of a tool that are not in the common form", { tools: [{ name: "f", input_schema: { type: "object" }, something_new: 1 }] }],
   ["members of `output_config` beside format and effort", { output_config: { something_new: 1 } }],
-  ...members("container", "inference_geo"),
+  ...members("container", "inference_geo", "thread"),
   ["`mcp_servers`", { mcp_servers: [{ type: "url", url: "https://tools.example", name: "x" }] }],
   ["`max_tokens: 0`", { max_tokens: 0 }],
   ["the vendor's own tools", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],

@@ -33,6 +33,8 @@ export interface Conversation {
   readonly keep?: (items: ReadonlyMap<string, string>) => void;
   /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
   readonly statefulFields: readonly string[];
+  /** The one of them by which a conversation goes on whose instructions its provider keeps, and takes no others for. */
+  readonly instructedBy?: string;
 }
 
 /** What the writer of an answer in the caller's format must know. */

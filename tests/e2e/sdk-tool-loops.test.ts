@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type Anthropic from "@anthropic-ai/sdk";
+import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import type { Content } from "@google/genai";
 import type OpenAI from "openai";
 import { PROVIDERS } from "../support/vendors/matrix.ts";
@@ -121,6 +122,35 @@ describe("by both anthropic clients", () => {
         expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT, signature: SIGNATURE });
     },
   );
+});
+
+describe("by the anthropic client's tool runner, which leaves the conversation with the vendor wherever it may", () => {
+  const run = (input: unknown) => `4 in ${(input as { city: string }).city}`;
+  const tool = betaTool({ name: TOOL_NAME, description: TOOL_DESCRIPTION, inputSchema: TOOL_SCHEMA, run });
+
+  test.each(table)("with %s (streamed: %p)", async (id, stream) => {
+    const { messages } = world.clients.anthropicOne.beta;
+    const asked = { model: `sdk-${id}`, max_tokens: 4000, messages: [{ role: "user" as const, content: PROMPT }], tools: [tool] };
+    const answer = await (stream ? messages.toolRunner({ ...asked, stream }) : messages.toolRunner(asked)).runUntilDone();
+    expect(answer.content.at(-1)).toMatchObject({ type: "text", text: AFTER_TOOL });
+  });
+
+  test("and a conversation that shall be kept is refused in the vendor's own words", async () => {
+    const thread = world.clients.anthropicOne.beta.messages.thread({ model: "sdk-openai", max_tokens: 100 });
+    const refused = (await thread.send({ role: "user", content: PROMPT }).catch((error: unknown) => error)) as { error: unknown };
+    expect(refused).toMatchObject({
+      status: 400,
+      error: {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          code: "unsupported_parameter",
+          message: expect.stringContaining("thread") as string,
+          details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+        },
+      },
+    });
+  });
 });
 
 describe("by the google client", () => {

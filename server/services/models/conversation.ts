@@ -16,7 +16,6 @@ import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { SignatureCache } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
-import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
 
@@ -39,7 +38,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
       const { traits } = provider;
       const codec = traits.codecFor(model, caller.format);
       const changes = outboundChanges(model);
-      if (codec.format === caller.format) return passing(conversation, changes, traits);
+      if (codec.format === caller.format) return passing(conversation, changes, traits.keepsState(model));
       if (conversation.statefulFields.length > 0)
         return unsupported(
           conversation.statefulFields.map((field) => ({
@@ -64,15 +63,17 @@ export function outboundChanges(model: ModelEntry): OutboundChanges {
 }
 
 function passing(
-  { inbound, caller, passing: own, headers, query = "", statefulFields }: Conversation,
+  { inbound, caller, passing: own, headers, query = "", statefulFields, instructedBy }: Conversation,
   changes: OutboundChanges,
-  { keepsState }: ProviderTraits,
+  keepsState: boolean,
 ): PreparedRequest | Refusal {
   // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
   if (statefulFields.length > 0 && !keepsState)
     return unsupported(
       statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })),
     );
+  if (instructedBy !== undefined && (changes.systemPrompt !== null || inbound.instructions !== null))
+    return unsupported([{ field: instructedBy, message: "takes no instructions, and some are put before every request here" }]);
   return {
     operation: own.operation ?? caller.format,
     body: inbound.outbound(changes),

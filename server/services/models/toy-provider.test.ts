@@ -85,9 +85,9 @@ const toyEmbeddings: EmbeddingsCodec = {
 
 const toyTraits = {
   // What its chat models speak is OpenAI's own.
-  codecFor: ({ modelName }) => (modelName === "toy-chat" ? chatCodec : toyCodec),
+  codecFor: ({ modelName }) => (modelName.startsWith("toy-chat") ? chatCodec : toyCodec),
   ceilingName: () => "max_tokens",
-  keepsState: false,
+  keepsState: ({ modelName }) => modelName === "toy-chat-keeping",
   embeddings: toyEmbeddings,
   counts: (_model, operation) => operation === "count_tokens",
   isStream: (_operation, contentType) => contentType.startsWith("application/x-toy"),
@@ -228,6 +228,18 @@ describe("a provider that only upstreams/, wire/ and the lists of formats know",
   test("is not trusted with what an earlier call left behind", async () => {
     const refused = await served.converse(callOf("toy-chat"), { ...conversation({}), statefulFields: ["previous_response_id"] });
     expect(refused).toMatchObject({ code: "unsupported_parameter", fields: [{ field: "previous_response_id" }] });
+  });
+
+  test("that keeps conversations with their instructions is sent no others for one that goes on", async () => {
+    const going = (instructions: readonly string[]) => {
+      const kept = { ...conversation({ thread: "t" }), statefulFields: ["thread"], instructedBy: "thread" };
+      kept.inbound.addInstructions(instructions, []);
+      return served.converse(callOf("toy-chat-keeping"), kept);
+    };
+    expect(await going(["Be kind."])).toMatchObject({ code: "unsupported_parameter", fields: [{ field: "thread" }] });
+    expect(asked).toEqual([]);
+    answered(await going([]));
+    expect(asked).toMatchObject([{ body: { thread: "t" } }]);
   });
 
   test("embeds in its own format, and says what it cannot", async () => {

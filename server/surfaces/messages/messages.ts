@@ -1,8 +1,10 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Call } from "../../road/call.ts";
+import type { Conversation } from "../../road/conversation.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
 import { versionProblems, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";
@@ -28,13 +30,19 @@ export const messages = (models: Dispatch): Surface => ({
         includeUsage: true,
         headers: vendorHeaders(call, ["anthropic-version", "anthropic-beta"]),
         query: vendorQuery(call),
-        statefulFields: [],
+        ...threadFields(inbound.body),
       },
       ["chat", "responses"],
       { "request-id": call.id },
     );
   },
 });
+
+/** A thread lies at the vendor, which takes instructions when one begins and not again when it goes on. */
+function threadFields({ thread }: JsonObject): Pick<Conversation, "statefulFields" | "instructedBy"> {
+  if (thread === undefined || thread === null) return { statefulFields: [] };
+  return { statefulFields: ["thread"], ...(isObject(thread) && thread.type === "continue" ? { instructedBy: "thread" } : {}) };
+}
 
 /** `?beta=true`, by which the vendor's clients ask for what is not generally there yet. */
 export function vendorQuery({ url }: Call): string {

@@ -17,12 +17,25 @@ export const messagesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   streamError: (refusal, call) => encoder.encode(`event: error\ndata: ${JSON.stringify(envelope(refusal, call.id))}\n\n`),
 };
 
+/** The vendor's own words for it, upon which its clients send the whole conversation. */
+const NO_THREAD = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
+
+function unthreadable({ code, fields }: Refusal): boolean {
+  return code === "unsupported_parameter" && fields?.some(({ field }) => field === "thread") === true;
+}
+
 function envelope(refusal: Refusal, requestId: string | null) {
   // The interface has this one told as an invalid request, which clients never send again.
   const type = refusal.code === "guardrail_blocked" ? "invalid_request_error" : errorTypeOf(ERRORS[refusal.code].status);
   return {
     type: "error",
-    error: { type, message: messageOf(refusal), code: refusal.code, ...refusal.extra },
+    error: {
+      type,
+      message: messageOf(refusal),
+      code: refusal.code,
+      ...refusal.extra,
+      ...(unthreadable(refusal) ? { details: NO_THREAD } : {}),
+    },
     ...(requestId === null ? {} : { request_id: requestId }),
   };
 }

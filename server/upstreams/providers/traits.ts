@@ -20,7 +20,7 @@ export interface ProviderTraits {
   /** What a translated chat request calls the ceiling on output where nobody said; null where the provider is not spoken to in chat. */
   readonly ceilingName: ((model: ServedModel) => "max_tokens" | "max_completion_tokens") | null;
   /** Whether fields that name what an earlier call left behind may be sent: many compatible servers take them and forget. */
-  readonly keepsState: boolean;
+  keepsState(model: ServedModel): boolean;
   /** What OpenAI's clients ask for as embeddings: taken as it is, translated, or refused. */
   readonly embeddings: "passes" | EmbeddingsCodec | "refused";
   /** What else of OpenAI's API it takes and answers in OpenAI's own shape; nothing when left out. */

@@ -29,6 +29,7 @@ const PLACED: ReadonlySet<string> = new Set([
 const NEEDED: Readonly<Record<string, string>> = {
   container: "containers exist only at the vendor",
   mcp_servers: "MCP servers are called by the vendor itself",
+  thread: "threads are kept by the vendor alone: send the whole conversation without it",
   inference_geo: "the place of inference cannot be chosen for this model",
 };
 

@@ -35,3 +35,11 @@ test("Anthropic has no embeddings", async () => {
     code: "model_mode_mismatch",
   });
 });
+
+test("Anthropic keeps threads, and a server that only speaks its format is not trusted to", () => {
+  const keeps = (baseUrl: string) => provider.traits.keepsState({ modelName: "claude-opus-5", modes: ["chat"], provider: { baseUrl } });
+  for (const theirs of ["https://api.anthropic.com", "https://api.anthropic.com/v1", "https://eu.api.anthropic.com/"])
+    expect(keeps(theirs)).toBe(true);
+  for (const other of ["https://api.deepseek.com/anthropic", "https://anthropic.com.example/v1", "https://notanthropic.com"])
+    expect(keeps(other)).toBe(false);
+});

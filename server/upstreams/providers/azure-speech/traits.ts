@@ -6,7 +6,7 @@ import type { ProviderTraits } from "../traits.ts";
 export const azureSpeechTraits = {
   codecFor: () => chatCodec,
   ceilingName: null,
-  keepsState: false,
+  keepsState: () => false,
   embeddings: "refused",
   speech: () => azureSpeech,
   counts: () => false,

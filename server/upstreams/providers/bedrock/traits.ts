@@ -7,7 +7,7 @@ import type { ProviderTraits } from "../traits.ts";
 export const bedrockTraits = {
   codecFor: () => converseCodec,
   ceilingName: null,
-  keepsState: false,
+  keepsState: () => false,
   embeddings: bedrockEmbeddings,
   pictures: () => bedrockPictures,
   videos: ({ modelName }) => (/nova-reel/.test(modelName) ? novaReelVideos : null),

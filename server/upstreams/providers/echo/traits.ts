@@ -4,7 +4,7 @@ import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 export const echoTraits = {
   codecFor: () => chatCodec,
   ceilingName: () => "max_tokens",
-  keepsState: false,
+  keepsState: () => false,
   embeddings: "passes",
   counts: () => false,
   isStream: isEventStreamType,

@@ -8,7 +8,7 @@ import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 export const geminiTraits = {
   codecFor: () => geminiCodec,
   ceilingName: null,
-  keepsState: false,
+  keepsState: () => false,
   embeddings: geminiEmbeddings,
   pictures: () => geminiPictures,
   speech: () => geminiSpeech,

@@ -14,7 +14,7 @@ export const openaiTraits = {
   // Most compatible servers know the older name alone.
   ceilingName: ({ modelName, provider }: ServedModel) =>
     provider.baseUrl.startsWith("https://api.openai.com") || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
-  keepsState: true,
+  keepsState: () => true,
   embeddings: "passes",
   passes: new Set([
     "images",
