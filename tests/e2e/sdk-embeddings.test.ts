@@ -2,7 +2,7 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { embed } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CLIENTS, PROVIDERS } from "../support/vendors/matrix.ts";
-import { COUNTED, VECTORS } from "../support/vendors/scene.ts";
+import { COUNTED, EMBEDDED, VECTORS } from "../support/vendors/scene.ts";
 import { PROMPT } from "../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
 
@@ -82,7 +82,14 @@ describe("embeddings by google's clients", () => {
       });
     expect((await ask("openai")).headers.get("x-gw-dropped-parameters")).toBe("taskType, title");
     expect((await ask("gemini")).headers.get("x-gw-dropped-parameters")).toBeNull();
-    expect(await (await ask("gemini")).json()).toEqual({ embedding: { values: VECTORS[0] } });
+    expect(await (await ask("gemini")).json()).toEqual({ embedding: { values: VECTORS[0] }, usageMetadata: EMBEDDED });
+  });
+
+  test("are google's own answers from google's models, with the usage that they tell", async () => {
+    const { google, openai } = world.clients;
+    const model = "sdk-gemini-embed";
+    expect((await google.models.embedContent({ model, contents: ["one", "two"] })).usageMetadata).toMatchObject(EMBEDDED);
+    expect((await openai.embeddings.create({ model, input: "one" })).usage.prompt_tokens).toBe(EMBEDDED.promptTokenCount);
   });
 
   test("are refused in google's own shape", async () => {

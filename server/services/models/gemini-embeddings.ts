@@ -1,8 +1,9 @@
 import { type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
-import type { JsonValue } from "../../wire/document.ts";
+import type { JsonObject, JsonValue } from "../../wire/document.ts";
 import type { EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readVectors } from "../../wire/embeddings/embeddings-reply.ts";
+import { singleEmbedding } from "../../wire/gemini/embeddings.ts";
 import { writeGeminiFault } from "../../wire/gemini/fault.ts";
 import type { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
@@ -28,7 +29,7 @@ export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, p
           ...WHOLE,
           operation: codec.operation,
           body: request.outbound({ model: model.modelName, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null }),
-          whole: (bytes) => told(request, bytes, codec.read.bind(codec)),
+          whole: (bytes) => passed(request, bytes, codec.read.bind(codec)),
           refusal: () => null,
           dropped: [],
         };
@@ -67,6 +68,17 @@ function told(
   const vectors = read.vectors.map((values) => ({ values }));
   const body = request.single ? { embedding: vectors[0] } : { embeddings: vectors };
   return { body: encoder.encode(JSON.stringify(body)), usage, outputCharacters: 0 };
+}
+
+/** Google's own answer, which says more than its vectors; many were asked for whatever the caller asked. */
+function passed(
+  request: GeminiEmbeddingsRequest,
+  bytes: Uint8Array,
+  readAs: (answer: JsonValue) => EmbeddingsRead | null,
+): WholeAnswerReading | null {
+  const read = told(request, bytes, readAs);
+  if (read === null || !request.single) return read === null ? null : { ...read, body: bytes };
+  return { ...read, body: encoder.encode(JSON.stringify(singleEmbedding(JSON.parse(new TextDecoder().decode(bytes)) as JsonObject))) };
 }
 
 function refusalOf(status: number): Uint8Array {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
 import type { EmbeddingsCodec } from "../embeddings/embeddings-codec.ts";
-import { listIn, objectIn, objectsIn } from "./members.ts";
+import { listIn, numberIn, objectIn, objectsIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 
 /** A `:batchEmbedContents` body; `model` is the provider's name of the model, `dimensions` null where the caller did not say. */
@@ -18,11 +18,19 @@ export function readGeminiEmbeddings(reply: JsonObject): number[][] | null {
   return whole ? (vectors as number[][]) : null;
 }
 
+/** An answer to many as one to a single request has it, with all else that it says. */
+export function singleEmbedding({ embeddings, ...others }: JsonObject): JsonObject {
+  const [embedding] = Array.isArray(embeddings) ? embeddings : [];
+  return embedding === undefined ? others : { embedding, ...others };
+}
+
 export const geminiEmbeddings: EmbeddingsCodec = {
   operation: "gemini_embed",
   write: (model, inputs, dimensions) => ({ body: JSON.stringify(writeGeminiEmbeddings(model, inputs, dimensions)) }),
   read(answer) {
-    const vectors = isObject(answer) ? readGeminiEmbeddings(answer) : null;
-    return vectors === null ? null : { vectors, inputTokens: null };
+    if (!isObject(answer)) return null;
+    const vectors = readGeminiEmbeddings(answer);
+    const usage = objectIn(answer, "usageMetadata") ?? {};
+    return vectors === null ? null : { vectors, inputTokens: numberIn(usage, "promptTokenCount") };
   },
 };

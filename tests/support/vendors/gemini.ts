@@ -1,4 +1,4 @@
-import { COUNTED, events, SIGNATURE, sceneOf, THOUGHT, USAGE, VECTORS } from "./scene.ts";
+import { COUNTED, events, EMBEDDED, SIGNATURE, sceneOf, THOUGHT, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
 /** Google's Gemini API and the same methods of Vertex. A history with a call that lost its signature is refused, as Gemini 3 does. */
@@ -8,9 +8,12 @@ export function answerGemini(path: string, body: Loose): Response {
     case "countTokens":
       return Response.json({ totalTokens: COUNTED });
     case "embedContent":
-      return Response.json({ embedding: { values: VECTORS[0] } });
+      return Response.json({ embedding: { values: VECTORS[0] }, usageMetadata: EMBEDDED });
     case "batchEmbedContents":
-      return Response.json({ embeddings: listOf(body.requests).map((_, at) => ({ values: VECTORS[at % VECTORS.length] })) });
+      return Response.json({
+        embeddings: listOf(body.requests).map((_, at) => ({ values: VECTORS[at % VECTORS.length] })),
+        usageMetadata: EMBEDDED,
+      });
     case "generateContent":
     case "streamGenerateContent":
       return generate(model, body, method === "generateContent" ? "whole" : path.includes("alt=sse") ? "events" : "array");

@@ -13,6 +13,8 @@ export const VECTORS: readonly (readonly number[])[] = [
   [1, 0, -1],
 ];
 export const COUNTED = 42;
+/** What Google tells of embeddings. */
+export const EMBEDDED = { promptTokenCount: 3 } as const;
 export const USAGE = { input: 20, output: 8 } as const;
 
 /** What a request asked for, as its format says it. */
