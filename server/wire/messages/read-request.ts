@@ -19,6 +19,7 @@ const PLACED: ReadonlySet<string> = new Set([
   "stream",
   "thinking",
   "output_config",
+  "output_format",
   "metadata",
   "temperature",
   "top_p",
@@ -64,7 +65,7 @@ export function readMessagesConversation(body: JsonObject): RequestRead {
     frequencyPenalty: null,
     candidates: null,
     logprobs: null,
-    output: readOutput(body.output_config, losses),
+    output: readOutput(body, losses),
     reasoning: readReasoning(body.thinking, body.output_config),
     endUser: isObject(body.metadata) && typeof body.metadata.user_id === "string" ? body.metadata.user_id : null,
     stream: body.stream === true,
@@ -86,17 +87,18 @@ function readTurns(messages: JsonValue | undefined, losses: MessagesReadReport):
   return turns;
 }
 
-function readOutput(config: JsonValue | undefined, losses: MessagesReadReport): OutputFormat | null {
-  if (!isObject(config)) return null;
+/** The format stands in `output_config`, and in `output_format` where older clients put it. */
+function readOutput({ output_config: told, output_format: older }: JsonObject, losses: MessagesReadReport): OutputFormat | null {
+  const config = isObject(told) ? told : {};
   for (const [name, value] of Object.entries(config))
     if (name !== "format" && name !== "effort" && !isNothing(value)) losses.dropped.add(`output_config.${name}`);
-  const { format } = config;
+  const [name, format] = isNothing(config.format) ? ["output_format", older] : ["output_config.format", config.format];
   if (isNothing(format)) return null;
   if (isObject(format) && format.type === "json_schema" && isObject(format.schema)) {
     // The vendor's schemas have no name, and other vendors want one.
     return { kind: "schema", name: "output", description: null, schema: format.schema, strict: null };
   }
-  losses.unsupported.push({ field: "output_config.format", message: "must be of type json_schema with a schema" });
+  losses.unsupported.push({ field: name, message: "must be of type json_schema with a schema" });
   return null;
 }
 

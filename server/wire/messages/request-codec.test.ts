@@ -183,8 +183,23 @@ describe("what no other format can say", () => {
       "messages[0].content[0].citations",
     ],
     [{ output_config: { format: { type: "grammar" } } }, "output_config.format"],
+    [{ output_format: { type: "grammar" } }, "output_format"],
+    [{ thread: { type: "create" } }, "thread"],
   ])("%j is refused by name", (more, field) => {
     const result = read(more);
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
   });
+});
+
+test("the schema of an answer is read from where older clients put it, unless it stands where it does today", () => {
+  const format = (title: string) => ({ type: "json_schema", schema: { type: "object", title } });
+  const schemaOf = (more: JsonObject) => {
+    const result = messagesCodec.readRequest({ ...fixture("request-text"), ...more });
+    return "unsupported" in result || result.request.output?.kind !== "schema"
+      ? null
+      : [result.request.output.schema.title, result.dropped];
+  };
+  expect(schemaOf({ output_format: format("older") })).toEqual(["older", []]);
+  expect(schemaOf({ output_format: format("older"), output_config: { format: format("newer") } })).toEqual(["newer", []]);
+  expect(schemaOf({ output_format: format("older"), output_config: { effort: "low" } })).toEqual(["older", []]);
 });
