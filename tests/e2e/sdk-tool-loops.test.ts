@@ -4,7 +4,7 @@ import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import type { Content } from "@google/genai";
 import type OpenAI from "openai";
 import { PROVIDERS } from "../support/vendors/matrix.ts";
-import { AFTER_TOOL, SIGNATURE, THOUGHT, TOOL } from "../support/vendors/scene.ts";
+import { AFTER_TOOL, scripted, SIGNATURE, THOUGHT, TOOL } from "../support/vendors/scene.ts";
 import { PROMPT, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
 
@@ -125,14 +125,19 @@ describe("by both anthropic clients", () => {
 });
 
 describe("by the anthropic client's tool runner, which leaves the conversation with the vendor wherever it may", () => {
-  const run = (input: unknown) => `4 in ${(input as { city: string }).city}`;
+  let calls = 0;
+  const run = () => `${++calls}`;
   const tool = betaTool({ name: TOOL_NAME, description: TOOL_DESCRIPTION, inputSchema: TOOL_SCHEMA, run });
 
   test.each(table)("with %s (streamed: %p)", async (id, stream) => {
     const { messages } = world.clients.anthropicOne.beta;
-    const asked = { model: `sdk-${id}`, max_tokens: 4000, messages: [{ role: "user" as const, content: PROMPT }], tools: [tool] };
+    // The second call is asked for by the first message alone: who sees only the newest makes none.
+    const content = `${PROMPT} ${scripted(TOOL)} ${scripted(TOOL)}`;
+    const asked = { model: `sdk-${id}`, max_tokens: 4000, messages: [{ role: "user" as const, content }], tools: [tool] };
+    calls = 0;
     const answer = await (stream ? messages.toolRunner({ ...asked, stream }) : messages.toolRunner(asked)).runUntilDone();
     expect(answer.content.at(-1)).toMatchObject({ type: "text", text: AFTER_TOOL });
+    expect(calls).toBe(2);
   });
 
   test("and a conversation that shall be kept is refused in the vendor's own words", async () => {
