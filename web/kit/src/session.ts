@@ -14,7 +14,9 @@ export interface Grant {
   readonly user: SessionUser;
 }
 
-export type SignedState = { readonly state: "unknown" | "out" } | { readonly state: "in"; readonly user: SessionUser };
+export type SignedState =
+  /** `ended` where somebody was signed in on this page and did not leave by themselves. */
+  { readonly state: "unknown" } | { readonly state: "out"; readonly ended: boolean } | { readonly state: "in"; readonly user: SessionUser };
 
 interface SessionSettings {
   /** `POST` begins one from a fresh token, `POST .../renew` yields the next token, `DELETE` ends every one of the person. */
@@ -69,7 +71,7 @@ export class Session {
   /** Whether somebody was signed in before the page was loaded. */
   async resume(): Promise<void> {
     await this.renew(null).catch(() => null);
-    if (this.current.state === "unknown") this.set({ state: "out" });
+    if (this.current.state === "unknown") this.set({ state: "out", ended: false });
   }
 
   /** After a login. Without the cookie, where it cannot be set, the session ends with the page. */
@@ -110,13 +112,14 @@ export class Session {
     // A channel is of one origin already.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.channel.postMessage("ended");
-    this.lost();
+    this.held = null;
+    this.set({ state: "out", ended: false });
     if (goOn !== null && /^https?:/.test(goOn)) location.assign(goOn);
   }
 
   lost(): void {
     this.held = null;
-    if (this.current.state !== "out") this.set({ state: "out" });
+    if (this.current.state !== "out") this.set({ state: "out", ended: this.current.state === "in" });
   }
 
   /** What is known of the person has changed. */

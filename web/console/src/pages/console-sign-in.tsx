@@ -4,6 +4,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
@@ -44,7 +45,7 @@ function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly 
         required
         autoFocus
       />
-      <FormError error={finish.error} />
+      <FormError error={finish.error} unauthorized="The code is wrong or no longer valid." />
       <Button type="submit" look="primary" busy={finish.isPending}>
         Sign in
       </Button>
@@ -56,6 +57,7 @@ function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly 
 }
 
 export function ConsoleSignIn(): ReactNode {
+  const session = useSession(adminSession);
   const [owed, setOwed] = useState<string | null>(null);
   const offers = useQuery({ queryKey: ["sso"], queryFn: () => adminApi.call("GET /v1/admin-users/sso"), retry: false });
   const [code] = useState(takeSignOnCode);
@@ -76,6 +78,7 @@ export function ConsoleSignIn(): ReactNode {
   };
   return (
     <SignInFrame product={PRODUCT} title={owed === null ? "Sign in" : "One more step"}>
+      {session.state === "out" && session.ended && <p role="status">Your session has ended. Sign in again to go on.</p>}
       <FormError error={refused} />
       {owed === null && <SignOnOffers offers={offers.data?.providers ?? []} label={(name) => `Sign in with ${name}`} />}
       {owed === null ? (
@@ -91,7 +94,7 @@ export function ConsoleSignIn(): ReactNode {
               autoComplete="organization"
             />
           </details>
-          <FormError error={login.error} />
+          <FormError error={login.error} unauthorized="The user name or the password is wrong." />
           <Button type="submit" look="primary" busy={login.isPending}>
             Sign in
           </Button>

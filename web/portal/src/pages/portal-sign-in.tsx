@@ -4,6 +4,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
 import { portalApi, ownSession } from "../portal-client.ts";
@@ -75,7 +76,7 @@ function PasswordStep({ onOwed, onOther }: StepProps): ReactNode {
       <TextField label={t("username")} name="username" autoComplete="username" required autoFocus />
       <TextField label={t("password")} name="password" type="password" autoComplete="current-password" required />
       <TenantField />
-      <FormError error={login.error} />
+      <FormError error={login.error} unauthorized={t("signInWrong")} />
       <Button type="submit" look="primary" busy={login.isPending}>
         {t("signIn")}
       </Button>
@@ -151,7 +152,7 @@ function PortalCodeStep({ tempToken, onBack }: { readonly tempToken: string; rea
   return (
     <form className="grid gap-4" onSubmit={submit}>
       <TextField label={t("code")} name="code" hint={t("codeHint")} autoComplete="one-time-code" required autoFocus />
-      <FormError error={finish.error} />
+      <FormError error={finish.error} unauthorized={t("codeWrong")} />
       <Button type="submit" look="primary" busy={finish.isPending}>
         {t("signIn")}
       </Button>
@@ -164,6 +165,7 @@ function PortalCodeStep({ tempToken, onBack }: { readonly tempToken: string; rea
 
 export function PortalSignIn(): ReactNode {
   const t = usePortalTexts();
+  const session = useSession(ownSession);
   const [owed, setOwed] = useState<string | null>(null);
   const [registers, setRegisters] = useState(false);
   const [tenant] = useState(() => new URLSearchParams(location.search).get("tenant") ?? "");
@@ -183,6 +185,7 @@ export function PortalSignIn(): ReactNode {
   const title = owed !== null ? t("oneMoreStep") : registers ? t("register") : t("signIn");
   return (
     <SignInFrame product={t("product")} title={title} foot={<LanguageChoice />}>
+      {session.state === "out" && session.ended && <p role="status">{t("sessionEnded")}</p>}
       <FormError error={refused} />
       {owed === null && <SignOnOffers offers={offers.data?.providers ?? []} label={(name) => t("signInWith", { name })} />}
       {owed !== null ? (
