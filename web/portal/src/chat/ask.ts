@@ -1,6 +1,7 @@
 import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { portalApi } from "../portal-client.ts";
+import { translations } from "../translations.ts";
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import type { GivenPassage, TurnRefusal } from "./conversation.ts";
 
@@ -98,6 +99,10 @@ export async function streamAnswer(given: {
       whole += piece;
       if (frame === 0) frame = requestAnimationFrame(flush);
     }
+  } catch (error) {
+    // The connection went in the middle, for which every browser has words of its own.
+    if (error instanceof ApiError || given.signal.aborted) throw error;
+    throw new ApiError(0, response.headers, null, translations.t("unreachable"));
   } finally {
     if (frame !== 0) cancelAnimationFrame(frame);
     given.onText(whole);

@@ -5,6 +5,8 @@ import { usePortalTexts } from "../translations.ts";
 import type { Attachment } from "./conversation.ts";
 
 interface ComposerProps {
+  /** Whose it is: what is typed there and not sent is there again after a look at another page, or another sign-in. */
+  readonly draft: string;
   readonly streaming: boolean;
   readonly ready: boolean;
   readonly takesImages: boolean;
@@ -13,6 +15,9 @@ interface ComposerProps {
 }
 
 const MOST_IMAGE_BYTES = 4_000_000;
+
+/** Only as long as the page lives: nobody else is to find them. */
+const drafts = new Map<string, string>();
 
 function read(file: File): Promise<Attachment> {
   return new Promise((resolve, reject) => {
@@ -24,17 +29,25 @@ function read(file: File): Promise<Attachment> {
 }
 
 /** Enter sends and Shift+Enter breaks the line; while an input method composes, Enter is its own. */
-export function Composer({ streaming, ready, takesImages, onSend, onStop }: ComposerProps): ReactNode {
+export function Composer({ draft, streaming, ready, takesImages, onSend, onStop }: ComposerProps): ReactNode {
   const t = usePortalTexts();
-  const [text, setText] = useState("");
+  const [text, setText] = useState(() => drafts.get(draft) ?? "");
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [refused, setRefused] = useState<readonly string[]>([]);
   const files = useRef<HTMLInputElement>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const write = (next: string) => {
+    setText(next);
+    if (next === "") drafts.delete(draft);
+    else drafts.set(draft, next);
+  };
   const canSend = ready && !streaming && (text.trim() !== "" || attachments.length > 0);
   const send = () => {
     if (!canSend) return;
     onSend(text.trim(), attachments);
-    setText("");
+    write("");
     setAttachments([]);
+    setRefused([]);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -42,8 +55,12 @@ export function Composer({ streaming, ready, takesImages, onSend, onStop }: Comp
     send();
   };
   const add = async (list: FileList | null) => {
-    const small = [...(list ?? [])].filter((file) => file.type.startsWith("image/") && file.size <= MOST_IMAGE_BYTES);
-    const added = await Promise.all(small.map(read));
+    const [fit, others] = [[] as File[], [] as string[]];
+    for (const file of list ?? [])
+      if (file.type.startsWith("image/") && file.size <= MOST_IMAGE_BYTES) fit.push(file);
+      else others.push(file.name);
+    setRefused(others);
+    const added = await Promise.all(fit.map(read));
     setAttachments((before) => [...before, ...added]);
   };
   return (
@@ -71,14 +88,22 @@ export function Composer({ streaming, ready, takesImages, onSend, onStop }: Comp
           ))}
         </ul>
       )}
+      {refused.length > 0 && (
+        <ul role="alert" className="grid gap-1 p-1 text-sm text-bad">
+          {refused.map((name, at) => (
+            <li key={at}>{t("imageRefused", { name })}</li>
+          ))}
+        </ul>
+      )}
       <textarea
+        ref={box}
         aria-label={t("message")}
         placeholder={t("message")}
         title={t("messageHint")}
         value={text}
         rows={1}
         dir="auto"
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => write(event.target.value)}
         onKeyDown={onKeyDown}
         className="field-sizing-content block max-h-48 min-h-11 w-full resize-none bg-transparent px-2 py-2 outline-none placeholder:text-muted"
       />
@@ -101,7 +126,14 @@ export function Composer({ streaming, ready, takesImages, onSend, onStop }: Comp
         )}
         <span className="ml-auto" />
         {streaming ? (
-          <Button icon={Square} onClick={onStop}>
+          <Button
+            icon={Square}
+            onClick={() => {
+              onStop();
+              // The button goes with the answer.
+              box.current?.focus();
+            }}
+          >
             {t("stop")}
           </Button>
         ) : (

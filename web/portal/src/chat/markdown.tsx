@@ -79,7 +79,7 @@ function componentsFor(streaming: boolean): Components {
       const source = citedBy(href);
       if (source !== null) return <Citation source={source} />;
       return href !== undefined && SAFE.test(href) ? (
-        <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
+        <a href={href} title={href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
           {children}
         </a>
       ) : (
@@ -95,7 +95,7 @@ function componentsFor(streaming: boolean): Components {
     pre: ({ children }) => <Pre streaming={streaming}>{children}</Pre>,
     table: ({ children }) => (
       <div tabIndex={0} role="region" aria-label="Table" className="my-3 overflow-x-auto">
-        <table className="border-collapse text-sm">{children}</table>
+        <table className="border-collapse text-sm wrap-break-word">{children}</table>
       </div>
     ),
     th: ({ children }) => <th className="border border-line bg-sunken px-3 py-1.5 text-start">{children}</th>,

@@ -2,7 +2,7 @@ import type { ChatTurn, ToolRound } from "./conversation.ts";
 
 function contentOf({ text, attachments = [] }: ChatTurn): unknown {
   if (attachments.length === 0) return text;
-  return [{ type: "text", text }, ...attachments.map(({ url }) => ({ type: "image_url", image_url: { url } }))];
+  return [...(text === "" ? [] : [{ type: "text", text }]), ...attachments.map(({ url }) => ({ type: "image_url", image_url: { url } }))];
 }
 
 /** Calls with what came of them. One without an answer would be refused by every model: it is told as broken off. */
@@ -25,7 +25,7 @@ export function messagesOfRounds(rounds: readonly ToolRound[]): unknown[] {
 export function messagesOf(turns: readonly ChatTurn[]): unknown[] {
   return turns.flatMap((turn) => {
     const rounds = messagesOfRounds(turn.rounds ?? []);
-    if (turn.text === "") return rounds;
+    if (turn.text === "" && (turn.attachments ?? []).length === 0) return rounds;
     return turn.refusal === undefined ? [...rounds, { role: turn.role, content: contentOf(turn) }] : rounds;
   });
 }

@@ -19,7 +19,7 @@ export function ModelPicker({ models, value, onChange }: ModelPickerProps): Reac
         aria-label={t("model")}
         value={value?.id ?? ""}
         onChange={(event) => onChange(event.target.value)}
-        className="min-h-9 max-w-full min-w-28 rounded-lg border border-edge bg-surface px-2 font-medium"
+        className="min-h-9 max-w-full min-w-28 sm:max-w-80 rounded-lg border border-edge bg-surface px-2 font-medium"
       >
         {models.map((model) => (
           <option key={model.id} value={model.id}>

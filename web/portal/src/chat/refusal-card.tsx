@@ -5,7 +5,7 @@ import { usePortalTexts } from "../translations.ts";
 import type { TurnRefusal } from "./conversation.ts";
 
 /** A refusal where the answer would be: what, why, by which rule, what to do, and under which id it is known. */
-export function RefusalCard({ refusal }: { readonly refusal: TurnRefusal }): ReactNode {
+export function RefusalCard({ refusal, isPart }: { readonly refusal: TurnRefusal; readonly isPart: boolean }): ReactNode {
   const t = usePortalTexts();
   const { kind, message, rule, usage, requestId, retryAfterSeconds } = refusal;
   const title = {
@@ -13,9 +13,22 @@ export function RefusalCard({ refusal }: { readonly refusal: TurnRefusal }): Rea
     policy: t("refusedPolicy"),
     approval: t("refusedApproval"),
     model: t("refusedModel"),
-    other: t("refusedOther"),
+    other: isPart ? t("refusedBroken") : t("refusedOther"),
   }[kind];
-  const next = kind === "limit" ? t("nextLimit") : kind === "policy" ? t("nextPolicy") : kind === "model" ? t("nextModel") : t("nextOther");
+  const next =
+    kind === "limit"
+      ? t("nextLimit")
+      : kind === "policy"
+        ? t("nextPolicy")
+        : kind === "model"
+          ? t("nextModel")
+          : isPart
+            ? t("nextBroken")
+            : requestId === null
+              ? null
+              : t("nextOther");
+  const after = retryAfterSeconds === null ? null : t("waitSeconds", { count: retryAfterSeconds });
+  const todo = [next, after].filter((part) => part !== null).join(" ");
   return (
     <div role="alert" className="grid gap-1.5 rounded-xl border border-warn/50 bg-warn-soft p-4">
       <p className="flex items-center gap-2 font-semibold text-warn">
@@ -27,7 +40,7 @@ export function RefusalCard({ refusal }: { readonly refusal: TurnRefusal }): Rea
       {usage !== null && (
         <p className="text-sm">{t("usedOf", { used: formatNumber(usage.used), most: formatNumber(usage.most), group: usage.group })}</p>
       )}
-      <p className="text-sm">{retryAfterSeconds === null ? next : `${next} ${t("waitSeconds", { count: retryAfterSeconds })}`}</p>
+      {todo !== "" && <p className="text-sm">{todo}</p>}
       {requestId !== null && (
         <p className="font-mono text-xs">
           {t("request")} {requestId}

@@ -101,7 +101,7 @@ function Answer({ turn, streaming, busy, isLast, onResume, onAgain, onRate }: Tu
         </div>
       )}
       {turn.stopped === true && <p className="text-sm text-muted">{t("stopped")}</p>}
-      {turn.refusal !== undefined && <RefusalCard refusal={turn.refusal} />}
+      {turn.refusal !== undefined && <RefusalCard refusal={turn.refusal} isPart={turn.text !== ""} />}
       {!streaming && (
         <div className="flex items-center gap-0.5 text-muted">
           {turn.text !== "" && <CopyButton text={`${turn.text}\n\n[${t("aiGenerated")}]`} label={t("copy")} doneLabel={t("copied")} />}

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { refusalOf } from "./ask.ts";
@@ -10,8 +10,10 @@ import type { NoticePlan } from "./notice-plan.ts";
 import { newUlid } from "./ulid.ts";
 
 const TITLE_LENGTH = 60;
+/** Of an answer that comes, no more than this is lost with its page. */
+const KEEP_EVERY_MS = 2_000;
 
-interface Model {
+export interface AskedModel {
   readonly id: string;
   readonly name: string;
 }
@@ -27,11 +29,13 @@ export interface Talk {
   readonly notice: NoticePlan | null;
   readonly gate: NoticeGate | null;
   readonly streaming: boolean;
-  send(text: string, attachments: readonly Attachment[], model: Model): void;
+  send(text: string, attachments: readonly Attachment[], model: AskedModel): void;
   /** Goes on with the last answer, whose calls were left when the page was. */
-  resume(model: Model): void;
-  /** The turns from this one on give way to another answer, or to another question. */
-  again(turnId: string, model: Model, text?: string): void;
+  resume(model: AskedModel): void;
+  /** The turns from this one on give way to another answer, or to another question: what there was, and how many turns below go. */
+  again(turnId: string, model: AskedModel, text?: string): { readonly before: readonly ChatTurn[]; readonly givenUp: number };
+  /** The turns are these again. */
+  restore(turns: readonly ChatTurn[]): void;
   stop(): void;
   change(patch: (conversation: KeptConversation) => KeptConversation): void;
 }
@@ -54,6 +58,18 @@ const leftBehind = (turn: ChatTurn): ChatTurn =>
           ),
         })),
       };
+
+/** As it is kept while its last answer comes: if the page ends first, that answer was stopped, or goes on from its calls. */
+const keptMeanwhile = (conversation: KeptConversation): KeptConversation => ({
+  ...conversation,
+  turns: conversation.turns.map((turn, at) =>
+    turn.role === "user" || at < conversation.turns.length - 1
+      ? turn
+      : turn.rounds === undefined
+        ? { ...turn, stopped: true }
+        : { ...turn, text: "" },
+  ),
+});
 
 interface Shown {
   now(): KeptConversation | null;
@@ -102,7 +118,7 @@ export function useConversation(owner: string, handle: string, systemId: string 
       const next = patch(current.current);
       current.current = next;
       setConversation(next);
-      if (keep && next.turns.length > 0) void keepConversation(next).then(onKept);
+      if (keep && next.turns.length > 0) void keepConversation(asking.current === null ? next : keptMeanwhile(next)).then(onKept);
     },
     [onKept],
   );
@@ -141,14 +157,19 @@ export function useConversation(owner: string, handle: string, systemId: string 
   }, [owner, handle, systemId]);
 
   const answer = useCallback(
-    async (before: readonly ChatTurn[], model: Model, title: string | null, begun: ChatTurn | null) => {
+    async (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => {
       if (gate === null) return;
       const stop = new AbortController();
       asking.current = stop;
       const at = new Date().toISOString();
       const turn: ChatTurn = begun ?? { id: newUlid(), role: "assistant", text: "", at, model: model.name };
-      const patchAnswer = (patch: Partial<ChatTurn>, keep: boolean) =>
+      let keptAt = Date.now();
+      const patchAnswer = (patch: Partial<ChatTurn>, keep: boolean) => {
         change((now) => ({ ...now, turns: now.turns.map((one) => (one.id === turn.id ? { ...one, ...patch } : one)) }), keep);
+        if (current.current === null || Date.now() - keptAt < KEEP_EVERY_MS) return;
+        keptAt = Date.now();
+        void keepConversation(keptMeanwhile(current.current));
+      };
       setStreaming(true);
       change((now) => ({ ...now, turns: [...before, turn], modelId: model.id, changedAt: at, ...(title === null ? {} : { title }) }));
       try {
@@ -163,42 +184,58 @@ export function useConversation(owner: string, handle: string, systemId: string 
         if (asking.current === stop) {
           asking.current = null;
           setStreaming(false);
+          change((now) => now);
         }
       }
     },
     [change, gate, handle, toolsOf],
   );
 
-  return {
-    conversation,
-    notice,
-    gate,
-    streaming,
-    change,
-    send(text, attachments, model) {
-      const before = current.current?.turns ?? [];
-      const turn: ChatTurn = {
-        id: newUlid(),
-        role: "user",
-        text,
-        at: new Date().toISOString(),
-        ...(attachments.length > 0 ? { attachments } : {}),
-      };
-      void answer([...before, turn], model, before.length === 0 ? text.slice(0, TITLE_LENGTH) : null, null);
-    },
-    again(turnId, model, text) {
-      const all = current.current?.turns ?? [];
-      const at = all.findIndex(({ id }) => id === turnId);
-      const turn = all[at];
-      if (turn === undefined) return;
-      const kept = turn.role === "assistant" ? all.slice(0, at) : [...all.slice(0, at), { ...turn, text: text ?? turn.text }];
-      void answer(kept, model, at === 0 && text !== undefined ? text.slice(0, TITLE_LENGTH) : null, null);
-    },
-    resume(model) {
-      const all = current.current?.turns ?? [];
-      const last = all.at(-1);
-      if (last?.role === "assistant") void answer(all.slice(0, -1), model, null, { ...last, stopped: false });
-    },
-    stop: () => asking.current?.abort(),
-  };
+  return { conversation, notice, gate, streaming, change, ...useTurns(current, asking, change, answer) };
+}
+
+type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop">;
+
+/** What can be done with the turns. Each stays the same function, so that a turn is drawn again only when it changes. */
+function useTurns(
+  current: RefObject<KeptConversation | null>,
+  asking: RefObject<AbortController | null>,
+  change: Talk["change"],
+  answer: (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => Promise<void>,
+): Turns {
+  return useMemo((): Turns => {
+    const all = () => current.current?.turns ?? [];
+    const stop = () => asking.current?.abort();
+    return {
+      stop,
+      send(text, attachments, model) {
+        const before = all();
+        const turn: ChatTurn = {
+          id: newUlid(),
+          role: "user",
+          text,
+          at: new Date().toISOString(),
+          ...(attachments.length > 0 ? { attachments } : {}),
+        };
+        void answer([...before, turn], model, before.length === 0 ? text.slice(0, TITLE_LENGTH) : null, null);
+      },
+      again(turnId, model, text) {
+        const before = all();
+        const at = before.findIndex(({ id }) => id === turnId);
+        const turn = before[at];
+        if (turn === undefined) return { before, givenUp: 0 };
+        const kept = turn.role === "assistant" ? before.slice(0, at) : [...before.slice(0, at), { ...turn, text: text ?? turn.text }];
+        void answer(kept, model, at === 0 && text !== undefined ? text.slice(0, TITLE_LENGTH) : null, null);
+        return { before, givenUp: before.length - 1 - at };
+      },
+      restore(turns) {
+        stop();
+        change((now) => ({ ...now, turns }));
+      },
+      resume(model) {
+        const last = all().at(-1);
+        if (last?.role === "assistant") void answer(all().slice(0, -1), model, null, { ...last, stopped: false });
+      },
+    };
+  }, [current, asking, change, answer]);
 }

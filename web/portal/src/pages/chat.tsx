@@ -13,11 +13,14 @@ import { Composer } from "../chat/composer.tsx";
 import type { ChatTurn } from "../chat/conversation.ts";
 import { forgetConversation, readConversations } from "../chat/conversation-store.ts";
 import { conversationAsJson, conversationAsMarkdown } from "../chat/export.ts";
+import { useFollowedEnd } from "../chat/followed-end.ts";
 import { KnowledgeChooser } from "../chat/knowledge-chooser.tsx";
+import { lastModel, rememberModel } from "../chat/last-model.ts";
 import { ModelPicker } from "../chat/model-picker.tsx";
 import { NoticeText } from "../chat/notice-text.tsx";
 import { ToolChooser } from "../chat/tool-chooser.tsx";
 import { TurnView } from "../chat/turn-view.tsx";
+import { useAgain } from "../chat/use-again.ts";
 import { newUlid } from "../chat/ulid.ts";
 import { type Talk, useConversation } from "../chat/use-conversation.ts";
 import { useToolServers } from "../chat/use-tool-servers.ts";
@@ -173,16 +176,19 @@ function Conversation({
     queryFn: () => portalApi.call("GET /v1/portal/models", { query: { enabled_only: "true", modes: "chat" } }),
   });
   const [chosen, setChosen] = useState<string | null>(null);
+  const choose = (id: string) => {
+    setChosen(id);
+    rememberModel(owner, id);
+  };
   const [said, setSaid] = useState("");
-  const end = useRef<HTMLDivElement>(null);
+  const { region, content, follow } = useFollowedEnd();
   const heading = useRef<HTMLHeadingElement>(null);
   const rate = useRating(talk);
   const { conversation, notice, gate, streaming } = talk;
   const available = models.data?.models ?? [];
-  const wanted = chosen ?? conversation?.modelId ?? null;
-  const model = available.find(({ id }) => id === wanted) ?? available[0] ?? null;
+  const open = (wanted: string | null) => available.find(({ id }) => id === wanted);
+  const model = open(chosen ?? conversation?.modelId ?? null) ?? open(lastModel(owner)) ?? available[0] ?? null;
   const turns = conversation?.turns ?? [];
-  const length = turns.at(-1)?.text.length ?? 0;
 
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
@@ -192,15 +198,13 @@ function Conversation({
     document.title = `${title} · ${t("product")}`;
   }, [title, t]);
   useEffect(() => {
-    if (streaming) setSaid("");
-    else if (turns.at(-1)?.role === "assistant") setSaid(t("responseComplete"));
-  }, [streaming, turns.length, t]);
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: "end" });
-  }, [turns.length, length]);
+    if (!streaming) return undefined;
+    setSaid("");
+    follow();
+    return () => setSaid(t("responseComplete"));
+  }, [streaming, follow, t]);
 
-  const again = talk.again;
-  const onAgain = useCallback((turnId: string, text?: string) => model !== null && again(turnId, model, text), [again, model]);
+  const onAgain = useAgain(talk, model, region);
   const resume = talk.resume;
   const onResume = useCallback(() => model !== null && resume(model), [resume, model]);
   const noModel = models.isSuccess && model === null;
@@ -211,7 +215,7 @@ function Conversation({
         <h1 ref={heading} tabIndex={-1} className="sr-only">
           {title}
         </h1>
-        {available.length > 0 && <ModelPicker models={available} value={model} onChange={setChosen} />}
+        {available.length > 0 && <ModelPicker models={available} value={model} onChange={choose} />}
         {conversation !== null && model?.supports_tools !== false && (
           <ToolChooser
             servers={servers}
@@ -225,8 +229,8 @@ function Conversation({
           <ConversationTools talk={talk} />
         </span>
       </div>
-      <div tabIndex={0} role="region" aria-label={t("navChat")} className="min-h-0 grow overflow-y-auto">
-        <div className="mx-auto grid max-w-3xl gap-6 px-4 py-6">
+      <div ref={region} tabIndex={0} role="region" aria-label={t("navChat")} className="min-h-0 grow overflow-y-auto">
+        <div ref={content} className="mx-auto grid max-w-3xl gap-6 px-4 py-6">
           {notice?.methods.includes("inline") === true && gate !== null && <NoticeText plan={notice} method="inline" gate={gate} />}
           {models.isError && (
             <ErrorState
@@ -254,7 +258,6 @@ function Conversation({
               onRate={rate}
             />
           ))}
-          <div ref={end} />
         </div>
       </div>
       <p role="status" className="sr-only">
@@ -262,6 +265,7 @@ function Conversation({
       </p>
       <div className="mx-auto w-full max-w-3xl px-4 pb-4">
         <Composer
+          draft={`${owner}/${handle}`}
           streaming={streaming}
           ready={model !== null && gate !== null}
           takesImages={model?.supports_vision === true}

@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+
+/** A model that says what a test has it say, when it does. */
+function toldModel() {
+  const asked: { messages: { role: string; content: unknown }[] }[] = [];
+  let answer: ReadableStreamDefaultController<Uint8Array> | null = null;
+  const chunk = (delta: object, finish_reason: string | null = null) => {
+    const frame = { id: "told", object: "chat.completion.chunk", created: 1, model: "told", choices: [{ index: 0, delta, finish_reason }] };
+    answer?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`));
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      asked.push((await request.json()) as (typeof asked)[number]);
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          answer = controller;
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    },
+  });
+  return {
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    asked,
+    say: (content: string) => chunk({ content }),
+    end() {
+      chunk({}, "stop");
+      answer?.enqueue(new TextEncoder().encode("data: [DONE]\n\n"));
+      answer?.close();
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+let world: BrowserWorld;
+let model: ReturnType<typeof toldModel>;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  model = toldModel();
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  const { resource_groups: groups } = (await world.admin.get("/v1/admin/resource-groups?search=default")) as any;
+  await world.admin.post("/v1/admin/providers", {
+    ...{ tenant_id: "default", provider_key: "telling", api_format: "openai", api_key: "sk-upstream-secret-0001" },
+    base_url: model.baseUrl,
+  });
+  await world.admin.post("/v1/admin/llms", {
+    ...{ tenant_id: "default", name: "a-told-one", model_name: "told", provider: "telling", supports_vision: true },
+    group_ids: [groups[0].id],
+  });
+});
+afterAll(async () => {
+  await world?.end();
+  await model?.stop();
+});
+
+const paragraphs = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => `Paragraph ${from + at} of what there is to say.\n\n`).join("");
+
+async function ask(page: Page, text: string): Promise<void> {
+  const before = model.asked.length;
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await until(
+    async () => model.asked.length,
+    (count) => count > before,
+  );
+}
+
+async function answered(page: Page, text: string): Promise<void> {
+  model.say(text);
+  model.end();
+  await page.getByRole("article", { name: "AI-generated" }).last().getByRole("button", { name: "Another answer" }).waitFor();
+}
+
+const placeOf = (page: Page) =>
+  page
+    .getByRole("region", { name: "Chat" })
+    .evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({ top: scrollTop, left: scrollHeight - clientHeight - scrollTop }));
+
+withBrowser("an answer that comes stays in sight, and whoever scrolls up to read is left there", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await ask(page, "Go on for a while.");
+  model.say(paragraphs(0, 60));
+  await page.getByText("Paragraph 59 of").waitFor();
+  await until(
+    () => placeOf(page),
+    ({ top, left }) => top > 0 && left <= 8,
+  );
+  await page.getByRole("region", { name: "Chat" }).hover();
+  await page.mouse.wheel(0, -100_000);
+  await until(
+    () => placeOf(page),
+    ({ top }) => top === 0,
+  );
+  model.say(paragraphs(60, 90));
+  await page.getByText("Paragraph 89 of").waitFor();
+  expect((await placeOf(page)).top).toBe(0);
+
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("This answer was stopped before its end.").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Message");
+
+  // The next question leads to the end again, and nothing is said of an answer that nobody waits for.
+  await ask(page, "And then?");
+  await until(
+    () => placeOf(page),
+    ({ left }) => left <= 8,
+  );
+  await answered(page, "Nothing.");
+  await page.getByText("The response is complete.").waitFor({ state: "attached" });
+  await page.reload();
+  await page.getByText("Nothing.").waitFor();
+  expect(await page.getByText("The response is complete.").count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("what came of an answer before its page was loaded anew is kept, and told to be a part", async () => {
+  const { page, context } = await world.portalPage();
+  await ask(page, "Say it slowly.");
+  model.say("The first part.");
+  await page.getByText("The first part.").waitFor();
+  await page.reload();
+  await page.getByText("This answer was stopped before its end.").waitFor();
+  await ask(page, "Say it again.");
+  model.say("One. ");
+  await page.getByText("One.").waitFor();
+  await page.clock.install();
+  await page.clock.fastForward("00:03");
+  model.say("Two. ");
+  await page.getByText("One. Two.").waitFor();
+  await page.reload();
+  await page.getByText("One. Two.").waitFor();
+  expect(await page.getByText("This answer was stopped before its end.").count()).toBe(2);
+  await context.close();
+});
+
+withBrowser("a connection that breaks in the middle is told in words, beside what came", async () => {
+  const { page, context } = await world.portalPage();
+  // The answer as the browser has it when the gateway dies: a beginning, and then no end.
+  await page.evaluate(() => {
+    const real = globalThis.fetch;
+    const tearing = async (...given: Parameters<typeof fetch>) => {
+      const response = await real(...given);
+      if (!response.url.endsWith("/chat/completions")) return response;
+      const torn = new TransformStream<Uint8Array, Uint8Array>({
+        transform(bytes, controller) {
+          controller.enqueue(bytes);
+          if (new TextDecoder().decode(bytes).includes("Half")) setTimeout(() => controller.error(new TypeError("network error")), 50);
+        },
+      });
+      return new Response(response.body?.pipeThrough(torn), response);
+    };
+    Object.assign(globalThis, { fetch: tearing });
+  });
+  await ask(page, "Break off.");
+  model.say(`${paragraphs(0, 60)}Half of it`);
+  const told = page.getByRole("alert").filter({ hasText: "The answer broke off" });
+  await told.waitFor();
+  const text = await told.innerText();
+  expect(text).toContain("The gateway did not answer. Check your connection, then try again.");
+  expect(text).not.toContain("network error");
+  expect(text).toMatch(/Request [0-9A-Z]{26}/);
+  expect(await page.getByText("Half of it").count()).toBe(1);
+  // What happened is in sight without a scroll.
+  await until(
+    () => placeOf(page),
+    ({ top, left }) => top > 0 && left <= 8,
+  );
+  await context.close();
+});
+
+withBrowser("another answer in the middle gives up what stood below, which can be taken back", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await ask(page, "First question");
+  await answered(page, "First answer");
+  await ask(page, "Second question");
+  await answered(page, "Second answer");
+  await page.getByRole("button", { name: "Another answer" }).first().click();
+  await page.getByText("What stood below was replaced.").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Chat");
+  await page.getByText("Second question").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Second answer").waitFor();
+  await page.reload();
+  for (const text of ["First answer", "Second question", "Second answer"]) await page.getByText(text, { exact: true }).waitFor();
+  expect(await page.getByText("This answer was stopped").count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a picture alone is a question, and one that is too large is told", async () => {
+  const { page, context, problems } = await world.portalPage();
+  const pixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+  const files = page.locator("input[type=file]");
+  await files.setInputFiles([
+    { name: "huge.png", mimeType: "image/png", buffer: Buffer.alloc(4_000_001) },
+    { name: "pixel.png", mimeType: "image/png", buffer: pixel },
+  ]);
+  await page.getByRole("alert").getByText("huge.png was not attached").waitFor();
+  await page.getByRole("img", { name: "Image: pixel.png" }).waitFor();
+  const before = model.asked.length;
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await until(
+    async () => model.asked.length,
+    (count) => count > before,
+  );
+  expect(model.asked.at(-1)?.messages).toEqual([
+    { role: "user", content: [{ type: "image_url", image_url: { url: expect.any(String) } }] },
+  ]);
+  await answered(page, "A pixel.");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a session that ends says so, a wrong password too, and what was typed is there again", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.getByRole("textbox", { name: "Message" }).fill("What I had begun to write");
+  await page.getByRole("link", { name: "Profile" }).click();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await page.goBack();
+  const message = page.getByRole("textbox", { name: "Message" });
+  expect(await message.inputValue()).toBe("What I had begun to write");
+
+  const other = await world.portalPage();
+  await other.page.getByRole("button", { name: /^Your account/ }).click();
+  await other.page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
+  await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(await other.page.getByText("Your session has ended.").count()).toBe(0);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
+
+  await page.fill("[name=username]", world.person.username);
+  await page.fill("[name=password]", "not the password");
+  await page.click("form button[type=submit]");
+  await page.getByRole("alert").getByText("The user name or the password is wrong.").waitFor();
+  await signInOn(page, world.person.username, world.person.password);
+  await page.getByText("What I had begun to write").first().waitFor();
+  expect(problems).toEqual([]);
+  await other.context.close();
+  await context.close();
+});
+
+withBrowser("a wide table keeps its words whole, and the next conversation begins with the model chosen last", async () => {
+  const { page, context, problems } = await world.portalPage();
+  const row = (cell: (at: number) => string) => `|${Array.from({ length: 40 }, (_, at) => cell(at)).join("|")}|\n`;
+  await ask(page, "Show me a table.");
+  await answered(page, `${row((at) => `column${at}`)}${row(() => "---")}${row((at) => `${at}00000`)}`);
+  const cell = page.getByRole("cell", { name: "3900000", exact: true });
+  const line = await cell.evaluate((element) => ({
+    height: element.clientHeight,
+    line: Number.parseFloat(getComputedStyle(element).lineHeight),
+  }));
+  expect(line.height).toBeLessThan(line.line * 2);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+
+  await page.getByLabel("Model", { exact: true }).selectOption("echo");
+  await page.getByRole("link", { name: "New chat" }).click();
+  await page.getByText("What can I help with?").waitFor();
+  expect(
+    await page.getByLabel("Model", { exact: true }).evaluate((element) => (element as HTMLSelectElement).selectedOptions[0]?.label),
+  ).toBe("echo");
+  expect(problems).toEqual([]);
+  await context.close();
+});

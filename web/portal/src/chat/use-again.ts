@@ -1,0 +1,24 @@
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { type RefObject, useCallback } from "react";
+import { usePortalTexts } from "../translations.ts";
+import type { AskedModel, Talk } from "./use-conversation.ts";
+
+/** Asks once more from a turn on. What stood below it is given up, which can be taken back. */
+export function useAgain(
+  talk: Talk,
+  model: AskedModel | null,
+  region: RefObject<HTMLElement | null>,
+): (turnId: string, text?: string) => void {
+  const t = usePortalTexts();
+  const { again, restore } = talk;
+  return useCallback(
+    (turnId, text) => {
+      if (model === null) return;
+      const { before, givenUp } = again(turnId, model, text);
+      if (givenUp > 0) tell(t("gaveWay"), { label: t("undo"), run: () => restore(before) });
+      // The button that was used is gone or waits.
+      region.current?.focus({ preventScroll: true });
+    },
+    [again, restore, model, region, t],
+  );
+}
