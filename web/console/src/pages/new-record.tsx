@@ -90,6 +90,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
         busy={create.isPending}
         error={create.error}
         onSubmit={(value) => create.mutate(value)}
+        asksToLeave
       />
     </Panel>
   );

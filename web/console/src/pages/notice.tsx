@@ -77,6 +77,7 @@ export function NoticePage(): ReactNode {
               busy={change.isPending}
               error={change.error}
               onSubmit={(body) => change.mutate(body)}
+              asksToLeave
             />
           </Panel>
           {read.data.source === "tenant" && (

@@ -154,6 +154,7 @@ function Editor({
         error={change.error}
         onSubmit={(changes) => change.mutate(changes)}
         changesOnly
+        asksToLeave
       />
     </Panel>
   );

@@ -99,6 +99,7 @@ export function DocumentPanel({
                 busy={changed.isPending}
                 error={changed.error ?? preview.error}
                 onSubmit={(value) => changed.mutate(value)}
+                asksToLeave
                 trial={{
                   label: "What would change?",
                   busy: preview.isPending,

@@ -1,10 +1,11 @@
 import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import type { ApiDocument, ApiSchema } from "./api-schema.ts";
 import type { OnlyWith } from "./record-kind.ts";
 import { type FieldContext, SchemaMembers } from "./schema-field.tsx";
+import { UnsavedQuestion } from "./unsaved-question.tsx";
 
 interface RecordFormProps {
   readonly document: ApiDocument;
@@ -22,6 +23,8 @@ interface RecordFormProps {
   readonly onSubmit: (value: Readonly<Record<string, unknown>>) => void;
   /** Only what differs from `initial` is sent, and nothing is sent while nothing does. */
   readonly changesOnly?: boolean;
+  /** It is no record yet, or another than the one that stands: whoever leaves is asked first. */
+  readonly asksToLeave?: boolean;
   /** What can be asked of what stands in the form before it is sent. */
   readonly trial?: { readonly label: string; readonly busy: boolean; readonly run: (value: Readonly<Record<string, unknown>>) => void };
 }
@@ -40,10 +43,20 @@ export function RecordForm({
   error,
   onSubmit,
   changesOnly = false,
+  asksToLeave = false,
   trial,
 }: RecordFormProps): ReactNode {
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
   const more = useId();
+  // Between what was sent and its answer the page may go on by itself.
+  const isSent = useRef(false);
+  useEffect(() => {
+    if (error != null) isSent.current = false;
+  }, [error]);
+  const change = (next: Readonly<Record<string, unknown>>) => {
+    isSent.current = false;
+    setValue(next);
+  };
   const isMeant = (name: string) =>
     Object.entries(onlyWith[name] ?? {}).every(([other, meant]) => ([meant].flat() as unknown[]).includes(value[other] ?? record[other]));
   const names = Object.keys(schema.properties ?? {}).filter(isMeant);
@@ -58,22 +71,23 @@ export function RecordForm({
   const sent = Object.fromEntries(Object.entries(changesOnly ? changes : value).filter(([name]) => isMeant(name)));
   // A path that no field has, of a member within one that is drawn whole.
   const elsewhere = fields.filter(({ field }) => !names.includes(field));
-  return (
+  const form = (
     <form
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
+        isSent.current = true;
         onSubmit(sent);
       }}
     >
-      <SchemaMembers context={context} path="" schema={schema} value={value} onChange={setValue} only={shown} />
+      <SchemaMembers context={context} path="" schema={schema} value={value} onChange={change} only={shown} />
       {folded.length > 0 && (
         <details className="rounded-lg border border-line p-3" {...(isFolded ? { open: true } : {})}>
           <summary id={more} className="min-h-6 cursor-pointer text-sm font-medium">
             {folded.length} more settings
           </summary>
           <div className="mt-4 grid gap-4" role="group" aria-labelledby={more}>
-            <SchemaMembers context={context} path="" schema={schema} value={value} onChange={setValue} only={folded} />
+            <SchemaMembers context={context} path="" schema={schema} value={value} onChange={change} only={folded} />
           </div>
         </details>
       )}
@@ -98,5 +112,12 @@ export function RecordForm({
         )}
       </div>
     </form>
+  );
+  if (!asksToLeave) return form;
+  return (
+    <>
+      {form}
+      <UnsavedQuestion isUnsaved={() => !isSent.current && Object.keys(changes).length > 0} />
+    </>
   );
 }
