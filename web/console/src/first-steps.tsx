@@ -5,6 +5,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Circle, CircleCheck } from "lucide-react";
 import type { ReactNode } from "react";
+import { adminApi } from "./admin-client.ts";
 import { askRecords, type ApiRecord } from "./records/records-client.ts";
 
 interface FirstStep {
@@ -70,15 +71,21 @@ async function callsAt(): Promise<string> {
   return url.href.replace(/\/$/, "");
 }
 
-/** From nothing to a governed call, with what is done ticked off. Gone once all of it is. */
-export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
+/** From nothing to a governed call to a model, with what is done ticked off. Gone once all of it is. */
+export function FirstSteps(): ReactNode {
   const answers = useQueries({
     queries: STEPS.map(({ path }) => ({ queryKey: ["first-steps", path], queryFn: () => askRecords("GET", path), retry: false })),
   });
+  const call = useQuery({
+    queryKey: ["first-steps", "call"],
+    queryFn: () => adminApi.call("POST /v1/admin/proxy-logs/query", { body: { page_size: 1, filters: { proxy_type: "llm" } } }),
+    retry: false,
+  });
   const runtime = useQuery({ queryKey: ["calls-at"], queryFn: callsAt, retry: false, staleTime: Number.POSITIVE_INFINITY });
-  if (runtime.isPending || answers.some(({ isPending }) => isPending)) return null;
+  if (runtime.isPending || call.isPending || answers.some(({ isPending }) => isPending)) return null;
   const isDone = STEPS.map((step, at) => answers[at]?.data !== undefined && step.isDone(answers[at].data));
-  if (calls > 0 && isDone.every(Boolean)) return null;
+  const isCalled = (call.data?.rows.length ?? 0) > 0;
+  if (isCalled && isDone.every(Boolean)) return null;
   const samples = codeSamples({
     method: "POST",
     url: `${runtime.data ?? ""}/v1/proxy/llm/chat/completions`,
@@ -101,13 +108,13 @@ export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
           </Step>
         ))}
         <Step
-          done={calls > 0}
+          done={isCalled}
           hint="With the key in GATEHOUSE_KEY, at the address of the runtime plane."
           more={<CodeSamplesView samples={samples} label="Languages" />}
         >
           Send a call
         </Step>
-        <Step done={calls > 0} hint="Every call leaves one, within a second.">
+        <Step done={isCalled} hint="Every call leaves one, within a second.">
           <Link to="/audit" className="text-accent underline">
             Find its row
           </Link>

@@ -113,7 +113,7 @@ export function HomePage(): ReactNode {
             retry={{ label: "Try again", run: () => void calls.refetch() }}
           />
         )}
-        {calls.isSuccess && <FirstSteps calls={calls.data.rows.length} />}
+        {calls.isSuccess && <FirstSteps />}
         {calls.isSuccess && <Traffic rows={calls.data.rows} />}
         <Record />
       </div>
