@@ -36,7 +36,10 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
   await page.getByRole("link", { name: "Look at those that were refused" }).click();
   const table = page.getByRole("table", { name: "Rows of the ledger" });
-  await table.getByText("404 model_not_found").waitFor();
+  const outcome = table.getByText("404 model_not_found");
+  await outcome.waitFor();
+  // Nothing of it is cut off.
+  expect(await outcome.evaluate(({ parentElement: cell }) => cell !== null && cell.scrollWidth <= cell.clientWidth)).toBe(true);
   expect(await table.getByText("quick start", { exact: true }).count()).toBeGreaterThan(0);
   expect(await table.getByText("echo", { exact: true }).count()).toBe(0);
 

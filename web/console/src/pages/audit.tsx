@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "outcome",
     header: "Outcome",
-    width: "minmax(10rem, 1fr)",
+    width: "minmax(14.5rem, 1fr)",
     cell: (row) =>
       row.success === true ? (
         <Badge tone="good">{row.http_status_code ?? "served"}</Badge>
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "kind", header: "Kind", width: "minmax(9.5rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "kind", header: "Kind", width: "minmax(8.5rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
     header: "What was called",
@@ -51,14 +51,14 @@ const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "tokens",
     header: "Tokens",
-    width: "4.5rem",
+    width: "6.5rem",
     align: "end",
     cell: (row) => (row.llm_total_tokens == null ? "" : formatNumber(row.llm_total_tokens)),
   },
   {
     id: "cost",
     header: "Cost",
-    width: "5.5rem",
+    width: "7rem",
     align: "end",
     cell: (row) => (row.llm_estimated_cost_usd == null ? "" : formatUsd(row.llm_estimated_cost_usd)),
   },
