@@ -14,6 +14,8 @@ interface ComboboxFieldProps extends FieldProps {
   readonly items: readonly ComboboxItem[];
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
+  /** Hears of what is typed, where `items` are not all there are. */
+  readonly onSearch?: (text: string) => void;
   readonly emptyLabel: string;
   readonly openLabel: string;
   readonly placeholder?: string;
@@ -27,6 +29,7 @@ export function ComboboxField({
   items,
   value,
   onChange,
+  onSearch,
   emptyLabel,
   openLabel,
   placeholder,
@@ -39,6 +42,7 @@ export function ComboboxField({
           items={items}
           value={selected}
           onValueChange={(item) => onChange(item?.value ?? null)}
+          onInputValueChange={(text) => onSearch?.(text)}
           itemToStringLabel={(item) => item.label}
           isItemEqualToValue={(one, other) => one.value === other.value}
         >

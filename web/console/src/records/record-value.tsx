@@ -41,6 +41,6 @@ export function RecordValue({
 }
 
 function Referred({ kind, ids }: { readonly kind: RecordKind; readonly ids: readonly string[] }): ReactNode {
-  const nameOf = useReferenceNames(kind);
+  const nameOf = useReferenceNames(kind, ids);
   return ids.length === 0 ? <span className="text-muted">none</span> : ids.map((id) => nameOf(id) ?? id).join(", ");
 }

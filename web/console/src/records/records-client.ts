@@ -40,9 +40,21 @@ export const recordsKey = (kind: RecordKind) => ["records", kind.slug] as const;
 export const recordQuery = (kind: RecordKind, id: string) =>
   queryOptions({ queryKey: [...recordsKey(kind), "one", id], queryFn: () => askRecords("GET", `${kind.path}/${encodeURIComponent(id)}`) });
 
-/** All that can be chosen where a member names one of the kind. */
-export const choicesQuery = (kind: RecordKind) =>
-  queryOptions({ queryKey: [...recordsKey(kind), "choices"], queryFn: () => readRecords(kind, ""), staleTime: 10_000 });
+/** What can be chosen where a member names one of the kind: its first page, or that of what is searched. */
+export const choicesQuery = (kind: RecordKind, search = "") =>
+  queryOptions({ queryKey: [...recordsKey(kind), "choices", search], queryFn: () => readRecords(kind, search), staleTime: 10_000 });
+
+/** The one record that a reference means. */
+export const choiceQuery = (kind: RecordKind, reference: string) =>
+  queryOptions({
+    queryKey: [...recordsKey(kind), "choice", reference],
+    queryFn: async (): Promise<ApiRecord | null> =>
+      kind.referredBy === undefined
+        ? askRecords("GET", `${kind.path}/${encodeURIComponent(reference)}`)
+        : ((await readRecords(kind, reference)).items.find((record) => referenceTo(kind, record) === reference) ?? null),
+    staleTime: 10_000,
+    retry: false,
+  });
 
 export function shownName(kind: RecordKind, record: ApiRecord): string {
   const name = record[kind.nameMember];

@@ -1,9 +1,10 @@
 import { ComboboxField } from "@gatehouse/web-kit/combobox.tsx";
 import { CheckboxField, TextField } from "@gatehouse/web-kit/field.tsx";
-import { useQuery } from "@tanstack/react-query";
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { type ReactNode, useState } from "react";
+import { useChoices } from "./choices.ts";
 import type { RecordKind } from "./record-kind.ts";
-import { choicesQuery, referenceTo, shownName } from "./records-client.ts";
+import { referenceTo, shownName } from "./records-client.ts";
 
 interface ReferenceProps {
   readonly kind: RecordKind;
@@ -25,12 +26,9 @@ export function ReferenceField({
   hint,
   ...rest
 }: ReferenceProps & { readonly value: string | null; readonly onChange: (value: string | null) => void }): ReactNode {
-  const choices = useQuery(choicesQuery(kind));
-  const items = (choices.data?.items ?? []).map((record) => ({
-    value: referenceTo(kind, record),
-    label: shownName(kind, record),
-    ...detailOf(record),
-  }));
+  const [text, setText] = useState("");
+  const choices = useChoices(kind, value === null ? [] : [value], text);
+  const items = choices.items.map((record) => ({ value: referenceTo(kind, record), label: shownName(kind, record), ...detailOf(record) }));
   return (
     <ComboboxField
       {...rest}
@@ -38,6 +36,7 @@ export function ReferenceField({
       items={items}
       value={value}
       onChange={onChange}
+      onSearch={setText}
       emptyLabel={choices.isPending ? "Loading" : `There is no such ${kind.noun}`}
       openLabel={`Show each ${kind.noun}`}
     />
@@ -55,9 +54,9 @@ export function ManyReferencesField({
   value,
   onChange,
 }: ReferenceProps & { readonly value: readonly string[]; readonly onChange: (value: string[]) => void }): ReactNode {
-  const choices = useQuery(choicesQuery(kind));
   const [text, setText] = useState("");
-  const all = choices.data?.items ?? [];
+  const choices = useChoices(kind, value, text);
+  const all = choices.items;
   const shown = all.filter(
     (record) => value.includes(referenceTo(kind, record)) || shownName(kind, record).toLowerCase().includes(text.toLowerCase()),
   );
@@ -67,6 +66,9 @@ export function ManyReferencesField({
       {hint !== undefined && <p className="text-sm text-muted">{hint}</p>}
       {all.length > FILTERED_FROM && (
         <TextField label={`Find a ${kind.noun}`} type="search" value={text} onChange={({ target }) => setText(target.value)} />
+      )}
+      {choices.beyond !== null && (
+        <p className="text-sm text-muted">There are {formatNumber(choices.beyond)}, of which the first are listed: type to find others.</p>
       )}
       {choices.isSuccess && all.length === 0 && <p className="text-sm text-muted">There is no {kind.noun} yet.</p>}
       <div className="flex max-h-60 flex-wrap gap-x-6 gap-y-2 overflow-y-auto" role="group" aria-label={label}>

@@ -5,7 +5,7 @@ import type { RecordKind } from "./record-kind.ts";
 import { useReferenceNames } from "./reference-names.ts";
 
 function NamedLink({ kind, id }: { readonly kind: RecordKind; readonly id: string }): ReactNode {
-  const name = useReferenceNames(kind)(id);
+  const name = useReferenceNames(kind, [id])(id);
   if (name === undefined) return null;
   return (
     <Link to="/manage/$kind/$id" params={{ kind: kind.slug, id }} className="inline-block py-0.5 text-sm text-accent underline">

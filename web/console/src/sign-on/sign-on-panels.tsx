@@ -7,8 +7,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
-import { choicesQuery, shownName } from "../records/records-client.ts";
 import { recordKind } from "../records/record-kinds.ts";
+import { useReferenceNames } from "../records/reference-names.ts";
 
 const read = (id: string) => adminApi.call("GET /v1/admin/identity-providers/{id}", { path: { id } });
 type Provider = Awaited<ReturnType<typeof read>>;
@@ -187,7 +187,6 @@ function Named({ kind: slug, ids }: { readonly kind: string; readonly ids: reado
 }
 
 function NamesOf({ kind, ids }: { readonly kind: NonNullable<ReturnType<typeof recordKind>>; readonly ids: readonly string[] }): ReactNode {
-  const known = useQuery(choicesQuery(kind));
-  const names = new Map((known.data?.items ?? []).map((record) => [String(record["id"]), shownName(kind, record)]));
-  return ids.map((id) => names.get(id) ?? id).join(", ");
+  const nameOf = useReferenceNames(kind, ids);
+  return ids.map((id) => nameOf(id) ?? id).join(", ");
 }

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+/** More than one page of a list holds. */
+const GROUPS = 203;
+const AT_ONCE = 16;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+async function consolePage() {
+  const watched = await watchedPage(world.browser);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
+  return watched;
+}
+
+withBrowser("a call of the portal's own pages is no first call to a model", async () => {
+  const person = await world.portalPage();
+  await person.settled();
+  await person.context.close();
+  const { page, context, problems } = await consolePage();
+  const step = page.getByRole("listitem").filter({ hasText: "Send a call" });
+  await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
+  await step.getByLabel("To do").waitFor();
+  await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "hello" }] }),
+  });
+  while ((await step.getByLabel("Done").count()) === 0) {
+    await page.reload();
+    await page.getByRole("heading", { name: "First steps" }).waitFor();
+  }
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a record beyond the first page of its list can be chosen, and is called by its name where it was", async () => {
+  const names = Array.from({ length: GROUPS }, (_, at) => `group ${String(at).padStart(3, "0")}`);
+  for (let from = 0; from < GROUPS; from += AT_ONCE)
+    await Promise.all(
+      names
+        .slice(from, from + AT_ONCE)
+        .map((name) => world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" })),
+    );
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/models/new`);
+  await page.getByLabel("Name", { exact: true }).fill("of-the-last");
+  await page.getByLabel("Provider", { exact: true }).fill("echo");
+  await page.getByRole("option", { name: "echo" }).click();
+  await page.getByLabel("Find a resource group").fill("group 202");
+  await page.getByLabel("group 202", { exact: true }).check();
+  await page.getByLabel("Find a resource group").fill("");
+  await page.getByRole("button", { name: "Create model", exact: true }).click();
+  await page.getByRole("heading", { name: "of-the-last", level: 1 }).waitFor();
+  expect(await page.getByLabel("group 202", { exact: true }).isChecked()).toBe(true);
+  await page.getByRole("definition").filter({ hasText: "group 202" }).waitFor();
+
+  await page.goto(`${world.console}/manage/api-keys/new`);
+  await page.getByLabel("Resource group", { exact: true }).fill("group 201");
+  await page.getByRole("option", { name: "group 201" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("its key");
+  await page.getByRole("button", { name: "Create API key", exact: true }).click();
+  await page.getByRole("link", { name: "I have it" }).click();
+  await page.getByRole("definition").filter({ hasText: "group 201" }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a form with changes that nobody saved is not left without a question", async () => {
+  const { page, context, problems } = await consolePage();
+  await page.getByRole("link", { name: "Providers" }).click();
+  await page.getByRole("link", { name: "New provider" }).click();
+  await page.getByLabel("Provider key").fill("half-typed");
+  await page.getByRole("link", { name: "Routing groups" }).click();
+  const question = page.getByRole("dialog", { name: "Leave without saving?" });
+  await question.getByRole("button", { name: "Stay", exact: true }).first().click();
+  await question.waitFor({ state: "detached" });
+  expect(await page.getByLabel("Provider key").inputValue()).toBe("half-typed");
+  await page.goBack();
+  await question.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("heading", { level: 1, name: "Providers" }).waitFor();
+
+  // What was saved, and what was only looked at, is left without one.
+  await page.goto(`${world.console}/manage/resource-groups/new`);
+  await page.getByLabel("Name", { exact: true }).fill("saved");
+  await page.getByRole("button", { name: "Create resource group", exact: true }).click();
+  await page.getByRole("heading", { name: "saved", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Routing groups" }).click();
+  await page.getByRole("heading", { name: "Routing groups", level: 1 }).waitFor();
+  expect(await question.count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
