@@ -273,3 +273,56 @@ withBrowser("a wide table keeps its words whole, and the next conversation begin
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a question that a rule blocked does not block what is asked after it", async () => {
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    ...{ tenant_id: "default", name: "house rules" },
+    builtin: { banned_words: ["zeppelin"], banned_words_action: "block" },
+  });
+  const { page, context, problems } = await world.portalPage();
+  const refused = page.getByRole("alert").filter({ hasText: "This was blocked by a rule" });
+  await page.getByLabel("Model", { exact: true }).selectOption("a-told-one");
+  while ((await refused.count()) === 0) {
+    // The rule holds within a second of its making.
+    await page.goto(`${world.portal}/chat`);
+    await page.getByRole("textbox", { name: "Message" }).fill("Tell me of a zeppelin.");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    const article = page.getByRole("article", { name: "AI-generated" });
+    const begun = model.asked.length;
+    await until(
+      async () => [await refused.count(), model.asked.length - begun] as const,
+      ([blocked, asked]) => blocked > 0 || asked > 0,
+    );
+    if ((await refused.count()) === 0) await answered(page, "One.");
+    await article.first().waitFor();
+  }
+  await ask(page, "Of a balloon, then.");
+  expect(model.asked.at(-1)?.messages).toEqual([{ role: "user", content: "Of a balloon, then." }]);
+  await answered(page, "A balloon.");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("two tabs of one conversation know of each other's turns", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await ask(page, "In the first tab");
+  await answered(page, "Answer one");
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await second.getByText("Answer one").waitFor();
+  await ask(page, "Again in the first tab");
+  await answered(page, "Answer two");
+  await second.getByText("Answer two").waitFor();
+  await ask(second, "In the second tab");
+  await answered(second, "Answer three");
+  await page.getByText("Answer three").waitFor();
+  expect(model.asked.at(-1)?.messages.map(({ content }) => content)).toEqual([
+    "In the first tab",
+    "Answer one",
+    "Again in the first tab",
+    "Answer two",
+    "In the second tab",
+  ]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -36,8 +36,20 @@ export async function readConversation(owner: string, handle: string): Promise<K
   return found?.owner === owner ? found : null;
 }
 
+const channel = new BroadcastChannel(NAME);
+
 export async function keepConversation(conversation: KeptConversation): Promise<void> {
   await asPromise((await store("readwrite")).put(conversation));
+  // A channel is of one origin already.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  channel.postMessage(conversation.handle);
+}
+
+/** Hears of each conversation that another tab kept; answers with what ends that. */
+export function onKeptElsewhere(listener: (handle: string) => void): () => void {
+  const hear = ({ data }: MessageEvent) => listener(String(data));
+  channel.addEventListener("message", hear);
+  return () => channel.removeEventListener("message", hear);
 }
 
 export async function forgetConversation(handle: string): Promise<void> {

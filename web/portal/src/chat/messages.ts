@@ -21,9 +21,15 @@ export function messagesOfRounds(rounds: readonly ToolRound[]): unknown[] {
   ]);
 }
 
-/** What of a conversation the model is told: answers that were refused said nothing. */
+const isBlocked = (turn: ChatTurn | undefined) => turn?.role === "assistant" && turn.refusal?.kind === "policy";
+
+/**
+ * What of a conversation the model is told. Answers that were refused said nothing; where a rule blocked one, its question
+ * is left out too, or the rule would block everything that is asked after it.
+ */
 export function messagesOf(turns: readonly ChatTurn[]): unknown[] {
-  return turns.flatMap((turn) => {
+  return turns.flatMap((turn, at) => {
+    if (isBlocked(turn) || (turn.role === "user" && isBlocked(turns[at + 1]))) return [];
     const rounds = messagesOfRounds(turn.rounds ?? []);
     if (turn.text === "" && (turn.attachments ?? []).length === 0) return rounds;
     return turn.refusal === undefined ? [...rounds, { role: turn.role, content: contentOf(turn) }] : rounds;

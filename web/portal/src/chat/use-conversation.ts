@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } fro
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { refusalOf } from "./ask.ts";
-import { keepConversation, readConversation } from "./conversation-store.ts";
+import { keepConversation, onKeptElsewhere, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
 import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
@@ -189,6 +189,21 @@ export function useConversation(owner: string, handle: string, systemId: string 
       }
     },
     [change, gate, handle, toolsOf],
+  );
+
+  useEffect(
+    () =>
+      onKeptElsewhere((kept) => {
+        onKept();
+        if (kept !== handle) return;
+        void readConversation(owner, handle).then((now) => {
+          // An answer that comes here is the newer.
+          if (now === null || asking.current !== null) return;
+          current.current = now;
+          setConversation(now);
+        });
+      }),
+    [owner, handle, onKept],
   );
 
   return { conversation, notice, gate, streaming, change, ...useTurns(current, asking, change, answer) };
