@@ -101,3 +101,52 @@ withBrowser("a form with changes that nobody saved is not left without a questio
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a page without a connection says so, for what is read and for what is sent", async () => {
+  const { page, context } = await consolePage();
+  await page.getByRole("link", { name: "Resource groups" }).click();
+  await page.getByRole("link", { name: "New resource group" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("never sent");
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Create resource group", exact: true }).click();
+  const told = page.getByRole("alert").filter({ hasText: "The gateway did not answer." });
+  await told.waitFor();
+  await page.getByRole("link", { name: "Guardrails", exact: true }).click();
+  await page.getByRole("button", { name: "Leave", exact: true }).click();
+  await page.getByRole("heading", { name: "Guardrails", level: 1 }).waitFor();
+  await told.waitFor();
+  await context.setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await told.waitFor({ state: "detached" });
+  await context.close();
+});
+
+withBrowser("a form that is refused leaves the keyboard where it was, and is sent once however often it is pressed", async () => {
+  await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "taken", group_type: "team" });
+  const { page, context } = await consolePage();
+  await page.getByRole("link", { name: "Resource groups" }).click();
+  await page.getByRole("link", { name: "New resource group" }).click();
+  const name = page.getByLabel("Name", { exact: true });
+  await name.fill("taken");
+  let sent = 0;
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await page.route("**/v1/admin/resource-groups*", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    sent++;
+    await held;
+    await route.continue();
+  });
+  const create = page.getByRole("button", { name: "Create resource group", exact: true });
+  await create.focus();
+  await page.keyboard.press("Enter");
+  await page.locator("button[aria-busy=true]").waitFor();
+  await page.keyboard.press("Enter");
+  await name.press("Enter");
+  await create.focus();
+  answer();
+  await page.getByRole("alert").getByText("There is already a resource group of this name.").waitFor();
+  expect(await create.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(sent).toBe(1);
+  await context.close();
+});

@@ -12,10 +12,15 @@ z.config({ jitless: true });
 const STALE_MS = 10_000;
 const RETRIES = 2;
 
-/** One for each app. What was refused is not asked again; what did not answer is. */
+/**
+ * One for each app. What was refused is not asked again; what did not answer is. A browser that takes itself to be offline may
+ * reach a gateway in its own network all the same, and a button that waits without a word for a connection seems to do nothing.
+ */
 export const queries = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: STALE_MS,
       retry: (failed, error) => failed < RETRIES && (!(error instanceof ApiError) || error.status === 0 || error.status >= 502),
     },

@@ -15,7 +15,7 @@ const LOOKS: Readonly<Record<Look, string>> = {
 export function buttonClass(look: Look = "secondary", more?: string): string {
   return clsx(
     "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3.5 py-1.5 text-sm font-medium",
-    "transition-colors disabled:cursor-not-allowed disabled:opacity-55",
+    "transition-colors disabled:cursor-not-allowed disabled:opacity-55 aria-disabled:cursor-not-allowed aria-disabled:opacity-55",
     LOOKS[look],
     more,
   );
@@ -24,7 +24,7 @@ export function buttonClass(look: Look = "secondary", more?: string): string {
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly look?: Look;
   readonly icon?: LucideIcon;
-  /** Work under way: it cannot be pressed again, and its name stays. */
+  /** Work under way: it cannot be pressed again, and its name stays. So does the keyboard, which a disabled button would lose. */
   readonly busy?: boolean;
   readonly ref?: Ref<HTMLButtonElement>;
 }
@@ -37,14 +37,18 @@ export function Button({
   children,
   disabled,
   type = "button",
+  onClick,
   ...rest
 }: ButtonProps): ReactNode {
   return (
     <button
       {...rest}
       type={type}
-      disabled={disabled === true || busy}
+      disabled={disabled === true && !busy}
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      // Enter in a field presses its form's button too.
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       className={buttonClass(look, className)}
     >
       {busy ? <LoaderCircle aria-hidden size={16} className="animate-spin" /> : Icon && <Icon aria-hidden size={16} />}
