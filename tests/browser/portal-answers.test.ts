@@ -237,7 +237,7 @@ withBrowser("a session that ends says so, a wrong password too, and what was typ
   await other.page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
   await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(await other.page.getByText("Your session has ended.").count()).toBe(0);
-  await page.getByRole("button", { name: "Send", exact: true }).click();
+  // The page hears of it by itself.
   await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
 
   await page.fill("[name=username]", world.person.username);
@@ -245,7 +245,8 @@ withBrowser("a session that ends says so, a wrong password too, and what was typ
   await page.click("form button[type=submit]");
   await page.getByRole("alert").getByText("The user name or the password is wrong.").waitFor();
   await signInOn(page, world.person.username, world.person.password);
-  await page.getByText("What I had begun to write").first().waitFor();
+  await message.waitFor();
+  expect(await message.inputValue()).toBe("What I had begun to write");
   expect(problems).toEqual([]);
   await other.context.close();
   await context.close();
@@ -324,5 +325,17 @@ withBrowser("two tabs of one conversation know of each other's turns", async () 
     "In the second tab",
   ]);
   expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("the notice before a conversation is in sight in a low window too, and a sign-out without a connection says so", async () => {
+  const { page, context } = await world.portalPage({ width: 720, height: 450 });
+  await page.getByText("What can I help with?").waitFor();
+  await page.locator("[data-notice=inline]").waitFor();
+  expect((await placeOf(page)).top).toBe(0);
+  await context.setOffline(true);
+  await page.getByRole("button", { name: /^Your account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
+  await page.getByText("The gateway did not answer.").first().waitFor();
   await context.close();
 });

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useRef } from "react";
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from "react";
 
 /** Pixels above the end at which a reader is still at it: places on a screen are fractions of them. */
 const AT_END_PX = 8;
@@ -10,11 +10,18 @@ interface FollowedEnd {
   follow(): void;
 }
 
-/** Keeps the end of what grows in sight. Whoever scrolls up to read is left there until they come back to the end. */
-export function useFollowedEnd(): FollowedEnd {
+/**
+ * Keeps the end of what grows in sight, once it has begun: what stands before the first turn is to be read. Whoever scrolls
+ * up to read is left there until they come back to the end.
+ */
+export function useFollowedEnd(hasBegun: boolean): FollowedEnd {
   const region = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  const begun = useRef(hasBegun);
+  useLayoutEffect(() => {
+    begun.current = hasBegun;
+  }, [hasBegun]);
   const toEnd = useCallback(() => {
     if (region.current !== null) region.current.scrollTop = region.current.scrollHeight;
   }, []);
@@ -29,7 +36,7 @@ export function useFollowedEnd(): FollowedEnd {
       else if (top < before) follows.current = false;
       before = top;
     };
-    const grown = new ResizeObserver(() => follows.current && toEnd());
+    const grown = new ResizeObserver(() => begun.current && follows.current && toEnd());
     grown.observe(inner);
     grown.observe(scrolled);
     scrolled.addEventListener("scroll", onScroll, { passive: true });

@@ -181,7 +181,6 @@ function Conversation({
     rememberModel(owner, id);
   };
   const [said, setSaid] = useState("");
-  const { region, content, follow } = useFollowedEnd();
   const heading = useRef<HTMLHeadingElement>(null);
   const rate = useRating(talk);
   const { conversation, notice, gate, streaming } = talk;
@@ -189,6 +188,7 @@ function Conversation({
   const open = (wanted: string | null) => available.find(({ id }) => id === wanted);
   const model = open(chosen ?? conversation?.modelId ?? null) ?? open(lastModel(owner)) ?? available[0] ?? null;
   const turns = conversation?.turns ?? [];
+  const { region, content, follow } = useFollowedEnd(turns.length > 0);
 
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
