@@ -4,5 +4,7 @@ import type { AdminApi } from "./api/admin-api.generated.ts";
 
 export const adminSession = new Session({ name: "console", path: "/v1/admin-users/session", signOutPath: "/v1/admin-users/sso/sign-out" });
 
+export const UNREACHABLE = "The gateway did not answer. Check that it is running, then try again.";
+
 /** Every operation of the admin API, by its method and path: `adminApi.call("GET /v1/admin/tenants")`. */
-export const adminApi = apiClient<AdminApi>(adminSession, () => "The gateway did not answer. Check that it is running, then try again.");
+export const adminApi = apiClient<AdminApi>(adminSession, () => UNREACHABLE);

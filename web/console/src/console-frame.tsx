@@ -1,3 +1,4 @@
+import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { AppShell, type NavigationGroup } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { type Command, CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
@@ -33,7 +34,7 @@ import {
   UserRound,
 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { adminSession } from "./admin-client.ts";
+import { adminSession, UNREACHABLE } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
 import { TenantChoice } from "./tenant-choice.tsx";
 import { RECORD_KINDS } from "./records/record-kinds.ts";
@@ -102,7 +103,7 @@ export function ConsoleFrame(): ReactNode {
   const [sheet, setSheet] = useState(false);
   const session = useSession(adminSession);
   const go = useNavigate();
-  const signOut = () => void adminSession.end();
+  const signOut = () => void adminSession.end().catch(() => tell(UNREACHABLE));
   const commands: readonly Command[] = [
     ...NAVIGATION.flatMap(({ label, items }) =>
       items.map((item) => ({

@@ -5,6 +5,7 @@ import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
 import { ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate } from "@tanstack/react-router";
@@ -63,7 +64,7 @@ export function PortalFrame(): ReactNode {
     { id: "system", label: `${t("theme")}: ${t("themeSystem")}`, icon: Monitor, run: () => chooseTheme("system") },
   ];
   const shortcuts = { id: "shortcuts", label: t("shortcuts"), icon: Keyboard, run: () => setSheet(true) };
-  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: () => void ownSession.end() };
+  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: () => void ownSession.end().catch(() => tell(t("unreachable"))) };
   const languages = translations
     .languages()
     .map((language) => ({ id: language, label: LANGUAGE_NAMES[language] ?? language, run: () => void translations.choose(language) }));

@@ -52,7 +52,7 @@ export function ForcedPassword(): ReactNode {
         <Button type="submit" look="primary" busy={change.isPending}>
           {t("changePassword")}
         </Button>
-        <Button look="quiet" onClick={() => void ownSession.end()}>
+        <Button look="quiet" onClick={() => void ownSession.end().catch(() => tell(t("unreachable")))}>
           {t("signOut")}
         </Button>
       </form>
