@@ -19,12 +19,13 @@ function configuration(): string {
   const rows = Object.entries(VARIABLES).map(([name, variable]) => [
     `\`${name}\``,
     "default" in variable ? `\`${variable.default}\`` : "",
-    variable.meaning,
+    "secret" in variable ? `*secret*: ${variable.meaning}` : variable.meaning,
   ]);
   return (
     `# Configuration\n\n${NOTE}\n\nThe gateway is configured by environment variables, read once at start. A bad value, or ` +
     `a name that starts with \`GW_\` and is not here, stops the start with one line that says ` +
-    `so.\n\n${table(["variable", "default", "meaning"], rows)}\n`
+    `so. One marked *secret* may stand in a file instead, without the line break at its end: \`NAME_FILE\` names it, as in ` +
+    `\`GW_SECRET_KEY_FILE=/run/secrets/gw-secret-key\`.\n\n${table(["variable", "default", "meaning"], rows)}\n`
   );
 }
 

@@ -18,6 +18,7 @@ import { JournalDamaged } from "./ledger/journal-contents.ts";
 import { type Configuration, readConfiguration } from "./kernel/configuration.ts";
 import { ConfigurationError } from "./kernel/read-variable.ts";
 import { jsonLog } from "./kernel/log.ts";
+import { readSecretFiles } from "./kernel/secret-files.ts";
 import { onParentExit } from "./runtime/parent-process.ts";
 import { ListenError } from "./runtime/serve.ts";
 import { catalogMembers } from "./directory/models/catalog/fill.ts";
@@ -130,6 +131,7 @@ const knownFacts: KnownFacts = (place, name, given) => catalogMembers(place, nam
 async function main([command = "start", ...rest]: string[]): Promise<void> {
   const io = { stdout: written, stderr: (text: string) => void process.stderr.write(text) };
   if (command !== "start") endWithReader();
+  readSecretFiles(process.env);
   if (command === "audit") process.exit(await auditCommand(rest, io));
   if (command === "config") process.exit(await configCommand(rest, process.env, io));
   if (command === "import") process.exit(await importCommand(rest, process.env, knownFacts, io));

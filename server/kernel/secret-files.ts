@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { reasonOf } from "./errors.ts";
+import { ConfigurationError } from "./read-variable.ts";
+import { type Variable, VARIABLES } from "./variables.ts";
+
+/**
+ * Puts what stands in files (`GW_SECRET_KEY_FILE`) in the place of the settings that name them, in `env` itself: so orchestrators hand
+ * secrets over. Only settings that are secrets may be told so. Throws `ConfigurationError`.
+ */
+export function readSecretFiles(env: Record<string, string | undefined>): void {
+  for (const [name, { secret }] of Object.entries<Variable>(VARIABLES)) {
+    const told = `${name}_FILE`;
+    const path = env[told];
+    if (secret !== true || path === undefined) continue;
+    delete env[told];
+    if (path === "") continue;
+    if ((env[name] ?? "") !== "") throw new ConfigurationError(`${name} and ${told} are both set: one of them has to go`);
+    env[name] = contentsOf(told, path);
+  }
+}
+
+function contentsOf(told: string, path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8").replace(/[\r\n]+$/, "");
+  } catch (error) {
+    throw new ConfigurationError(`${told} names a file that cannot be read: ${reasonOf(error)}`);
+  }
+  if (text === "") throw new ConfigurationError(`${told} names a file with nothing in it (${path})`);
+  return text;
+}
