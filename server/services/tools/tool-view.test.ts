@@ -51,3 +51,14 @@ test("a whole number of more digits than a number keeps is looked at with all of
     '{"name":"pay","arguments":{"cards":["[CARD]",{"of":"[CARD]"}],"rate":4539148803436467008.5,"account":12345678901234567890}}',
   );
 });
+
+test("what stands beside the arguments of a call is looked at as they are, and the protocol's own is not", () => {
+  const { message, view } = read(
+    '{"name":"pay","note":"to joe","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
+  );
+  for (const slot of view.texts()) if (slot.text === "to joe") slot.replace("[WHO]");
+  expect(view.texts().map(({ text }) => text)).toEqual(["[WHO]", "Joe", "to"]);
+  expect(message.document.memberText("params")).toBe(
+    '{"name":"pay","note":"[WHO]","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
+  );
+});

@@ -32,7 +32,8 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
       for (const name of Object.keys(responses))
         collectAnswer(responses[name], slots, changed, exactAt(exactAt(exact, "inputResponses"), name));
     if (message !== null && (message.method === "tools/call" || message.method === "prompts/get"))
-      collectSlots(message.params, "arguments", slots, changed, exactAt(exact, "arguments"));
+      for (const key of Object.keys(message.params))
+        if (!NO_ARGUMENTS.has(key)) collectSlots(message.params, key, slots, changed, exactAt(exact, key));
     if (message?.method === "completion/complete") {
       for (const [name, key] of [
         ["argument", "value"],
@@ -103,6 +104,9 @@ const OWN_WORDS = new Set([
   "isError",
   "structuredContent",
 ]);
+
+/** What of a call is the protocol's own: all else reaches the server as well. */
+const NO_ARGUMENTS = new Set(["name", "_meta", "task", "requestState", "inputResponses"]);
 
 /**
  * What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of

@@ -30,7 +30,8 @@ export function writeItems(request: ConversationRequest, report: WriteReport): J
 }
 
 function message(role: "user" | "system", parts: readonly UserPart[], report: WriteReport): JsonObject {
-  return { type: "message", role, content: content(parts, report) };
+  // A message without a part is refused; one that says nothing is not.
+  return { type: "message", role, content: parts.length === 0 ? "" : content(parts, report) };
 }
 
 function output(parts: readonly UserPart[], report: WriteReport): string | JsonObject[] {

@@ -89,6 +89,12 @@ describe("a Responses request is the conversation it means, and is written as it
     });
   }
 
+  test("a turn that says nothing is written as an empty text: a message without a part would be refused", () => {
+    const silent: ConversationRequest = { ...DEFAULT_REQUEST, turns: [{ role: "user", parts: [] }] };
+    const written = responsesCodec.writeRequest(silent, { name: "gpt-5.6", maxOutputTokens: null });
+    expect("body" in written && written.body.input).toEqual([{ type: "message", role: "user", content: "" }]);
+  });
+
   test("a plain string is one turn of the user, and messages may leave out their type", () => {
     const turns = [{ role: "user", parts: [{ kind: "text", text: "hi" }] }];
     expect(responsesCodec.readRequest({ model: "m", input: "hi" })).toMatchObject({ request: { turns } });
