@@ -102,6 +102,39 @@ withBrowser("a form with changes that nobody saved is not left without a questio
   await context.close();
 });
 
+withBrowser("what is being edited stays when somebody else changes the record, and only that is saved", async () => {
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of two", group_type: "team" });
+  const path = `/v1/admin/resource-groups/${id}`;
+  const { page, context, problems } = await consolePage();
+  await page.clock.install();
+  // After a while, upon which a page looks again.
+  const comeBack = async () => {
+    await page.clock.fastForward(60_000);
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+  };
+  await page.goto(`${world.console}/manage/resource-groups/${id}`);
+  await page.getByLabel("Description", { exact: true }).fill("mine");
+  await world.admin.request("PATCH", path, { name: "of the other" });
+  const told = page.getByText("This record has changed meanwhile.");
+  await comeBack();
+  await told.waitFor();
+  expect(await page.getByLabel("Description", { exact: true }).inputValue()).toBe("mine");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await told.waitFor({ state: "detached" });
+  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("of the other");
+  expect(await world.admin.get(path)).toMatchObject({ name: "of the other", description: "mine" });
+
+  await page.getByLabel("Description", { exact: true }).fill("given up");
+  await world.admin.request("PATCH", path, { description: "theirs" });
+  await comeBack();
+  await told.waitFor();
+  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await told.waitFor({ state: "detached" });
+  expect(await page.getByLabel("Description", { exact: true }).inputValue()).toBe("theirs");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a page without a connection says so, for what is read and for what is sent", async () => {
   const { page, context } = await consolePage();
   await page.getByRole("link", { name: "Resource groups" }).click();

@@ -69,7 +69,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
       {read.isError && <ErrorState error={read.error} title={`This ${kind.noun} could not be read`} requestLabel="Request" />}
       {read.isSuccess && api.isSuccess && (
         <div className="grid gap-4">
-          <Editor document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
+          <Editor key={id} document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
           {kind.slug === "resource-groups" && <GroupPanels id={id} />}
           {kind.slug === "agents" && <AgentPanels id={id} />}
           {kind.slug === "skills" && <SkillPanels id={id} />}
@@ -120,10 +120,16 @@ function Editor({
 }): ReactNode {
   const queries = useQueryClient();
   const schema = bodySchema(document, "PATCH", `${kind.path}/{id}`);
+  // What is being edited stays as it was when that began, whoever changes the record meanwhile.
+  const [shown, setShown] = useState(record);
+  const [isEdited, setIsEdited] = useState(false);
+  const isOlder = record["updated_at"] === undefined ? shown !== record : shown["updated_at"] !== record["updated_at"];
+  if (isOlder && !isEdited) setShown(record);
   const change = useMutation({
     mutationFn: (changes: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes),
     async onSuccess(_answer, changes) {
       const before = Object.fromEntries(Object.keys(changes).map((member) => [member, record[member] ?? null]));
+      setIsEdited(false);
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
       // What no read shows cannot be put back.
       const canUndo = Object.keys(changes).every((member) => member in record);
@@ -138,23 +144,30 @@ function Editor({
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
   return (
     <Panel title="Settings">
+      {isOlder && isEdited && (
+        <div role="status" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+          This record has changed meanwhile. Saving changes only what you edited.
+          <Button onClick={() => setIsEdited(false)}>Show it as it is now</Button>
+        </div>
+      )}
       <RecordForm
-        key={String(record["updated_at"] ?? "")}
+        key={String(shown["updated_at"] ?? "")}
         document={document}
         schema={schema}
         references={kind.references ?? {}}
         initial={Object.fromEntries(
-          Object.keys(schema.properties ?? {}).flatMap((member) => (member in record ? [[member, record[member]]] : [])),
+          Object.keys(schema.properties ?? {}).flatMap((member) => (member in shown ? [[member, shown[member]]] : [])),
         )}
         first={kind.first}
         onlyWith={kind.onlyWith ?? {}}
-        record={record}
+        record={shown}
         submitLabel="Save"
         busy={change.isPending}
         error={change.error}
         onSubmit={(changes) => change.mutate(changes)}
         changesOnly
         asksToLeave
+        onEdited={setIsEdited}
       />
     </Panel>
   );

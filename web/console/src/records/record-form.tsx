@@ -25,8 +25,16 @@ interface RecordFormProps {
   readonly changesOnly?: boolean;
   /** It is no record yet, or another than the one that stands: whoever leaves is asked first. */
   readonly asksToLeave?: boolean;
+  /** Hears whether the form holds what `initial` does not, each time somebody changes something in it. */
+  readonly onEdited?: (isEdited: boolean) => void;
   /** What can be asked of what stands in the form before it is sent. */
   readonly trial?: { readonly label: string; readonly busy: boolean; readonly run: (value: Readonly<Record<string, unknown>>) => void };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function differing(value: Members, initial: Members): Members {
+  return Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name])));
 }
 
 /** A form drawn from the schema of the request it makes. What the gateway refuses stands at the field it is about. */
@@ -44,6 +52,7 @@ export function RecordForm({
   onSubmit,
   changesOnly = false,
   asksToLeave = false,
+  onEdited,
   trial,
 }: RecordFormProps): ReactNode {
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
@@ -56,6 +65,7 @@ export function RecordForm({
   const change = (next: Readonly<Record<string, unknown>>) => {
     isSent.current = false;
     setValue(next);
+    onEdited?.(Object.keys(differing(next, initial)).length > 0);
   };
   const isMeant = (name: string) =>
     Object.entries(onlyWith[name] ?? {}).every(([other, meant]) => ([meant].flat() as unknown[]).includes(value[other] ?? record[other]));
@@ -67,7 +77,7 @@ export function RecordForm({
   const isFolded = fields.some(({ field }) =>
     folded.some((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`)),
   );
-  const changes = Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name])));
+  const changes = differing(value, initial);
   const sent = Object.fromEntries(Object.entries(changesOnly ? changes : value).filter(([name]) => isMeant(name)));
   // A path that no field has, of a member within one that is drawn whole.
   const elsewhere = fields.filter(({ field }) => !names.includes(field));
