@@ -44,6 +44,13 @@ test("blanks and line breaks around the bucket's keys are not part of them", () 
   expect(refusal({ ...store, AWS_SECRET_ACCESS_KEY: "\n" })).toBe("AWS_SECRET_ACCESS_KEY must not be blank");
 });
 
+test("a setting that there is none of stops the start, with the one that may be meant", () => {
+  expect(refusal({ GW_RUNTIM_PORT: "1", GW_DATABASE: "x" })).toBe(
+    "GW_RUNTIM_PORT, GW_DATABASE: no such setting (is GW_RUNTIME_PORT meant? see docs/reference/configuration.md)",
+  );
+  expect(refusal({ GW_SECRET: "hunter2" })).toBe("GW_SECRET: no such setting (see docs/reference/configuration.md)");
+});
+
 test("the first password is one that a login takes", () => {
   expect(readConfiguration({ GW_BOOTSTRAP_ADMIN_PASSWORD: " a pass word \r\n" }).bootstrapAdminPassword).toBe(" a pass word ");
   expect(readConfiguration({ GW_BOOTSTRAP_ADMIN_PASSWORD: "x".repeat(200) }).bootstrapAdminPassword).toBe("x".repeat(200));

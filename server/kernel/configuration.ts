@@ -3,6 +3,7 @@ import type { BucketSettings } from "./bucket-settings.ts";
 import type { Collector } from "./collector-settings.ts";
 import { checkpointBucketSettings, bucketNamedBy } from "./configured-buckets.ts";
 import type { MailAddress, MailServer } from "./mail-settings.ts";
+import { editsBetween } from "./edits-between.ts";
 import { readVariable, ConfigurationError } from "./read-variable.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 import { availableParallelism } from "node:os";
@@ -79,10 +80,24 @@ function processesFor(cores: number): number {
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
+/** Letters in which a name that was meant may differ. */
+const MISTYPED = 3;
+
+function noSuchSettings(names: readonly string[]): string {
+  const meant = names.flatMap((name) => {
+    const near = Object.keys(VARIABLES)
+      .map((known) => ({ known, edits: editsBetween(known, name, MISTYPED) }))
+      .toSorted((one, other) => one.edits - other.edits)[0];
+    return near !== undefined && near.edits <= MISTYPED ? [near.known] : [];
+  });
+  const hint = meant.length === 0 ? "" : `is ${[...new Set(meant)].join(", ")} meant? `;
+  return `${names.join(", ")}: no such setting (${hint}see docs/reference/configuration.md)`;
+}
+
 /** Throws `ConfigurationError` with one line that names the variable. */
 export function readConfiguration(env: Readonly<Record<string, string | undefined>>): Configuration {
   const unknown = Object.keys(env).filter((name) => name.startsWith("GW_") && !(name in VARIABLES));
-  if (unknown.length > 0) throw new ConfigurationError(`${unknown.join(", ")}: no such setting (see docs/reference/configuration.md)`);
+  if (unknown.length > 0) throw new ConfigurationError(noSuchSettings(unknown));
 
   const host = readVariable(env, "GW_HOST") as string;
   const mailServer = readVariable(env, "GW_SMTP_URL");

@@ -1,3 +1,5 @@
+import { editsBetween } from "../kernel/edits-between.ts";
+
 export interface NearestRoute {
   /** An address that is served, with the caller's own names in the places of its parameters. */
   readonly path: string;
@@ -75,7 +77,7 @@ function commonTail(parts: readonly string[], wanted: readonly string[]): Tail {
       if (pattern?.includes(":") === true) literal++;
       tail.unshift(part);
     } else {
-      const off = want === part ? 0 : editsBetween(want, part);
+      const off = want === part ? 0 : editsBetween(want, part, MAX_EDITS);
       if (off > MAX_EDITS || off * 3 > want.length) break;
       edits += off;
       literal++;
@@ -89,18 +91,3 @@ function commonTail(parts: readonly string[], wanted: readonly string[]): Tail {
 const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "");
 const joined = (parts: readonly string[]): string => parts.map((part) => `/${part}`).join("");
 const shown = (part: string): string => part.replace(/^:(\w+).*$/, "{$1}");
-
-/** Levenshtein's distance, as far as it matters. */
-function editsBetween(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MAX_EDITS) return MAX_EDITS + 1;
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const same = one[i - 1] === other[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, (row[j - 1] as number) + same));
-    }
-    row = next;
-  }
-  return row[other.length] as number;
-}

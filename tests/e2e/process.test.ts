@@ -119,7 +119,9 @@ describe("a start that cannot be", () => {
     await sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_tomorrow.sql', '')`.execute(database.db);
     expect(await run({ DATABASE_URL: database.url })).toEqual({
       code: 1,
-      stderr: "gatehouse: the database was migrated by a newer release (it has 9999_tomorrow.sql)\n",
+      stderr:
+        "gatehouse: the database was migrated by a newer release (it has 9999_tomorrow.sql): start that release, or restore the " +
+        "backup that was made before it with this one\n",
     });
     const guest = `guest_${process.pid}`;
     await sql`DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE ROLE ${sql.ref(guest)} LOGIN PASSWORD 'hunter2'`.execute(
