@@ -45,6 +45,10 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
 
   await page.getByLabel("Outcome").selectOption("ok");
   await page.getByLabel("Kind").selectOption("llm");
+  await page.getByLabel("Period").selectOption("Yesterday");
+  await page.getByRole("heading", { name: "No rows" }).waitFor();
+  expect(await page.getByLabel("Until").inputValue()).toMatch(/T00:00$/);
+  await page.getByLabel("Period").selectOption("The last 7 days");
   await table.getByText("echo", { exact: true }).click();
   await page.getByRole("heading", { name: "What was decided" }).waitFor();
   expect(new URL(page.url()).searchParams.get("row")).toBe(served.headers.get("x-request-id"));

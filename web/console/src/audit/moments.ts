@@ -10,3 +10,22 @@ export function localMoment(iso: string | undefined): string {
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
+
+/** What somebody looks back over most, by the days of where they are. */
+export const PERIODS = { hour: "The last hour", today: "Today", yesterday: "Yesterday", week: "The last 7 days" } as const;
+export type SearchPeriod = keyof typeof PERIODS;
+
+/** Where a period begins and ends; one that goes on has no end. */
+export function boundsOf(period: SearchPeriod, now: Date): { readonly from: string; readonly to: string } {
+  const day = (before: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - before).toISOString();
+  switch (period) {
+    case "hour":
+      return { from: new Date(now.getTime() - 3_600_000).toISOString(), to: "" };
+    case "today":
+      return { from: day(0), to: "" };
+    case "yesterday":
+      return { from: day(1), to: day(0) };
+    case "week":
+      return { from: day(6), to: "" };
+  }
+}

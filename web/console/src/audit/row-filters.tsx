@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { localMoment } from "./moments.ts";
+import { boundsOf, localMoment, type SearchPeriod, PERIODS } from "./moments.ts";
 import { type ExplorerSearch, rowSearchOf } from "./row-search.ts";
 
 const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
@@ -23,7 +23,7 @@ export function RowFilters({
   return (
     <form
       role="search"
-      className="grid grid-cols-1 gap-3 sm:grid-cols-2 sm:items-end lg:grid-cols-3"
+      className="grid grid-cols-1 gap-3 sm:grid-cols-2 sm:items-end lg:grid-cols-4"
       onSubmit={(event) => {
         event.preventDefault();
         onChange({ ...choices, ...withText });
@@ -51,6 +51,12 @@ export function RowFilters({
           { value: "refused", label: "Refused or failed" },
         ]}
         onChange={({ target }) => choose({ outcome: target.value })}
+      />
+      <SelectField
+        label="Period"
+        value=""
+        choices={[{ value: "", label: "From and until" }, ...Object.entries(PERIODS).map(([value, label]) => ({ value, label }))]}
+        onChange={({ target }) => choose(target.value === "" ? {} : boundsOf(target.value as SearchPeriod, new Date()))}
       />
       <TextField
         label="From"

@@ -131,7 +131,7 @@ export function AuditPage(): ReactNode {
           <>
             <p className="text-sm text-muted" role="status">
               {formatNumber(newest?.total ?? rows.length)}
-              {newest?.total_is_exact === false ? " and more" : ""} rows
+              {newest?.total_is_exact === false ? " and more" : ""} {newest?.total === 1 ? "row" : "rows"}
             </p>
             <DataTable
               label="Rows of the ledger"
