@@ -136,6 +136,60 @@ describe("a hostile server", () => {
   });
   afterAll(() => hostile.stop(true));
 
+  test("that only talks is hung up on", async () => {
+    const said = (text: string) => new TextEncoder().encode(`${text}\n\n`);
+    const change = { jsonrpc: "2.0", method: "notifications/tools/list_changed", params: { x: "x".repeat(9_000) } };
+    const hungUp: (() => void)[] = [];
+    let last: ReadableStreamDefaultController<Uint8Array>;
+    let talks = false;
+    const talker = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      idleTimeout: 0,
+      async fetch(request) {
+        if (request.method === "GET") {
+          const source = {
+            start(controller: ReadableStreamDefaultController<Uint8Array>) {
+              last = controller;
+              controller.enqueue(said("event: endpoint\ndata: /messages"));
+            },
+            async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+              await Bun.sleep(1);
+              controller.enqueue(said(talks ? `data: ${JSON.stringify(change)}` : ": nothing"));
+            },
+            cancel: () => hungUp.shift()?.(),
+          };
+          return new Response(new ReadableStream(source as UnderlyingSource), { headers: { "content-type": "text/event-stream" } });
+        }
+        if (new URL(request.url).pathname === "/sse") return new Response(null, { status: 405 });
+        const { id, method } = (await request.json()) as { id?: number; method: string };
+        const result = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo: { name: "talker", version: "1" } };
+        if (method === "initialize") last.enqueue(said(`data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}`));
+        return new Response(null, { status: 202 });
+      },
+    });
+    const discovered = new Promise<void>((resolve) => hungUp.push(resolve));
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "talker",
+      base_url: `http://127.0.0.1:${talker.port}`,
+      mcp_endpoint_path: "/sse",
+    });
+    await grant(world.admin, "talker", id, [team.groupId]);
+    await discovered;
+    const given = new Promise<void>((resolve) => hungUp.push(resolve));
+    const begun = await post(at(id), team.apiKey, {
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+    });
+    expect(begun.status).toBe(200);
+    talks = true;
+    await given;
+    await talker.stop(true);
+  });
+
   test.each(["/elsewhere", "/no-endpoint", "/nonsense", "/nothing"])("is not spoken to (%s)", async (path) => {
     const told = await world.admin.post("/v1/admin/mcp-servers", {
       tenant_id: "default",

@@ -11,6 +11,8 @@ import type { ToolServerRequest, ToolServerSend } from "./send.ts";
 
 /** How long a connection is kept in which nothing goes on: its client is asked to begin another then. */
 const IDLE_MS = 30 * 60_000;
+/** What may come on a connection that nobody waits for, in bytes between two requests: a server that only talks is not listened to. */
+const MOST_UNCLAIMED = 4 * 1024 * 1024;
 const EVENT_STREAM = { "content-type": "text/event-stream" };
 
 const decoder = new TextDecoder();
@@ -49,6 +51,7 @@ export class SseConnection {
   private readonly awaited = new Set<Awaited>();
   private listener: MessageStream | null = null;
   private isOpen = true;
+  private unclaimed = 0;
   private idle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: SseParts) {
@@ -120,6 +123,7 @@ export class SseConnection {
       }),
     };
     this.awaited.add(awaited);
+    this.unclaimed = 0;
     clearTimeout(this.idle);
     if (signal.aborted) hungUp();
     else signal.addEventListener("abort", hungUp, { once: true });
@@ -165,22 +169,33 @@ export class SseConnection {
 
   private take(frame: Uint8Array): void {
     const data = frameData(decoder.decode(frame));
-    if (data === null) return;
-    const texts = messagesIn(data);
+    const texts = data === null ? [] : messagesIn(data);
+    let isClaimed = false;
     for (const text of texts) {
       const message = readUpstreamRpc(text);
-      if (message !== null) this.pass(message, text, texts.length === 1 ? frame : encoder.encode(`data: ${text}\n\n`));
+      if (message !== null) isClaimed = this.pass(message, text, texts.length === 1 ? frame : encoder.encode(`data: ${text}\n\n`));
     }
+    if (isClaimed) return;
+    this.unclaimed += frame.byteLength;
+    if (this.unclaimed > MOST_UNCLAIMED) this.close();
   }
 
-  private pass(message: JsonObject, text: string, frame: Uint8Array): void {
-    if (typeof message.method !== "string") {
-      const id = JSON.stringify(idIn(memberText(text, "id"), message.id));
-      const answered = [...this.awaited].find((awaited) => awaited.id === id);
-      answered?.stream.push(frame);
-      answered?.stream.end();
-    } else if (message.method === "ping" && message.id !== undefined) this.pong(text, message.id);
-    else this.receiverOf(message)?.push(frame);
+  /** Whether somebody waited for it. */
+  private pass(message: JsonObject, text: string, frame: Uint8Array): boolean {
+    if (typeof message.method === "string") {
+      if (message.method === "ping" && message.id !== undefined) {
+        this.pong(text, message.id);
+        return false;
+      }
+      const receiver = this.receiverOf(message);
+      receiver?.push(frame);
+      return receiver !== null;
+    }
+    const id = JSON.stringify(idIn(memberText(text, "id"), message.id));
+    const answered = [...this.awaited].find((awaited) => awaited.id === id);
+    answered?.stream.push(frame);
+    answered?.stream.end();
+    return answered !== undefined;
   }
 
   /** Nothing in this transport says which request a message belongs to. */
