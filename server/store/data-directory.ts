@@ -1,17 +1,6 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { syncDirectory, writeWhole } from "../runtime/whole-file.ts";
 import { type FileLock, LockedError, lockFile } from "../runtime/file-lock.ts";
 
 /** Where one gateway process keeps what is its own. Held exclusively until closed or until the process ends. */
@@ -42,12 +31,6 @@ function makeDirectory(path: string): void {
   } catch (error) {
     throw new DataDirectoryError(`the data directory ${path} cannot be made: ${(error as Error).message}`);
   }
-}
-
-function syncDirectory(path: string): void {
-  const fd = openSync(path, "r");
-  fsyncSync(fd);
-  closeSync(fd);
 }
 
 /**
@@ -84,18 +67,6 @@ function takeLock(directory: string, lockPath: string): FileLock {
   }
 }
 
-/** Whole or not at all: a crash leaves no half-written secret behind. */
-function writeSecret(path: string, value: string): void {
-  const temporary = `${path}.new`;
-  rmSync(temporary, { force: true });
-  const fd = openSync(temporary, "wx", 0o600);
-  writeSync(fd, value);
-  fsyncSync(fd);
-  closeSync(fd);
-  renameSync(temporary, path);
-  syncDirectory(dirname(path));
-}
-
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -129,7 +100,7 @@ export function openDataDirectory(path: string): DataDirectory {
     secret(name, generate) {
       const file = pathOf(name);
       if (!exists(file)) {
-        writeSecret(file, generate());
+        writeWhole(file, generate());
         made.push(name);
       }
       requireOwn(file, "file");

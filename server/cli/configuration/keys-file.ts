@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { reasonOf } from "../../kernel/errors.ts";
+import { writeWhole } from "../../runtime/whole-file.ts";
 import { AdminApiError, type ConfigApi } from "./admin-api.ts";
 import { type ConfigEntry, isConfigEntry } from "./value.ts";
 
@@ -35,7 +36,7 @@ export class KeysFile {
   /** Throws where keys could not be kept. */
   prepare(): void {
     try {
-      writeWhole(this.path, this.keys);
+      write(this.path, this.keys);
     } catch (error) {
       throw new Error(`--keys-file ${this.path}: ${reasonOf(error)}`, { cause: error });
     }
@@ -64,7 +65,7 @@ export class KeysFile {
   async make(name: string, api: ConfigApi, path: string, body: ConfigEntry): Promise<ConfigEntry> {
     const once = randomUUID();
     this.begun[name] = { asked: api.place, path, body, once };
-    writeWhole(this.begunPath, this.begun);
+    write(this.begunPath, this.begun);
     try {
       const made = await api.ask("POST", path, body, once);
       this.keep(name, made);
@@ -77,13 +78,13 @@ export class KeysFile {
 
   private keep(name: string, made: ConfigEntry): void {
     this.keys[name] = String(made["key"]);
-    writeWhole(this.path, this.keys);
+    write(this.path, this.keys);
     this.giveUp(name);
   }
 
   private giveUp(name: string): void {
     delete this.begun[name];
-    if (Object.keys(this.begun).length > 0) writeWhole(this.begunPath, this.begun);
+    if (Object.keys(this.begun).length > 0) write(this.begunPath, this.begun);
     else rmSync(this.begunPath, { force: true });
   }
 }
@@ -104,16 +105,6 @@ function readEntries(path: string, isOne: (value: unknown) => boolean, what: str
   return { ...read };
 }
 
-/** The file before stays whole until this one is. */
-function writeWhole(path: string, entries: Readonly<Record<string, unknown>>): void {
-  const written = `${path}.new`;
-  rmSync(written, { force: true });
-  const file = openSync(written, "wx", 0o600);
-  try {
-    writeSync(file, `${JSON.stringify(entries, null, 2)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(written, path);
+function write(path: string, entries: Readonly<Record<string, unknown>>): void {
+  writeWhole(path, `${JSON.stringify(entries, null, 2)}\n`);
 }

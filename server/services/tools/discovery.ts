@@ -1,4 +1,5 @@
 import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
+import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { reasonOf, type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/storable.ts";
@@ -15,7 +16,7 @@ import { pooledSession, sessionHeaders } from "./session-pool.ts";
 import { endSession } from "./session-farewells.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
-import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
 
 /** What a discovery came to. Only a conclusive one says what the server is; the others say nothing of its dialect. */
 export type Discovery =

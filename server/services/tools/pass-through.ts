@@ -1,4 +1,5 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
+import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
@@ -32,7 +33,6 @@ import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { untilAnswered } from "./until-answered.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
-import { isEventStream } from "./upstream-messages.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
 import { begins, isJson, paramHeadersOf } from "./response-heads.ts";
 

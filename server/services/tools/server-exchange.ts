@@ -1,4 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { handshakeParams, type McpSender, statelessParams } from "../../wire/mcp/bridge.ts";
@@ -23,7 +24,7 @@ import type { PooledSession } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
-import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { Asked } from "./exchange.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
 

@@ -1,4 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { isRefusal } from "../../kernel/errors.ts";
@@ -6,7 +7,7 @@ import { isForgotten } from "./forgotten-session.ts";
 import { dropSession, sessionHeaders } from "./session-pool.ts";
 import type { Listener, PooledSession, SessionFeed } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
-import { isEventStream, upstreamMessages } from "./upstream-messages.ts";
+import { upstreamMessages } from "./upstream-messages.ts";
 
 const HEAD_MS = 86_400_000;
 /** How long a server's refusal is waited for. */

@@ -1,3 +1,4 @@
+import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { frameData } from "../../wire/sse-data.ts";
 import { FrameTooLarge } from "../../wire/stream-bounds.ts";
@@ -10,10 +11,6 @@ import type { JsonObject } from "../../wire/document.ts";
 export interface UpstreamMessage {
   readonly text: string;
   readonly value: JsonObject;
-}
-
-export function isEventStream(response: Response): boolean {
-  return response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
 /** How far a stream was read whose server numbers its events, and when it may be read on. */

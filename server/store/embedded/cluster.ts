@@ -1,19 +1,6 @@
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lchownSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, lchownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { syncDirectory } from "../../runtime/whole-file.ts";
 import { type OsAccount, runAs } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedPostgresError } from "./error.ts";
@@ -78,7 +65,5 @@ export function makeCluster(home: Home, binaries: Binaries, password: string): v
   chmodSync(data, 0o700);
   renameSync(data, home.cluster);
   rmSync(unfinished, { recursive: true });
-  const fd = openSync(dirname(home.cluster), "r");
-  fsyncSync(fd);
-  closeSync(fd);
+  syncDirectory(dirname(home.cluster));
 }

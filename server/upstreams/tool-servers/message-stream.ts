@@ -6,11 +6,19 @@ export class MessageStream {
   readonly body: ReadableStream<Uint8Array>;
   private controller!: ReadableStreamController<Uint8Array>;
   private open = true;
+  private readonly signal: AbortSignal;
+  private readonly hungUp = () => this.fail(this.signal.reason);
   private readonly left: () => void;
 
-  /** `left` is called once, when nothing more can be written: the stream has ended, failed, or its reader has gone. */
-  constructor(left: () => void) {
+  /**
+   * Fails with `signal`. `left` is called once, and not before this has returned, when nothing more can be written: the stream
+   * has ended, failed, or its reader has gone.
+   */
+  constructor(signal: AbortSignal, left: () => void) {
+    this.signal = signal;
     this.left = left;
+    if (signal.aborted) queueMicrotask(this.hungUp);
+    else signal.addEventListener("abort", this.hungUp, { once: true });
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -39,6 +47,7 @@ export class MessageStream {
   private close(): boolean {
     if (!this.open) return false;
     this.open = false;
+    this.signal.removeEventListener("abort", this.hungUp);
     this.left();
     return true;
   }

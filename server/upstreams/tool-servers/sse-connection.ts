@@ -38,7 +38,7 @@ export interface SseParts {
   readonly cutter: FrameCutter;
   readonly abort: AbortController;
   readonly send: ToolServerSend;
-  readonly closed: (connection: SseConnection) => void;
+  readonly closed: () => void;
 }
 
 /**
@@ -83,7 +83,7 @@ export class SseConnection {
     if (!this.isOpen) return;
     this.isOpen = false;
     clearTimeout(this.idle);
-    this.parts.closed(this);
+    this.parts.closed();
     for (const { stream } of this.awaited) stream.end();
     this.listener?.end();
     this.parts.abort.abort("session_over");
@@ -111,13 +111,11 @@ export class SseConnection {
   private waitFor(message: JsonObject, text: string, signal: AbortSignal): Awaited | null {
     const id = typeof message.method === "string" ? idIn(memberText(text, "id"), message.id) : null;
     if (id === null) return null;
-    const hungUp = () => awaited.stream.fail(signal.reason);
     const meta = isObject(message.params) ? message.params._meta : undefined;
     const awaited: Awaited = {
       id: JSON.stringify(id),
       progressToken: isObject(meta) ? meta.progressToken : undefined,
-      stream: new MessageStream(() => {
-        signal.removeEventListener("abort", hungUp);
+      stream: new MessageStream(signal, () => {
         this.awaited.delete(awaited);
         this.rest();
       }),
@@ -125,24 +123,17 @@ export class SseConnection {
     this.awaited.add(awaited);
     this.unclaimed = 0;
     clearTimeout(this.idle);
-    if (signal.aborted) hungUp();
-    else signal.addEventListener("abort", hungUp, { once: true });
     return awaited;
   }
 
   private listen({ abort: { signal } }: ToolServerRequest): Response {
     if (this.listener !== null) return new Response(null, { status: 409 });
-    const hungUp = () => stream.end();
-    const stream = new MessageStream(() => {
-      signal.removeEventListener("abort", hungUp);
+    this.listener = new MessageStream(signal, () => {
       this.listener = null;
       this.rest();
     });
-    this.listener = stream;
     clearTimeout(this.idle);
-    if (signal.aborted) hungUp();
-    else signal.addEventListener("abort", hungUp, { once: true });
-    return new Response(stream.body, { headers: EVENT_STREAM });
+    return new Response(this.listener.body, { headers: EVENT_STREAM });
   }
 
   /** One in which nothing goes on is closed after a while. */

@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { frameData } from "../../wire/sse-data.ts";
 import { FrameCutter } from "../../wire/sse-frames.ts";
+import { isEventStream } from "./event-stream.ts";
 import type { ToolServerRequest, ToolServerSend } from "./send.ts";
 import { SseConnection } from "./sse-connection.ts";
 
@@ -63,8 +64,7 @@ async function connect(
     const response = await send({ url, method: "GET", headers: { ...others, accept: "text/event-stream" }, abort, timeoutMs });
     if (isRefusal(response)) return response;
     if (response.status === 401 || response.status === 403) return response;
-    const isStream = response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
-    if (!response.ok || !isStream || response.body === null) {
+    if (!response.ok || !isEventStream(response) || response.body === null) {
       await response.body?.cancel().catch(() => undefined);
       return null;
     }
