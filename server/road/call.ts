@@ -68,6 +68,8 @@ export interface Call {
   readonly attempts: Attempt[];
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
   readonly beforeRecord: (() => void)[];
+  /** Resolves when what later calls need of this one's answer is where every process finds it, or cannot be put there; never rejects. */
+  keeping?: Promise<unknown>;
   /** Called once when the call has ended: with the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
   /** The body as it comes, on routes that are not read whole before they are governed; read at most once. */

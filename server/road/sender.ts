@@ -20,7 +20,7 @@ export interface SenderParts {
   readonly unrecorded: (reason: ErrorCode) => void;
 }
 
-/** Gives answers to callers: each once its row is on stable storage. */
+/** Gives answers to callers: each once its row is on stable storage, and what it leaves for later calls can be found. */
 export class Sender {
   private readonly parts: SenderParts;
 
@@ -46,7 +46,7 @@ export class Sender {
   async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: CallOutcome): Promise<Response | null> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, storedBodies(call)), headers });
-    return (await this.parts.calls.seal(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
+    return (await this.sealed(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
   }
 
   /** `sealBroken` seals the row of a call whose end cannot be told. */
@@ -61,7 +61,7 @@ export class Sender {
       const { hash, preview } = content.close(storedBodies(call), answer.form);
       closeRecord(call, streamOutcome(answer.status, failure, abandoned), { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
-      if (await this.parts.calls.seal(call)) return tail;
+      if (await this.sealed(call)) return tail;
       this.parts.unrecorded("audit_unavailable");
       return surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
@@ -77,6 +77,12 @@ export class Sender {
         }),
     });
     return new Response(stream, { status: answer.status, headers });
+  }
+
+  /** The caller's next request may come to another process at once. */
+  private async sealed(call: Call): Promise<boolean> {
+    const [sealed] = await Promise.all([this.parts.calls.seal(call), call.keeping]);
+    return sealed;
   }
 }
 

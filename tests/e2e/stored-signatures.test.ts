@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
 import OpenAI from "openai";
-import { signIn } from "../support/admin.ts";
+import { type AdminClient, signIn } from "../support/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { AFTER_TOOL, TEXT, TOOL } from "../support/vendors/scene.ts";
 import { TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { type RunningVendors, startVendors, VENDOR_KEY } from "../support/vendors/vendors.ts";
@@ -15,15 +15,16 @@ let database: TestDatabase;
 let vendors: RunningVendors;
 let first: GatewayProcess;
 let second: GatewayProcess;
-let apiKey: string;
+let admin: AdminClient;
+let groupId: string;
 
 beforeAll(async () => {
   database = await testDatabase();
   vendors = startVendors();
   first = await startGateway({ databaseUrl: database.url, env });
   second = await startGateway({ databaseUrl: database.url, env });
-  const admin = await signIn(first.adminUrl);
-  const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
+  admin = await signIn(first.adminUrl);
+  ({ id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" }));
   await admin.post("/v1/admin/providers", {
     tenant_id: "default",
     provider_key: "fake",
@@ -36,14 +37,8 @@ beforeAll(async () => {
     name: "thinker",
     model_name: "gemini-3-fake",
     provider: "fake",
-    group_ids: [group.id],
+    group_ids: [groupId],
   });
-  ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-  const models = () => fetch(`${second.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": apiKey } });
-  await until(
-    async () => (await models()).text(),
-    (text) => text.includes("thinker"),
-  );
 });
 
 afterAll(async () => {
@@ -55,11 +50,31 @@ afterAll(async () => {
   await database.close();
 });
 
-test.each([false, true])("another process knows what a call was signed with (streamed: %p)", async (stream) => {
-  const clientOf = ({ runtimeUrl }: GatewayProcess) => new OpenAI({ baseURL: `${runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
+/** A key of its own for each test: what one test leaves is nothing to another. */
+async function newKey(): Promise<string> {
+  const { key_value } = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, {
+    name: crypto.randomUUID(),
+    access_mode: "shared",
+  });
+  await until(
+    () => modelsAt(second, key_value),
+    (text) => text.includes("thinker"),
+  );
+  return key_value;
+}
+
+async function modelsAt({ runtimeUrl }: GatewayProcess, apiKey: string): Promise<string> {
+  return (await fetch(`${runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": apiKey } })).text();
+}
+
+const clientOf = ({ runtimeUrl }: GatewayProcess, apiKey: string) =>
+  new OpenAI({ baseURL: `${runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
+
+/** A tool loop whose second call comes to the other process as soon as the first is answered. */
+async function toolLoop(apiKey: string, stream: boolean): Promise<string | null | undefined> {
   const asked = { model: "thinker", tools: [{ type: "function" as const, function: { name: TOOL_NAME, parameters: TOOL_SCHEMA } }] };
   const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "What is the weather?" };
-  const { completions } = clientOf(first).chat;
+  const { completions } = clientOf(first, apiKey).chat;
   const message = stream
     ? await completions.stream({ ...asked, messages: [question] }).finalMessage()
     : (await completions.create({ ...asked, messages: [question] })).choices[0]?.message;
@@ -70,26 +85,42 @@ test.each([false, true])("another process knows what a call was signed with (str
     { role: "assistant", content: null, tool_calls: message?.tool_calls ?? [] },
     { role: "tool", tool_call_id: call?.id ?? "", content: "4" },
   ];
-  const answer = await clientOf(second).chat.completions.create({ ...asked, messages: history });
-  expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
+  const answer = await clientOf(second, apiKey).chat.completions.create({ ...asked, messages: history });
+  return answer.choices[0]?.message.content;
+}
+
+test.each([false, true])("another process knows what a call was signed with (streamed: %p)", async (stream) => {
+  expect(await toolLoop(await newKey(), stream)).toBe(AFTER_TOOL);
+});
+
+test.each([false, true])("an answer does not end before another process can go on with it (streamed: %p)", async (stream) => {
+  const apiKey = await newKey();
+  let loop: Promise<string | null | undefined> | undefined;
+  await database.db.transaction().execute(async (transaction) => {
+    await sql`LOCK TABLE kept_signatures IN SHARE ROW EXCLUSIVE MODE`.execute(transaction);
+    loop = toolLoop(apiKey, stream);
+    loop.catch(() => undefined);
+    await until(
+      () => sql`SELECT FROM pg_locks WHERE relation = 'kept_signatures'::regclass AND NOT granted`.execute(transaction),
+      ({ rows }) => rows.length > 0,
+    );
+    // Time enough for a loop that waits for nothing.
+    for (const gateway of [first, second, first, second]) await modelsAt(gateway, apiKey);
+  });
+  expect(await loop).toBe(AFTER_TOOL);
 });
 
 test.each([false, true])("another process knows the items an answer was made of (streamed: %p)", async (stream) => {
-  const clientOf = ({ runtimeUrl }: GatewayProcess) => new OpenAI({ baseURL: `${runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
-  const { responses } = clientOf(first);
+  const apiKey = await newKey();
+  const { responses } = clientOf(first, apiKey);
   const said = stream
     ? await responses.stream({ model: "thinker", input: "Hello" }).finalResponse()
     : await responses.create({ model: "thinker", input: "Hello" });
-  // What an answer leaves is written behind it: the next answer of the process waits for nothing of that.
-  let answer: OpenAI.Responses.Response | null = null;
   const input: OpenAI.Responses.ResponseInput = [
     { role: "user", content: "Hello" },
     { type: "item_reference", id: said.output[0]?.id as string },
     { role: "user", content: "And now?" },
   ];
-  for (const end = Date.now() + PATIENCE_MS; answer === null && Date.now() < end; await Bun.sleep(100))
-    answer = await clientOf(second)
-      .responses.create({ model: "thinker", input })
-      .catch(() => null);
-  expect(answer?.output_text).toBe(TEXT);
+  const answer = await clientOf(second, apiKey).responses.create({ model: "thinker", input });
+  expect(answer.output_text).toBe(TEXT);
 });

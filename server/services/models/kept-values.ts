@@ -7,21 +7,31 @@ const KEPT_MS = 24 * 3_600_000;
 const MAX_WAITING = 32 * 1024 * 1024;
 const WRITTEN_TOGETHER = 500;
 /** How long a call waits for the store, and how long nobody waits for one that did not answer. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 3_000;
 const AWAY_MS = 5_000;
 /** How long an id that the store does not know is not asked for again. */
 const UNKNOWN_MS = 10_000;
 
+interface Waiting {
+  readonly row: StoredValue;
+  /** Lets go of the answer that waits for it. */
+  readonly settle: () => void;
+}
+
 /**
  * What answers left behind for the calls that follow them, for 24 hours, within the caller's own scope: one credential
- * never sees another's. Memory answers first. What is kept is written to the store behind the call, and the store is
- * asked for what memory does not know: another process, or the same one after a restart, goes on with the conversation.
+ * never sees another's. Memory answers first. What is kept is in the store before the answer ends, and the store is asked
+ * for what memory does not know: another process, or the same one after a restart, goes on with the conversation.
  */
 export class KeptValues<Value> {
   private readonly kind: KeptKind<Value>;
   private readonly cached: BoundedMap<string, KeptValue<Value>>;
   private readonly parts: KeptParts;
-  private readonly waiting = new BoundedMap<string, StoredValue>(MAX_WAITING, undefined, ({ sealed }) => sealed.length);
+  private readonly waiting = new BoundedMap<string, Waiting>(
+    MAX_WAITING,
+    ({ settle }) => settle(),
+    ({ row }) => row.sealed.length,
+  );
   private writing: Promise<void> | null = null;
   private awayUntil = 0;
 
@@ -34,10 +44,12 @@ export class KeptValues<Value> {
   /** By the ids under which later calls ask. Null: that there is nothing. */
   keep(call: Call, values: ReadonlyMap<string, Value | null>): void {
     const until = this.parts.now() + KEPT_MS;
+    const written: Promise<void>[] = [];
     for (const [id, value] of values) {
       this.cached.set(keyOf(call, id), { value, until });
-      if (value !== null) this.write(call, id, value, until);
+      if (value !== null) written.push(...this.write(call, id, value, until));
     }
+    if (written.length > 0) call.keeping = Promise.all([call.keeping, this.settled(written)]);
   }
 
   /** What is kept under these ids. Answers at once where memory knows them all; a store that is away is no store. */
@@ -62,17 +74,24 @@ export class KeptValues<Value> {
     }
   }
 
-  private write(call: Call, id: string, value: Value, until: number): void {
+  /** What to wait for; nothing where it stays in memory, or the store is away. */
+  private write(call: Call, id: string, value: Value, until: number): Promise<void>[] {
     const tenantId = call.identity?.tenantId;
-    if (tenantId === undefined || this.kind.outlives?.(call) === false) return;
+    if (tenantId === undefined || this.kind.outlives?.(call) === false) return [];
     const name = this.nameOf(call, id);
-    this.waiting.set(name, {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const row: StoredValue = {
       tenant_id: tenantId,
       name,
       sealed: this.parts.secrets.seal(JSON.stringify(value), contextOf(name)),
       expires_at: new Date(until),
-    });
-    if (this.awayUntil <= this.parts.now()) this.writing ??= this.writeWaiting();
+    };
+    // The newer value of the name is the one to be written.
+    this.waiting.get(name)?.settle();
+    this.waiting.set(name, { row, settle: resolve });
+    if (this.awayUntil > this.parts.now()) return [];
+    this.writing ??= this.writeWaiting();
+    return [promise];
   }
 
   /** One batch after another until none waits. What was not written waits for the next thing kept, or for `flush`. */
@@ -81,26 +100,34 @@ export class KeptValues<Value> {
     await Promise.resolve();
     try {
       while (this.waiting.size > 0) {
-        const rows = [...this.waiting.values()].slice(0, WRITTEN_TOGETHER);
-        await this.parts.store.write(rows);
-        for (const row of rows) if (this.waiting.get(row.name) === row) this.waiting.delete(row.name);
+        const batch = [...this.waiting.values()].slice(0, WRITTEN_TOGETHER);
+        await this.parts.store.write(batch.map(({ row }) => row));
+        for (const one of batch) {
+          if (this.waiting.get(one.row.name) === one) this.waiting.delete(one.row.name);
+          one.settle();
+        }
       }
     } catch (error) {
       this.away("kept_values_not_written", error);
+      for (const { settle } of this.waiting.values()) settle();
     } finally {
       this.writing = null;
+    }
+  }
+
+  private async settled(written: readonly Promise<void>[]): Promise<void> {
+    try {
+      await inTime(Promise.all(written));
+    } catch (error) {
+      this.away("kept_values_not_written", error);
     }
   }
 
   private async read(call: Call, ids: readonly string[], found: Map<string, Value>): Promise<ReadonlyMap<string, Value>> {
     const { store, now } = this.parts;
     const names = new Map(ids.map((id) => [this.nameOf(call, id), id]));
-    let timer: ReturnType<typeof setTimeout> | undefined;
     try {
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error("the store did not answer in time")), PATIENCE_MS);
-      });
-      const rows = await Promise.race([store.read(call.identity?.tenantId ?? "", [...names.keys()]), late]);
+      const rows = await inTime(store.read(call.identity?.tenantId ?? "", [...names.keys()]));
       for (const id of ids) this.cached.set(keyOf(call, id), { value: null, until: now() + UNKNOWN_MS });
       for (const { name, sealed, expires_at } of rows) {
         const id = names.get(name);
@@ -111,8 +138,6 @@ export class KeptValues<Value> {
       }
     } catch (error) {
       this.away("kept_values_not_read", error);
-    } finally {
-      clearTimeout(timer);
     }
     return found;
   }
@@ -134,6 +159,18 @@ export class KeptValues<Value> {
 
   private nameOf(call: Call, id: string): string {
     return this.parts.secrets.hmac(this.kind.name, keyOf(call, id));
+  }
+}
+
+async function inTime<Done>(work: Promise<Done>): Promise<Done> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the store did not answer in time")), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -99,4 +99,24 @@ describe("kept signatures", () => {
     await one.flush();
     expect(rows.size).toBe(2);
   });
+
+  test("hold the answer up until the store has them, and not where it takes none", async () => {
+    const { store, goAway } = storage();
+    const writing = Promise.withResolvers<void>();
+    let written = false;
+    const slow: KeptStore = { ...store, write: (rows) => writing.promise.then(() => store.write(rows)).then(() => void (written = true)) };
+    const [call, unsigned, later] = [callOf("k"), callOf("k"), callOf("k")];
+    const one = process(slow);
+    one.keep(unsigned, new Map<string, Signed | null>([["b", null]]));
+    expect(unsigned.keeping).toBeUndefined();
+    one.keep(call, new Map([["a", SIGNED]]));
+    const ended = call.keeping?.then(() => written);
+    writing.resolve();
+    expect(await ended).toBe(true);
+    goAway(true);
+    one.keep(call, new Map([["a", SIGNED]]));
+    await call.keeping;
+    one.keep(later, new Map([["c", SIGNED]]));
+    expect(later.keeping).toBeUndefined();
+  });
 });
