@@ -22,6 +22,7 @@ import { withFiles } from "./surfaces/files/with-files.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
+import { messages } from "./surfaces/messages/messages.ts";
 import { moderations } from "./surfaces/llm/moderations.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 
@@ -57,6 +58,7 @@ export function openBatches(parts: BatchParts) {
       "/v1/chat/completions": withFiles(inMessages, chatCompletions(models)),
       "/v1/responses": withFiles(inMessages, responses(models, items)),
       "/v1/completions": completions(models),
+      "/v1/messages": withFiles(inMessages, messages(models)),
       "/v1/embeddings": embeddings(models),
       "/v1/moderations": moderations(models),
     },

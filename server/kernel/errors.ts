@@ -47,6 +47,7 @@ export const ERRORS = {
   files_unavailable: { status: 503, message: "The store of files cannot be reached.", retry: true },
   batch_not_found: { status: 404, message: "There is no such batch job.", retry: false },
   batch_ended: { status: 409, message: "The batch job has ended, or is about to.", retry: false },
+  batch_under_way: { status: 409, message: "The batch job has not ended yet.", retry: false },
   batch_cancelled: { status: 409, message: "The batch job was cancelled before this line was answered.", retry: false },
   batch_expired: { status: 504, message: "The batch ended before this line was answered.", retry: true },
   batch_needs_key: { status: 403, message: "Batch jobs are submitted with an API key or by a person.", retry: false },

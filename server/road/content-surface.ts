@@ -16,7 +16,12 @@ const CONVERSATIONS = [
 ] as const;
 
 /** Lines of batch jobs, by what each asks for. */
-const BATCH_TALKS = ["batch_line_chat_completions", "batch_line_responses", "batch_line_completions"] as const;
+const BATCH_TALKS = [
+  "batch_line_chat_completions",
+  "batch_line_responses",
+  "batch_line_completions",
+  "batch_line_anthropic_messages",
+] as const;
 /** What the audit subtype of a line has in front of that of the same call made by itself. */
 const LINE = "batch_line_";
 

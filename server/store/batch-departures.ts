@@ -87,6 +87,7 @@ export type TakenSubmission = Selectable<BatchSubmissionTable> & {
   readonly job_ends_as: BatchStatus | null;
   /** The code of what ended the job early. */
   readonly job_error: string | null;
+  readonly job_headers: Readonly<Record<string, string>> | null;
 };
 
 /** Takes the next batch that is to be looked after, which no process that lives has. */
@@ -97,7 +98,7 @@ export async function takeSubmission(db: Database, owner: string, seconds: numbe
         OR NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = s.taken_by AND r.alive_until > now())) ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     UPDATE batch_submissions s SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second', looks = s.looks + 1
       FROM next, batch_jobs j WHERE s.id = next.id AND j.id = s.job_id
-    RETURNING s.*, j.status AS job_status, j.ends_as AS job_ends_as, CASE WHEN j.ends_as IN ('failed', 'expired') THEN j.error->>'code' END AS job_error`.execute(
+    RETURNING s.*, j.status AS job_status, j.ends_as AS job_ends_as, CASE WHEN j.ends_as IN ('failed', 'expired') THEN j.error->>'code' END AS job_error, j.vendor_headers AS job_headers`.execute(
     db,
   );
   return rows[0];

@@ -36,23 +36,37 @@ export async function readBatchJob(db: Database, id: string): Promise<BatchJobWi
   return jobsOf(db).where("j.id", "=", id).executeTakeFirst();
 }
 
-/** Newest first; with `after` those older than it. */
+export interface BatchJobsAsked extends Page {
+  /** Those older than it. */
+  readonly after?: string | undefined;
+  /** Those newer than it, the oldest of them. */
+  readonly before?: string | undefined;
+  readonly endpoint?: string;
+}
+
+/** Newest first. */
 export async function listBatchJobs(
   db: Database,
   owner: FileOwner,
   status: string | undefined,
-  page: Page & { readonly after?: string | undefined },
+  page: BatchJobsAsked,
 ): Promise<Paged<BatchJobWithCost>> {
   let found = jobsOf(db).where(owned(owner));
   let counted = db.selectFrom("batch_jobs as j").where(owned(owner));
+  if (page.endpoint !== undefined) {
+    found = found.where("j.endpoint", "=", page.endpoint);
+    counted = counted.where("j.endpoint", "=", page.endpoint);
+  }
   if (status !== undefined) {
     found = found.where("j.status", "=", status as BatchStatus);
     counted = counted.where("j.status", "=", status as BatchStatus);
   }
   const { total } = await counted.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   if (page.after !== undefined) found = found.where("j.id", "<", page.after);
-  const items = await found.orderBy("j.id", "desc").limit(page.limit).offset(page.offset).execute();
-  return { items, total: Number(total) };
+  if (page.before !== undefined) found = found.where("j.id", ">", page.before);
+  const direction = page.before === undefined ? "desc" : "asc";
+  const items = await found.orderBy("j.id", direction).limit(page.limit).offset(page.offset).execute();
+  return { items: direction === "asc" ? items.toReversed() : items, total: Number(total) };
 }
 
 /** Of everybody in the tenant, newest first. */
@@ -114,6 +128,13 @@ export async function deleteBatchJob(db: Database, tenantId: string, id: string)
   await db.deleteFrom("batch_jobs").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
 }
 
+/** Forgets a job that has ended, with its lines; undefined where there is none such. */
+export async function deleteEndedBatchJob(db: Database, owner: FileOwner, id: string): Promise<BatchJobRow | undefined> {
+  const { rows } = await sql<BatchJobRow>`
+    DELETE FROM batch_jobs j WHERE j.id = ${id} AND ${owned(owner)} AND j.ended_at IS NOT NULL RETURNING j.*`.execute(db);
+  return rows[0];
+}
+
 /** All lines are there and valid: from now on they are carried. */
 export async function startBatchJob(db: Database, tenantId: string, id: string, total: number, mode: BatchJobRow["mode"]): Promise<void> {
   await sql`
@@ -135,6 +156,7 @@ export async function describeBatchJob(
     | "description"
     | "metadata"
     | "retry_interrupted"
+    | "vendor_headers"
     | "results_expire_seconds"
     | "expires_at"
   >,

@@ -10,6 +10,8 @@ export interface VendorBatch {
   readonly endpoint: string | null;
   readonly lines: readonly { readonly id: string; readonly body: any }[];
   readonly createdAt: number;
+  /** What it was told beside its lines, of a vendor that takes that. */
+  readonly headers?: Readonly<Record<string, string | null>>;
   state: "in_progress" | "ended" | "cancelled" | "expired" | "failed";
 }
 
@@ -315,6 +317,7 @@ export function anthropicBatchVendor(): BatchVendor {
       const batch: VendorBatch = {
         ...{ id: next("msgbatch_"), key: null, model: requests[0].params.model, endpoint: null },
         lines: requests.map(({ custom_id, params }: any) => ({ id: custom_id, body: params })),
+        headers: { version: request.headers.get("anthropic-version"), betas: request.headers.get("anthropic-beta") },
         ...{ createdAt: Date.now(), state: "in_progress" },
       };
       vendor.batches.unshift(batch);

@@ -108,6 +108,46 @@ export const openaiBatchPage = z
 
 export const openaiBatchPageQuery = z.strictObject({ after: z.string().optional(), limit: count.optional() });
 
+/** As Anthropic's clients submit one. */
+export const messageBatchRequest = z
+  .strictObject({
+    requests: z.array(
+      z.looseObject({ custom_id: z.string().min(1).max(512), params: z.looseObject({ model: z.string(), max_tokens: count }) }),
+    ),
+  })
+  .meta({ id: "MessageBatchRequest" });
+
+export const messageBatch = z
+  .strictObject({
+    id: z.string(),
+    type: z.literal("message_batch"),
+    processing_status: z.enum(["in_progress", "canceling", "ended"]),
+    request_counts: z
+      .strictObject({ processing: count, succeeded: count, errored: count, canceled: count, expired: count })
+      .describe("all are processing until the batch has ended"),
+    created_at: z.string(),
+    expires_at: z.string(),
+    ended_at: text,
+    archived_at: z.null(),
+    cancel_initiated_at: text,
+    results_url: text.describe("where the results are, once the batch has ended"),
+  })
+  .meta({ id: "MessageBatch" });
+
+export const messageBatchPage = z
+  .strictObject({ data: z.array(messageBatch), has_more: z.boolean(), first_id: text, last_id: text })
+  .meta({ id: "MessageBatchPage" });
+
+export const messageBatchPageQuery = z.strictObject({
+  after_id: z.string().optional(),
+  before_id: z.string().optional(),
+  limit: count.optional(),
+});
+
+export const deletedMessageBatch = z
+  .strictObject({ id: z.string(), type: z.literal("message_batch_deleted") })
+  .meta({ id: "DeletedMessageBatch" });
+
 const ofWhom = { resource_group_id: z.string(), end_user_id: text.describe("whose job it is; null of a key's"), api_key_id: text };
 
 /** A job as administrators see it. */

@@ -36,6 +36,7 @@ export class BatchStore {
   readonly providerBatches = (job: BatchJob) => jobs.providerBatchesOf(this.db, job);
   readonly countOpen = (tenantId: string) => jobs.countOpenJobs(this.db, tenantId);
   readonly remove = (tenantId: string, id: string) => jobs.deleteBatchJob(this.db, tenantId, id);
+  readonly removeEnded = (owner: FileOwner, id: string) => jobs.deleteEndedBatchJob(this.db, owner, id);
   readonly describe = (tenantId: string, id: string, facts: Parameters<typeof jobs.describeBatchJob>[3]) =>
     jobs.describeBatchJob(this.db, tenantId, id, facts);
   readonly start = (...by: [string, string, number, BatchJob["mode"]]) => jobs.startBatchJob(this.db, ...by);

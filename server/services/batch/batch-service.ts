@@ -1,9 +1,10 @@
 import type { BatchJob, BatchProblem, BatchStore, JobOwner, NewBatchJob } from "../../directory/batch/batch-store.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
+import type { LineForm } from "../../wire/batch/batch-line.ts";
 import type { InputPiece } from "../../wire/batch/text-lines.ts";
 import type { BatchEndpoint } from "./endpoints.ts";
-import { Intake, type JobModel, type NumberedProblem } from "./intake.ts";
+import { Intake, type JobModel, type LinesSaidTo, type NumberedProblem } from "./intake.ts";
 
 /** What surfaces work with. */
 export type CallerJob = BatchJob;
@@ -14,8 +15,7 @@ const MOST_OPEN = 200;
 const SUBMISSIONS_AT_ONCE = 4;
 
 /** What is said of a job beside its lines. */
-export interface JobFacts extends JobModel {
-  readonly endpoint: BatchEndpoint;
+export interface JobFacts extends JobModel, LinesSaidTo {
   readonly completionWindow: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
@@ -29,6 +29,7 @@ export interface Submission {
   readonly pieces: AsyncIterable<InputPiece>;
   /** What each line must name as its endpoint; null where it is said beside them. */
   readonly lineEndpoint: BatchEndpoint | null;
+  readonly lineForm: LineForm;
   readonly inputFileId: string | null;
   /** Asked once the lines were read: it may stand behind them. */
   facts(): JobFacts | Refusal;
@@ -47,6 +48,8 @@ export interface SubmittedJob {
 export interface LinesOfJob {
   readonly lines: number;
   readonly tools: boolean;
+  /** Whether headers of its caller go along with them. */
+  readonly vendorHeaders: boolean;
 }
 
 interface BatchServiceParts {
@@ -88,29 +91,33 @@ export class BatchService {
     }
   }
 
-  private async read(call: Call, { owner, pieces, lineEndpoint, inputFileId, facts: asked }: Submission): Promise<SubmittedJob | Refusal> {
+  private async read(
+    call: Call,
+    { owner, pieces, lineEndpoint, lineForm, inputFileId, facts: asked }: Submission,
+  ): Promise<SubmittedJob | Refusal> {
     const id = `batch_${call.id}`;
     await this.store.create(this.record(call, owner, id, inputFileId));
     call.whenEnded.push(() => {
       if (!this.begun.has(call)) void this.store.remove(owner.tenantId, id).catch(() => undefined);
     });
-    const intake = new Intake(this.store, { id, tenant_id: owner.tenantId });
+    const intake = new Intake(this.store, { id, tenant_id: owner.tenantId }, lineForm);
     await intake.take(pieces, lineEndpoint);
     const facts = asked();
     // What stands behind lines that ended the reading was never read: what is wrong with these is what there is to say.
     if (isRefusal(facts)) return intake.cut ? { id, ...UNSAID, problems: intake.problems } : facts;
     const named = facts.model !== null || facts.modelId !== null ? facts : { model: intake.model, modelId: null };
     const model = { model: named.model, modelId: named.modelId };
-    if (intake.problems.length === 0) await intake.check(facts.endpoint, model);
+    if (intake.problems.length === 0) await intake.check(facts, model);
     await this.store.describe(owner.tenantId, id, {
       endpoint: facts.endpoint,
       completion_window: facts.completionWindow,
       ...{ model: model.model, model_id: model.modelId, description: facts.description },
       metadata: facts.metadata === null ? null : JSON.stringify(facts.metadata),
       ...{ retry_interrupted: facts.retryInterrupted, results_expire_seconds: facts.resultsExpireSeconds },
+      vendor_headers: facts.vendorHeaders === null ? null : JSON.stringify(facts.vendorHeaders),
       expires_at: new Date(this.parts.now() + windowMs(facts.completionWindow)),
     });
-    this.has.set(call, { lines: intake.total, tools: intake.tools });
+    this.has.set(call, { lines: intake.total, tools: intake.tools, vendorHeaders: facts.vendorHeaders !== null });
     return { id, model, endpoint: facts.endpoint, problems: intake.problems };
   }
 
@@ -120,7 +127,7 @@ export class BatchService {
   /** Every control has let the job pass: from now on it is run. */
   async begin(call: Call, owner: JobOwner, { id, endpoint }: SubmittedJob): Promise<BatchJob | Refusal> {
     this.begun.add(call);
-    const has = this.has.get(call) ?? { lines: 0, tools: false };
+    const has = this.has.get(call) ?? { lines: 0, tools: false, vendorHeaders: false };
     await this.store.start(owner.tenantId, id, has.lines, this.parts.modeFor(call, endpoint, has));
     this.parts.wake();
     return this.find(owner, id);
@@ -144,6 +151,13 @@ export class BatchService {
     this.parts.wake();
     // Whoever cancels twice is told the same.
     return cancelled || job.ends_as === "cancelled" ? job : refuse("batch_ended");
+  }
+
+  /** Forgets a job that has ended, and its results. */
+  async remove(owner: JobOwner, id: string): Promise<BatchJob | Refusal> {
+    const job = await this.find(owner, id);
+    if (isRefusal(job)) return job;
+    return (await this.store.removeEnded(owner, id)) === undefined ? refuse("batch_under_way") : job;
   }
 
   private record(call: Call, owner: JobOwner, id: string, inputFileId: string | null): NewBatchJob {

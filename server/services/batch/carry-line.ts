@@ -4,7 +4,7 @@ import type { CarriedAnswer, CarriedCalls, CarriedRequest, LeftLine, Returned } 
 import type { Surface } from "../../road/surface.ts";
 import { isErrorCode, refuse } from "../../kernel/errors.ts";
 import { JsonDocument } from "../../wire/document.ts";
-import { BATCH_ENDPOINTS, type BatchEndpoint } from "./endpoints.ts";
+import { BATCH_ENDPOINTS, type BatchEndpoint, headersOfLines } from "./endpoints.ts";
 import { withModel } from "./intake.ts";
 import type { KnownModels } from "./known-models.ts";
 import { endsJob, isOfOneModel } from "./line-verdict.ts";
@@ -60,6 +60,8 @@ export function lineCarrier({ calls, store, models, surfaces }: CarrierParts): L
       "content-type": "application/json",
       "x-resource-group": job.resource_group_id,
       "idempotency-key": `${job.id}:${line}`,
+      ...headersOfLines(endpoint),
+      ...job.vendor_headers,
     });
     if (job.correlation_id !== null) headers.set("x-correlation-id", job.correlation_id);
     return {

@@ -1,6 +1,7 @@
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
+import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 
@@ -8,26 +9,51 @@ interface Endpoint {
   /** What lines of it are filed as. */
   readonly subtype: string;
   readonly modes: readonly string[];
-  readonly read: (body: Uint8Array) => { readonly fields: readonly { readonly field: string; readonly message: string }[] } | object;
+  /** Headers without which no call of it is one. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly read: (
+    body: Uint8Array,
+    headers: Readonly<Record<string, string>>,
+  ) => { readonly fields: readonly { readonly field: string; readonly message: string }[] } | object;
 }
+
+/** The version of the messages API that is meant where nobody says which. */
+export const MESSAGES_VERSION = "2023-06-01";
 
 /** What a batch may ask for. */
 export const BATCH_ENDPOINTS = {
   "/v1/chat/completions": { subtype: "batch_line_chat_completions", modes: ["chat", "responses"], read: readChatRequest },
   "/v1/responses": { subtype: "batch_line_responses", modes: ["responses", "chat"], read: readResponsesRequest },
   "/v1/completions": { subtype: "batch_line_completions", modes: ["completion", "chat", "responses"], read: readCompletionsRequest },
+  "/v1/messages": {
+    subtype: "batch_line_anthropic_messages",
+    modes: ["chat", "responses"],
+    headers: { "anthropic-version": MESSAGES_VERSION },
+    read: (body: Uint8Array, headers: Readonly<Record<string, string>>) =>
+      readMessagesRequest(body, { maxTokensRequired: true, version: headers["anthropic-version"] ?? MESSAGES_VERSION }),
+  },
   "/v1/embeddings": { subtype: "batch_line_embeddings", modes: ["embedding"], read: readEmbeddingsRequest },
   "/v1/moderations": { subtype: "batch_line_moderations", modes: ["moderation"], read: readModerationsRequest },
 } as const satisfies Record<string, Endpoint>;
 
 export type BatchEndpoint = keyof typeof BATCH_ENDPOINTS;
 
+export function headersOfLines(endpoint: BatchEndpoint): Readonly<Record<string, string>> {
+  const { headers = {} }: Endpoint = BATCH_ENDPOINTS[endpoint];
+  return headers;
+}
+
 export function isBatchEndpoint(text: string): text is BatchEndpoint {
   return Object.hasOwn(BATCH_ENDPOINTS, text);
 }
 
-/** What is wrong with the body of a line, as a call with it would be told. */
-export function problemsOfBody(endpoint: BatchEndpoint, body: string): readonly { readonly field: string; readonly message: string }[] {
-  const read = BATCH_ENDPOINTS[endpoint].read(new TextEncoder().encode(body));
-  return "fields" in read ? read.fields : [];
+/** What is wrong with the body of a line, as a call with it and these headers would be told. */
+export function problemsOfBody(
+  endpoint: BatchEndpoint,
+  body: string,
+  headers: Readonly<Record<string, string>> | null,
+): readonly { readonly field: string; readonly message: string }[] {
+  const { read }: Endpoint = BATCH_ENDPOINTS[endpoint];
+  const found = read(new TextEncoder().encode(body), { ...headersOfLines(endpoint), ...headers });
+  return "fields" in found ? found.fields : [];
 }

@@ -1,5 +1,5 @@
 import type { BatchStore } from "../../directory/batch/batch-store.ts";
-import { type LineProblem, problemOfLine, readBatchLine, type ReadLine } from "../../wire/batch/batch-line.ts";
+import { type LineForm, type LineProblem, problemOfLine, readBatchLine, type ReadLine } from "../../wire/batch/batch-line.ts";
 import { isObject, JsonDocument, type JsonObject } from "../../wire/document.ts";
 import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
 import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
@@ -23,6 +23,13 @@ export interface JobModel {
   readonly modelId: string | null;
 }
 
+/** As which calls the lines of a job are meant. */
+export interface LinesSaidTo {
+  readonly endpoint: BatchEndpoint;
+  /** Headers of its caller that a vendor acts on; null: none. */
+  readonly vendorHeaders: Readonly<Record<string, string>> | null;
+}
+
 /** Takes the lines of one job into the store as they come, and finds what is wrong with them. */
 export class Intake {
   readonly problems: NumberedProblem[] = [];
@@ -39,12 +46,14 @@ export class Intake {
   private readonly store: BatchStore;
   private readonly job: { readonly id: string; readonly tenant_id: string };
   private readonly ids = new Map<string, number>();
+  private readonly form: LineForm;
   private waiting: { line: number; customId: string; body: string }[] = [];
   private waitingBytes = 0;
 
-  constructor(store: BatchStore, job: { readonly id: string; readonly tenant_id: string }) {
+  constructor(store: BatchStore, job: { readonly id: string; readonly tenant_id: string }, form: LineForm) {
     this.store = store;
     this.job = job;
+    this.form = form;
   }
 
   /** `endpoint`: what each line has to name; null where it is said elsewhere. */
@@ -56,7 +65,7 @@ export class Intake {
         if (this.total >= MOST_LINES) return this.cutOff(null, `has more than ${MOST_LINES} lines`);
         if (bytes > MOST_INPUT_BYTES) return this.cutOff(null, "is larger than 200 MiB");
         this.total++;
-        const read = readBatchLine(piece, endpoint);
+        const read = readBatchLine(piece, this.form, endpoint);
         if ("customId" in read) this.add(piece.number, read);
         else for (const problem of read) this.problem(piece.number, problem);
         this.cut = this.problems.length >= MOST_PROBLEMS;
@@ -73,7 +82,8 @@ export class Intake {
   }
 
   /** Holds every body to what a call with it would be held to. */
-  async check(endpoint: BatchEndpoint, { model, modelId }: JobModel): Promise<void> {
+  async check(job: LinesSaidTo, { model, modelId }: JobModel): Promise<void> {
+    const { endpoint } = job;
     for (const [url, number] of this.urls)
       if (url !== endpoint) this.problem(number, { field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
     for (let after = 0; this.problems.length < MOST_PROBLEMS;) {
@@ -81,17 +91,21 @@ export class Intake {
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.line;
-      for (const { line, body } of rows) for (const problem of this.wrongIn(body, endpoint, model, modelId)) this.problem(line, problem);
+      for (const { line, body } of rows) for (const problem of this.wrongIn(body, job, { model, modelId })) this.problem(line, problem);
     }
   }
 
-  private wrongIn(body: string, endpoint: BatchEndpoint, model: string | null, modelId: string | null): readonly LineProblem[] {
+  private wrongIn(body: string, { endpoint, vendorHeaders }: LinesSaidTo, named: JobModel): readonly LineProblem[] {
     const document = JsonDocument.read(new TextEncoder().encode(body));
-    if (!(document instanceof JsonDocument)) return [prefixed(problemOfLine(document))];
+    if (!(document instanceof JsonDocument)) return [this.inBody(problemOfLine(document))];
     this.tools ||= hasTools(document.value);
-    const other = otherModel(document.value, { model, modelId });
-    if (other !== null) return [other];
-    return problemsOfBody(endpoint, withModel(document, { model, modelId })).map(prefixed);
+    const other = otherModel(document.value, named);
+    if (other !== null) return [this.inBody(other)];
+    return problemsOfBody(endpoint, withModel(document, named), vendorHeaders).map((problem) => this.inBody(problem));
+  }
+
+  private inBody({ field, message }: LineProblem): LineProblem {
+    return { field: field === "" ? this.form : `${this.form}.${field}`, message };
   }
 
   private add(line: number, { customId, body, model, url }: ReadLine): void {
@@ -134,16 +148,14 @@ export class Intake {
 /** A job that names its model is of that model alone, whichever way a line names one. */
 function otherModel(body: JsonObject, { model, modelId }: JobModel): LineProblem | null {
   if (model !== null && body.model !== undefined && body.model !== model)
-    return { field: "body.model", message: `names another model than the job, ${JSON.stringify(model)}` };
-  if (model !== null && body.model_id != null) return { field: "body.model_id", message: "must be left out: the job names its model" };
+    return { field: "model", message: `names another model than the job, ${JSON.stringify(model)}` };
+  if (model !== null && body.model_id != null) return { field: "model_id", message: "must be left out: the job names its model" };
   if (modelId === null) return null;
-  if (body.model !== undefined) return { field: "body.model", message: "must be left out: the job names its model by its id" };
+  if (body.model !== undefined) return { field: "model", message: "must be left out: the job names its model by its id" };
   return body.model_id != null && body.model_id !== modelId
-    ? { field: "body.model_id", message: `names another model than the job, ${JSON.stringify(modelId)}` }
+    ? { field: "model_id", message: `names another model than the job, ${JSON.stringify(modelId)}` }
     : null;
 }
-
-const prefixed = ({ field, message }: LineProblem): LineProblem => ({ field: field === "" ? "body" : `body.${field}`, message });
 
 /** The body with the job's model in it, where it names none itself. */
 export function withModel(document: JsonDocument, { model, modelId }: JobModel): string {
@@ -153,13 +165,18 @@ export function withModel(document: JsonDocument, { model, modelId }: JobModel):
   return modelId === null ? document.text() : document.text(new Map([["model_id", JSON.stringify(modelId)]]));
 }
 
-/** Of a body of any of OpenAI's formats. */
+/** Of a body of any format that lines have. */
 function hasTools({ tools, functions, messages, input }: JsonObject): boolean {
   const some = (value: unknown) => Array.isArray(value) && value.length > 0;
   const turns = [messages, input].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
   return (
     some(tools) ||
     some(functions) ||
-    turns.some((turn) => turn.tool_calls != null || turn.role === "tool" || CALLED.test(String(turn.type)))
+    turns.some((turn) => turn.tool_calls != null || turn.role === "tool" || CALLED.test(String(turn.type)) || usesTools(turn.content))
   );
+}
+
+/** Blocks of the messages format. */
+function usesTools(content: unknown): boolean {
+  return Array.isArray(content) && content.some((block) => isObject(block) && /^(?:.*_)?tool_(?:use|result)$/.test(String(block.type)));
 }

@@ -11,6 +11,7 @@ const OPERATIONS: Readonly<Record<string, readonly ProviderOperation[]>> = {
   "/v1/chat/completions": ["chat", ...TRANSLATED],
   "/v1/responses": ["responses", ...TRANSLATED],
   "/v1/completions": ["completions", ...TRANSLATED],
+  "/v1/messages": ["chat", "responses", ...TRANSLATED],
   "/v1/embeddings": ["embeddings", "gemini_embed"],
   "/v1/moderations": ["moderations"],
 };
@@ -23,6 +24,7 @@ export function modeAmong(batches: ProviderRunsParts["batches"]): (call: Call, e
     if (model === undefined || model.provider.runsBatches !== true) return "gateway";
     const vendor = batches[model.provider.apiFormat];
     if (vendor === undefined || has.lines < (vendor.leastLines ?? 1) || (has.tools && vendor.withoutTools === true)) return "gateway";
+    if (has.vendorHeaders && vendor.operations.has("messages") && vendor.takesHeaders !== true) return "gateway";
     return (OPERATIONS[endpoint] ?? []).some((operation) => vendor.operations.has(operation)) ? "provider" : "gateway";
   };
 }

@@ -201,7 +201,7 @@ export class ProviderRuns {
     const sending = { state: "sending", attempts, sending_since: new Date(this.parts.now()) } as const;
     if (!(await store.noteSubmission(this.id, taken.id, sending, null))) return;
     const operation = taken.operation as Parameters<ProviderBatches["send"]>[1]["operation"];
-    const over = await batches.send(target, { key: taken.id, operation, lines }, this.stopping.signal);
+    const over = await batches.send(target, { key: taken.id, operation, lines, headers: taken.job_headers ?? {} }, this.stopping.signal);
     switch (over.kind) {
       case "taken":
         await store.noteSubmission(this.id, taken.id, { state: "running", provider_batch: over.id }, FIRST_LOOK_MS);

@@ -9,10 +9,19 @@ const UNRUN: Readonly<Record<string, { readonly code: string; readonly message: 
   expired: { code: "batch_expired", message: "The completion window ended before this line was run." },
 };
 
+/** Why a line has no answer of its own; null where it was answered. */
+export function errorOfLine(
+  job: Pick<BatchJob, "ends_as" | "error">,
+  line: BatchLine,
+): { code: string | null; message: string | null } | null {
+  if (line.state === 2) return null;
+  if (line.state === 3) return { code: line.error_code, message: line.error_message };
+  return UNRUN[job.ends_as ?? ""] ?? job.error ?? { code: "batch_failed", message: "The job ended before this line was run." };
+}
+
 /** One line of results, in OpenAI's shape. */
 export function resultLineOf(job: Pick<BatchJob, "ends_as" | "error">, line: BatchLine): string {
-  const unrun = UNRUN[job.ends_as ?? ""] ?? job.error ?? { code: "batch_failed", message: "The job ended before this line was run." };
-  const error = line.state === 2 ? null : line.state === 3 ? { code: line.error_code, message: line.error_message } : unrun;
+  const error = errorOfLine(job, line);
   const response =
     line.status_code === null || line.result === null
       ? "null"
@@ -40,12 +49,13 @@ export async function* resultLines(
   store: Pick<BatchStore, "linesAfter">,
   job: BatchJob,
   states: readonly number[] = isOver(job) ? [...ANSWERED, ...UNANSWERED] : FINISHED,
+  written: typeof resultLineOf = resultLineOf,
 ): AsyncGenerator<Uint8Array> {
   for (let after = 0; ;) {
     const lines = await store.linesAfter(job, after, LINES_READ, states);
     const last = lines.at(-1);
     if (last === undefined) return;
     after = last.line;
-    yield encoder.encode(lines.map((line) => `${resultLineOf(job, line)}\n`).join(""));
+    yield encoder.encode(lines.map((line) => `${written(job, line)}\n`).join(""));
   }
 }

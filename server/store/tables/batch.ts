@@ -29,6 +29,7 @@ export interface BatchJobTable {
   description: string | null;
   metadata: NullableJson<Record<string, string>>;
   retry_interrupted: WithDefault<boolean>;
+  vendor_headers: NullableJson<Record<string, string>>;
   results_expire_seconds: WithDefault<number | null>;
   total_requests: WithDefault<number>;
   completed: WithDefault<number>;

@@ -46,17 +46,24 @@ export function batchRecordOf(job: CallerJob): object {
   };
 }
 
-const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
+export const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
   refuse("invalid_body", undefined, { fields });
 
-/** What a body says of a job beside its lines, once they were read. */
-function factsIn(reader: ArrayElements): JobFacts | Refusal {
+/** The body that held the requests, without them, once they were read. */
+export function jobDocumentIn(reader: ArrayElements): JsonDocument | Refusal {
   const document = JsonDocument.read(new TextEncoder().encode(reader.envelope));
   if (!(document instanceof JsonDocument)) return fieldsRefusal([document]);
   if (reader.found === 0) return fieldsRefusal([{ field: "requests", message: "must be an array" }]);
   if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
   if (reader.torn)
     return fieldsRefusal([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
+  return document;
+}
+
+/** What a body says of a job beside its lines, once they were read. */
+function factsIn(reader: ArrayElements): JobFacts | Refusal {
+  const document = jobDocumentIn(reader);
+  if (isRefusal(document)) return document;
   const parsed = batchJobRequest.safeParse(document.value);
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, 20);
@@ -73,7 +80,7 @@ function factsIn(reader: ArrayElements): JobFacts | Refusal {
     ...{ endpoint, completionWindow, model: data.model ?? null, modelId: data.model_id ?? null },
     description: data.description ?? null,
     metadata: data.metadata ?? null,
-    ...{ retryInterrupted: data.retry_interrupted ?? false, resultsExpireSeconds: null },
+    ...{ retryInterrupted: data.retry_interrupted ?? false, resultsExpireSeconds: null, vendorHeaders: null },
   };
 }
 
@@ -92,7 +99,7 @@ export const batchSubmit = (batches: BatchService): Surface => ({
       {
         owner: callerOf(call).owner,
         pieces: reader.read(pacedBody(arriving)),
-        ...{ lineEndpoint: null, inputFileId: null },
+        ...{ lineEndpoint: null, lineForm: "body", inputFileId: null },
         facts: () => factsIn(reader),
       },
       (job) => ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(batchRecordOf(job))),
@@ -162,7 +169,11 @@ async function resultPage(batches: BatchService, job: CallerJob, query: Readonly
 }
 
 function streamed(batches: BatchService, job: CallerJob): Answer {
-  const lines = resultLines(batches.store, job);
+  return streamedLines(resultLines(batches.store, job), "application/jsonl");
+}
+
+/** Results as they are read from the store. */
+export function streamedLines(lines: AsyncGenerator<Uint8Array>, contentType: string): Answer {
   const upstream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await lines.next();
@@ -174,7 +185,7 @@ function streamed(batches: BatchService, job: CallerJob): Answer {
   return {
     kind: "stream",
     status: 200,
-    headers: { "content-type": "application/jsonl", "x-content-type-options": "nosniff", "cache-control": "private, no-store" },
+    headers: { "content-type": contentType, "x-content-type-options": "nosniff", "cache-control": "private, no-store" },
     upstream: upstream.getReader(),
     ...{ codec: PASSED_STREAM, head: [], inputCharacters: null, sender: "store of results", bytes: true },
   } satisfies StreamAnswer;

@@ -79,10 +79,10 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
       call,
       batches,
       {
-        ...{ owner, pieces: textLines(bytes, MOST_LINE_BYTES), lineEndpoint: endpoint, inputFileId: fileId },
+        ...{ owner, pieces: textLines(bytes, MOST_LINE_BYTES), lineEndpoint: endpoint, lineForm: "body", inputFileId: fileId },
         facts: () => ({
           ...{ endpoint, completionWindow, model: null, modelId: null, description: null, metadata },
-          ...{ retryInterrupted: metadata?.retry_interrupted === "true", resultsExpireSeconds },
+          ...{ retryInterrupted: metadata?.retry_interrupted === "true", resultsExpireSeconds, vendorHeaders: null },
         }),
       },
       (job) => jsonAnswer(objectOf(job)),

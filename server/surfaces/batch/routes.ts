@@ -3,15 +3,25 @@ import type { Surface } from "../../road/surface.ts";
 import type { BatchService } from "../../services/batch/batch-service.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import { batchCancel, batchDetail, batchList, batchResults, batchSubmit } from "./jobs.ts";
+import {
+  messageBatchCancel,
+  messageBatchCreate,
+  messageBatchDelete,
+  messageBatchDetail,
+  messageBatchList,
+  messageBatchResults,
+} from "./message-batches.ts";
 import { openaiBatchCancel, openaiBatchCreate, openaiBatchDetail, openaiBatchList } from "./openai-batches.ts";
 
 interface BatchServices {
   readonly batches: BatchService;
   readonly files: FileService;
+  /** Null where callers' own way here is the only one known. */
+  readonly publicUrl: string | null;
 }
 
 interface BatchRoute extends Omit<GovernedRoute, "surface"> {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly surface: (services: BatchServices) => Surface;
 }
@@ -20,14 +30,18 @@ function route(
   method: BatchRoute["method"],
   path: string,
   proxySubtype: string,
-  surface: (batches: BatchService, files: FileService) => Surface,
+  surface: (batches: BatchService, files: FileService, publicUrl: string | null) => Surface,
   body: GovernedRoute["body"] = false,
 ): BatchRoute {
-  return { method, path, surface: ({ batches, files }) => surface(batches, files), audit: { proxyType: "batch", proxySubtype }, body };
+  return {
+    ...{ method, path, audit: { proxyType: "batch", proxySubtype }, body },
+    surface: ({ batches, files, publicUrl }) => surface(batches, files, publicUrl),
+  };
 }
 
 const JOBS = "/v1/proxy/batch/jobs";
 const OPENAI = "/v1/proxy/llm/batches";
+const ANTHROPIC = "/v1/messages/batches";
 
 /** Every route of batch jobs. */
 export const BATCH_SURFACES: readonly BatchRoute[] = [
@@ -40,4 +54,12 @@ export const BATCH_SURFACES: readonly BatchRoute[] = [
   route("GET", OPENAI, "batch_list", openaiBatchList),
   route("GET", `${OPENAI}/:batch_job_id`, "batch_detail", openaiBatchDetail),
   route("POST", `${OPENAI}/:batch_job_id/cancel`, "batch_cancel", openaiBatchCancel),
+  route("POST", ANTHROPIC, "batch_submit", (batches, _files, publicUrl) => messageBatchCreate(batches, publicUrl), "streamed"),
+  route("GET", ANTHROPIC, "batch_list", (batches, _files, publicUrl) => messageBatchList(batches, publicUrl)),
+  route("GET", `${ANTHROPIC}/:batch_job_id`, "batch_detail", (batches, _files, publicUrl) => messageBatchDetail(batches, publicUrl)),
+  route("POST", `${ANTHROPIC}/:batch_job_id/cancel`, "batch_cancel", (batches, _files, publicUrl) =>
+    messageBatchCancel(batches, publicUrl),
+  ),
+  route("DELETE", `${ANTHROPIC}/:batch_job_id`, "batch_delete", messageBatchDelete),
+  route("GET", `${ANTHROPIC}/:batch_job_id/results`, "batch_results", messageBatchResults),
 ];

@@ -5,6 +5,7 @@ import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
 
 const JOBS = "/v1/proxy/batch/jobs";
 const OPENAI = "/v1/proxy/llm/batches";
+const ANTHROPIC = "/v1/messages/batches";
 
 function job(summary: string, answer: DescribedAnswer | z.ZodType, more: Partial<DescribedRoute> = {}): DescribedRoute {
   return {
@@ -29,4 +30,16 @@ export const BATCH_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`GET ${OPENAI}`]: job("List batches (OpenAI)", batch.openaiBatchPage, { query: batch.openaiBatchPageQuery }),
   [`GET ${OPENAI}/:batch_job_id`]: job("Retrieve a batch (OpenAI)", batch.openaiBatch),
   [`POST ${OPENAI}/:batch_job_id/cancel`]: job("Cancel a batch (OpenAI)", batch.openaiBatch),
+  [`POST ${ANTHROPIC}`]: job("Create a batch of messages (Anthropic)", batch.messageBatch, {
+    body: batch.messageBatchRequest,
+    headers: ["anthropic-version"],
+  }),
+  [`GET ${ANTHROPIC}`]: job("List batches of messages (Anthropic)", batch.messageBatchPage, { query: batch.messageBatchPageQuery }),
+  [`GET ${ANTHROPIC}/:batch_job_id`]: job("Retrieve a batch of messages (Anthropic)", batch.messageBatch),
+  [`POST ${ANTHROPIC}/:batch_job_id/cancel`]: job("Cancel a batch of messages (Anthropic)", batch.messageBatch),
+  [`DELETE ${ANTHROPIC}/:batch_job_id`]: job("Delete a batch of messages that has ended (Anthropic)", batch.deletedMessageBatch),
+  [`GET ${ANTHROPIC}/:batch_job_id/results`]: job("Results of a batch of messages (Anthropic, JSON lines)", {
+    status: 200,
+    media: "application/x-jsonl",
+  }),
 };

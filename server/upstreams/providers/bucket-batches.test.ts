@@ -10,7 +10,7 @@ import { vertexBatches } from "./vertex/vertex-batches.ts";
 const CLOCK = { now: () => Date.UTC(2026, 10, 21) };
 const SIGNAL = new AbortController().signal;
 const KEY = "01m8enjprge16wyr3n1kf7711d";
-const BATCH = { key: KEY, operation: "converse" as const, lines: [{ id: `${KEY}_1`, body: "{}" }] };
+const BATCH = { key: KEY, operation: "converse" as const, lines: [{ id: `${KEY}_1`, body: "{}" }], headers: {} };
 
 interface Asked {
   readonly method: string;

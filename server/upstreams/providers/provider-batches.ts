@@ -18,6 +18,8 @@ export interface BatchToSend {
   readonly key: string;
   readonly operation: ProviderOperation;
   readonly lines: readonly BatchedLine[];
+  /** Headers of whoever submitted them that a vendor of Anthropic's format acts on. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
@@ -52,6 +54,8 @@ export interface ProviderBatches {
   readonly leastLines?: number;
   /** Whether it refuses lines that bring tools. */
   readonly withoutTools?: boolean;
+  /** Whether it is sent the headers that lines came with. */
+  readonly takesHeaders?: boolean;
   /** Lines and bytes of one batch. */
   readonly mostLines: number;
   readonly mostBytes: number;

@@ -18,8 +18,14 @@ export interface LineProblem {
   readonly message: string;
 }
 
+/** Which member of a line is the body of its call: OpenAI's form, which may name method and endpoint too, or Anthropic's. */
+export type LineForm = "body" | "params";
+
 const LONGEST_ID = 512;
-const KNOWN = new Set(["custom_id", "method", "url", "body"]);
+const KNOWN: Readonly<Record<LineForm, ReadonlySet<string>>> = {
+  body: new Set(["custom_id", "method", "url", "body"]),
+  params: new Set(["custom_id", "params"]),
+};
 
 /** What is wrong with the JSON of a line, in words that follow the field's name. */
 export function problemOfLine({ field, message, ambiguous }: FieldProblem): LineProblem {
@@ -27,27 +33,29 @@ export function problemOfLine({ field, message, ambiguous }: FieldProblem): Line
 }
 
 /** Reads one line of a batch. `endpoint`: what its `url` has to say where it must say it; null where it is said elsewhere. */
-export function readBatchLine({ text }: InputPiece, endpoint: string | null): ReadLine | readonly LineProblem[] {
+export function readBatchLine({ text }: InputPiece, form: LineForm, endpoint: string | null): ReadLine | readonly LineProblem[] {
   const document = JsonDocument.read(text);
   if (!(document instanceof JsonDocument)) return [problemOfLine(document)];
   const { value } = document;
   const problems: LineProblem[] = [];
-  const { custom_id: customId, method, url, body } = value;
-  for (const name of Object.keys(value)) if (!KNOWN.has(name)) problems.push({ field: name.slice(0, 100), message: "is not known here" });
+  const { custom_id: customId, method, url } = value;
+  const body = value[form];
+  for (const name of Object.keys(value))
+    if (!KNOWN[form].has(name)) problems.push({ field: name.slice(0, 100), message: "is not known here" });
   if (typeof customId !== "string" || customId.length === 0 || customId.length > LONGEST_ID || !isStorableText(customId))
     problems.push({ field: "custom_id", message: `must be 1 to ${LONGEST_ID} characters of text` });
   if (method === undefined ? endpoint !== null : method !== "POST") problems.push({ field: "method", message: "must be POST" });
   if (endpoint !== null && url !== endpoint) problems.push({ field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
   else if (url !== undefined && typeof url !== "string") problems.push({ field: "url", message: "must be text" });
-  if (!isObject(body)) problems.push({ field: "body", message: "must be an object" });
+  if (!isObject(body)) problems.push({ field: form, message: "must be an object" });
   else {
     if (body.stream !== undefined && body.stream !== null && body.stream !== false)
-      problems.push({ field: "body.stream", message: "must not be set: nobody reads a stream of a batch" });
-    if (body.model !== undefined && typeof body.model !== "string") problems.push({ field: "body.model", message: "must be text" });
+      problems.push({ field: `${form}.stream`, message: "must not be set: nobody reads a stream of a batch" });
+    if (body.model !== undefined && typeof body.model !== "string") problems.push({ field: `${form}.model`, message: "must be text" });
   }
   if (problems.length > 0) return problems;
   const source = new TextDecoder().decode(text);
-  const member = jsonMembersOf(source).find(({ name }) => name === "body");
+  const member = jsonMembersOf(source).find(({ name }) => name === form);
   const { model, model_id: modelId } = body as JsonObject;
   return {
     customId: customId as string,

@@ -61,11 +61,18 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
 
   return {
     operations: new Set<ProviderOperation>(["messages"]),
+    takesHeaders: true,
     mostLines: 5_000,
     mostBytes: 16 * 1024 * 1024,
-    async send(target, { lines }, signal) {
+    async send(target, { lines, headers }, signal) {
       const body = `{"requests":[${lines.map((line) => `{"custom_id":"${line.id}","params":${line.body}}`).join(",")}]}`;
-      const request = { method: "POST", url: anthropicAddress(target, "/messages/batches"), headers: own(target), body, signal } as const;
+      const request = {
+        method: "POST",
+        url: anthropicAddress(target, "/messages/batches"),
+        headers: { ...own(target), ...headers },
+        body,
+        signal,
+      } as const;
       try {
         return { kind: "taken", id: wordIn((await askForBatchJson(outbound, target, request)).id) ?? "" };
       } catch (error) {

@@ -70,6 +70,10 @@ type Schema_BatchResult = { "id": string; "custom_id": string; "response": ({ "s
 type Schema_OpenAIBatchRequest = { "input_file_id": string; "endpoint": string; "completion_window": string; "metadata"?: ({ [name: string]: string } | null); "output_expires_after"?: ({ "anchor": "created_at"; "seconds": number; } | null); };
 type Schema_OpenAIBatch = { "id": string; "object": "batch"; "status": "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled"; };
 type Schema_OpenAIBatchList = { "object": "list"; "data": readonly (Schema_OpenAIBatch)[]; "first_id": (string | null); "last_id": (string | null); "has_more": boolean; };
+type Schema_MessageBatchRequest = { "requests": readonly ({ "custom_id": string; "params": { "model": string; "max_tokens": number; }; })[]; };
+type Schema_MessageBatch = { "id": string; "type": "message_batch"; "processing_status": "in_progress" | "canceling" | "ended"; "request_counts": { "processing": number; "succeeded": number; "errored": number; "canceled": number; "expired": number; }; "created_at": string; "expires_at": string; "ended_at": (string | null); "archived_at": null; "cancel_initiated_at": (string | null); "results_url": (string | null); };
+type Schema_MessageBatchPage = { "data": readonly (Schema_MessageBatch)[]; "has_more": boolean; "first_id": (string | null); "last_id": (string | null); };
+type Schema_DeletedMessageBatch = { "id": string; "type": "message_batch_deleted"; };
 type Schema_Registered = { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "created_at": string; };
 type Schema_PortalSession = { "access_token": string; "token_type": "bearer"; "expires_in": number; "user": { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "metadata": { [name: string]: unknown }; "must_change_password"?: true; }; };
 type Schema_SecondFactorAsked = { "requires_2fa": true; "temp_token": string; "user": { "id": string; "username": string; }; };
@@ -197,6 +201,10 @@ export interface PortalApiSchemas {
   "OpenAIBatchRequest": Schema_OpenAIBatchRequest;
   "OpenAIBatch": Schema_OpenAIBatch;
   "OpenAIBatchList": Schema_OpenAIBatchList;
+  "MessageBatchRequest": Schema_MessageBatchRequest;
+  "MessageBatch": Schema_MessageBatch;
+  "MessageBatchPage": Schema_MessageBatchPage;
+  "DeletedMessageBatch": Schema_DeletedMessageBatch;
   "Registered": Schema_Registered;
   "PortalSession": Schema_PortalSession;
   "SecondFactorAsked": Schema_SecondFactorAsked;

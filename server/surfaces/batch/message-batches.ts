@@ -1,0 +1,194 @@
+import { messageBatchRequest } from "@gatehouse/contracts/batch";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Answer, jsonAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import { refusedCoding } from "../../road/read-body.ts";
+import type { Surface } from "../../road/surface.ts";
+import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
+import { MESSAGES_VERSION } from "../../services/batch/endpoints.ts";
+import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
+import { pacedBody } from "../../services/batch/paced-body.ts";
+import { errorOfLine, resultLines } from "../../services/batch/results.ts";
+import { callerOf, type FileService } from "../../services/files/caller.ts";
+import { ArrayElements } from "../../wire/batch/array-elements.ts";
+import { errorTypeOf } from "../../wire/messages/fault.ts";
+import { queryOf, wholeNumber } from "../files/files.ts";
+import { vendorHeaders } from "../llm/conversation.ts";
+import { messagesRefusals } from "../messages/refusals.ts";
+import { batchIdIn, jobDocumentIn, fieldsRefusal, streamedLines } from "./jobs.ts";
+import { submitted } from "./submit.ts";
+
+/** Anthropic's own paths for batches of messages, over the same jobs: requests come in the body, and results are asked for. */
+
+const ENDPOINT = "/v1/messages";
+const MOST_LISTED = 1_000;
+const USUAL = 20;
+/** What clients of batches name of themselves, and no vendor of a message knows. */
+const BETA_OF_BATCHES = /^message-batches-/;
+
+const PROCESSING: Readonly<Partial<Record<CallerJob["status"], string>>> = {
+  ...{ validating: "in_progress", in_progress: "in_progress", finalizing: "in_progress", cancelling: "canceling" },
+};
+
+/** What a client asks next of a batch: `publicUrl` is null where its own way here is the only one known. */
+const resultsUrl = (call: Call, { id }: CallerJob, publicUrl: string | null): string =>
+  new URL(`/v1/messages/batches/${id}/results`, publicUrl ?? call.url).href;
+
+/** A batch, in Anthropic's form. Nothing is counted by its outcome before all of it has ended. */
+function objectOf(call: Call, job: CallerJob, publicUrl: string | null): object {
+  const { ended_at: endedAt, total_requests: total, completed, failed, ends_as: endsAs } = job;
+  const ended = endedAt !== null;
+  const left = total - completed - failed;
+  const counts = {
+    ...{ processing: 0, succeeded: completed, errored: failed, canceled: 0, expired: 0 },
+    [endsAs === "cancelled" ? "canceled" : endsAs === "expired" ? "expired" : "errored"]:
+      left + (endsAs === "cancelled" || endsAs === "expired" ? 0 : failed),
+  };
+  return {
+    ...{ id: job.id, type: "message_batch", processing_status: PROCESSING[job.status] ?? "ended" },
+    request_counts: ended ? counts : { processing: total, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
+    ...{ created_at: job.created_at, expires_at: job.expires_at, ended_at: endedAt, archived_at: null },
+    cancel_initiated_at: job.cancelling_at,
+    results_url: ended ? resultsUrl(call, job, publicUrl) : null,
+  };
+}
+
+/** What the vendor of each message is told beside what it is told anyway; null where that is nothing. */
+function headersOfLines(call: Call): Record<string, string> | null {
+  const { "anthropic-beta": said = "", "anthropic-version": version = MESSAGES_VERSION } = vendorHeaders(call, [
+    "anthropic-version",
+    "anthropic-beta",
+  ]);
+  const betas = said.split(",").map((beta) => beta.trim());
+  const told = betas.filter((beta) => beta !== "" && !BETA_OF_BATCHES.test(beta)).join(",");
+  const headers = {
+    ...(version === MESSAGES_VERSION ? {} : { "anthropic-version": version }),
+    ...(told === "" ? {} : { "anthropic-beta": told }),
+  };
+  return Object.keys(headers).length === 0 ? null : headers;
+}
+
+function factsIn(call: Call, reader: ArrayElements): JobFacts | Refusal {
+  const document = jobDocumentIn(reader);
+  if (isRefusal(document)) return document;
+  const parsed = messageBatchRequest.safeParse(document.value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.slice(0, 20);
+    return fieldsRefusal(problems.map(({ path, message }) => ({ field: path.join("."), message })));
+  }
+  return {
+    ...{ endpoint: ENDPOINT, completionWindow: "24h", model: null, modelId: null, description: null, metadata: null },
+    ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: headersOfLines(call) },
+  };
+}
+
+/** POST /v1/messages/batches */
+export const messageBatchCreate = (batches: BatchService, publicUrl: string | null): Surface => ({
+  ...messagesRefusals,
+  read(call) {
+    const { arriving } = call;
+    const coded = refusedCoding(call);
+    if (coded !== null) return coded;
+    if (call.headers.get("anthropic-version") === null)
+      return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
+    if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
+    const reader = new ArrayElements("requests", MOST_LINE_BYTES);
+    return submitted(
+      call,
+      batches,
+      {
+        owner: callerOf(call).owner,
+        pieces: reader.read(pacedBody(arriving)),
+        ...{ lineEndpoint: null, lineForm: "params", inputFileId: null },
+        facts: () => factsIn(call, reader),
+      },
+      (job) => jsonAnswer(objectOf(call, job, publicUrl)),
+      ({ problems }) =>
+        fieldsRefusal(
+          problems.map(({ number, field, message }) => ({
+            field: number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`,
+            message,
+          })),
+        ),
+    );
+  },
+});
+
+function surfaceOf(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
+  return { ...messagesRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
+}
+
+/** Of the caller's own batches of messages. */
+async function batchOf(call: Call, batches: BatchService): Promise<CallerJob | Refusal> {
+  const job = await batches.find(callerOf(call).owner, batchIdIn(call));
+  return isRefusal(job) || job.endpoint === ENDPOINT ? job : refuse("batch_not_found");
+}
+
+/** GET /v1/messages/batches */
+export const messageBatchList = (batches: BatchService, publicUrl: string | null): Surface =>
+  surfaceOf(async (call) => {
+    const query = queryOf(call, ["after_id", "before_id", "limit", "beta"]);
+    if (isRefusal(query)) return query;
+    const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
+    if (typeof limit !== "number") return limit;
+    const [after, before] = [query.get("after_id"), query.get("before_id")];
+    const page = { limit: limit + 1, offset: 0, after, before, endpoint: ENDPOINT };
+    const { items } = await batches.store.list(callerOf(call).owner, undefined, page);
+    // One more than was asked for says whether there are more: in the direction that was gone.
+    const shown = before === undefined ? items.slice(0, limit) : items.slice(-limit);
+    return jsonAnswer({
+      data: shown.map((job) => objectOf(call, job, publicUrl)),
+      has_more: items.length > limit,
+      first_id: shown[0]?.id ?? null,
+      last_id: shown.at(-1)?.id ?? null,
+    });
+  });
+
+/** GET /v1/messages/batches/{message_batch_id} */
+export const messageBatchDetail = (batches: BatchService, publicUrl: string | null): Surface =>
+  surfaceOf(async (call) => {
+    const job = await batchOf(call, batches);
+    return isRefusal(job) ? job : jsonAnswer(objectOf(call, job, publicUrl));
+  });
+
+/** POST /v1/messages/batches/{message_batch_id}/cancel */
+export const messageBatchCancel = (batches: BatchService, publicUrl: string | null): Surface =>
+  surfaceOf(async (call) => {
+    const found = await batchOf(call, batches);
+    const job = isRefusal(found) ? found : await batches.cancel(callerOf(call).owner, found.id);
+    return isRefusal(job) ? job : jsonAnswer(objectOf(call, job, publicUrl));
+  });
+
+/** DELETE /v1/messages/batches/{message_batch_id}: of a batch that has ended, with its results. */
+export const messageBatchDelete = (batches: BatchService, files: FileService): Surface =>
+  surfaceOf(async (call) => {
+    const found = await batchOf(call, batches);
+    const { owner } = callerOf(call);
+    const job = isRefusal(found) ? found : await batches.remove(owner, found.id);
+    if (isRefusal(job)) return job;
+    for (const id of [job.output_file_id, job.error_file_id]) if (id !== null) await files.delete(owner, { id });
+    return jsonAnswer({ id: job.id, type: "message_batch_deleted" });
+  });
+
+/** GET /v1/messages/batches/{message_batch_id}/results */
+export const messageBatchResults = (batches: BatchService): Surface =>
+  surfaceOf(async (call) => {
+    const job = await batchOf(call, batches);
+    if (isRefusal(job)) return job;
+    if (job.ended_at === null) return refuse("batch_under_way");
+    return streamedLines(resultLines(batches.store, job, undefined, messageResultOf), "application/x-jsonl");
+  });
+
+/** One line of results, in Anthropic's form. */
+const messageResultOf: typeof import("../../services/batch/results.ts").resultLineOf = (job, line) => {
+  const named = `{"custom_id":${JSON.stringify(line.custom_id)},"result":`;
+  const error = errorOfLine(job, line);
+  if (error === null) return `${named}{"type":"succeeded","message":${line.result}}}`;
+  if (error.code === "batch_cancelled") return `${named}{"type":"canceled"}}`;
+  if (error.code === "batch_expired") return `${named}{"type":"expired"}}`;
+  // A refusal has the form already in which a caller of its own would have been told.
+  if (line.result?.startsWith('{"type":"error"')) return `${named}{"type":"errored","error":${line.result}}}`;
+  const told = { type: errorTypeOf(line.status_code ?? 500), message: error.message ?? "", code: error.code };
+  return `${named}{"type":"errored","error":${JSON.stringify({ type: "error", error: told, request_id: line.request_id })}}}`;
+};
