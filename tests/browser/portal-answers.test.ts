@@ -275,6 +275,35 @@ withBrowser("a wide table keeps its words whole, and the next conversation begin
   await context.close();
 });
 
+withBrowser("a conversation is found by what was said in it, and keeps the name that its person gives it", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await ask(page, "What is a heron?");
+  await answered(page, "A wading bird.");
+  await page.getByRole("link", { name: "New chat" }).click();
+  await page.getByText("What can I help with?").waitFor();
+  await ask(page, "And a tram?");
+  await answered(page, "A vehicle on rails.");
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  const search = list.getByRole("searchbox", { name: "Search conversations" });
+  await search.fill("WADING");
+  await list.getByRole("link", { name: "And a tram?" }).waitFor({ state: "detached" });
+  await list.getByRole("link", { name: "What is a heron?" }).click();
+  await page.getByText("A wading bird.").waitFor();
+  await search.fill("zebra");
+  await list.getByText("No conversation has that.").waitFor();
+  await search.fill("");
+
+  await page.getByRole("button", { name: "Rename this conversation" }).click();
+  await page.getByRole("textbox", { name: "Name of the conversation" }).fill("Birds of the harbour");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await list.getByRole("link", { name: "Birds of the harbour" }).waitFor();
+  await page.reload();
+  await list.getByRole("link", { name: "Birds of the harbour" }).waitFor();
+  expect(await page.title()).toContain("Birds of the harbour");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a question that a rule blocked does not block what is asked after it", async () => {
   await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "house rules" },

@@ -79,6 +79,8 @@ export interface KeptConversation {
   /** Whose it is: a browser may be shared. */
   readonly owner: string;
   readonly title: string;
+  /** Whether its person gave it that title, which then stays. */
+  readonly isNamed?: boolean;
   readonly modelId: string | null;
   /** The tool servers whose tools the model may call here. */
   readonly toolServerIds?: readonly string[];

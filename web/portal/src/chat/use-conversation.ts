@@ -171,7 +171,13 @@ export function useConversation(owner: string, handle: string, systemId: string 
         void keepConversation(keptMeanwhile(current.current));
       };
       setStreaming(true);
-      change((now) => ({ ...now, turns: [...before, turn], modelId: model.id, changedAt: at, ...(title === null ? {} : { title }) }));
+      change((now) => ({
+        ...now,
+        turns: [...before, turn],
+        modelId: model.id,
+        changedAt: at,
+        ...(title === null || now.isNamed === true ? {} : { title }),
+      }));
       try {
         await gate.open();
         const { signal } = stop;

@@ -1,23 +1,24 @@
-import { buttonClass, IconButton } from "@gatehouse/web-kit/button.tsx";
-import { ConfirmDialog, Dialog } from "@gatehouse/web-kit/dialog.tsx";
+import { IconButton } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { clsx } from "clsx";
-import { Bot, FileDown, FileJson, History, MessageSquarePlus, Trash2 } from "lucide-react";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { Bot, FileDown, FileJson, Trash2 } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { Composer } from "../chat/composer.tsx";
 import type { ChatTurn } from "../chat/conversation.ts";
-import { forgetConversation, readConversations } from "../chat/conversation-store.ts";
+import { CONVERSATIONS, ConversationList, ConversationsButton } from "../chat/conversation-list.tsx";
+import { forgetConversation } from "../chat/conversation-store.ts";
 import { conversationAsJson, conversationAsMarkdown } from "../chat/export.ts";
 import { useFollowedEnd } from "../chat/followed-end.ts";
 import { KnowledgeChooser } from "../chat/knowledge-chooser.tsx";
 import { lastModel, rememberModel } from "../chat/last-model.ts";
 import { ModelPicker } from "../chat/model-picker.tsx";
 import { NoticeText } from "../chat/notice-text.tsx";
+import { RenameConversation } from "../chat/rename-conversation.tsx";
 import { ToolChooser } from "../chat/tool-chooser.tsx";
 import { TurnView } from "../chat/turn-view.tsx";
 import { useAgain } from "../chat/use-again.ts";
@@ -26,72 +27,6 @@ import { type Talk, useConversation } from "../chat/use-conversation.ts";
 import { useToolServers } from "../chat/use-tool-servers.ts";
 import { portalApi, ownSession } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
-
-const LIST = ["conversations"];
-
-function ConversationLinks({
-  owner,
-  current,
-  onChoose,
-}: {
-  readonly owner: string;
-  readonly current: string;
-  readonly onChoose?: () => void;
-}): ReactNode {
-  const t = usePortalTexts();
-  const list = useQuery({ queryKey: [...LIST, owner], queryFn: () => readConversations(owner) });
-  const kept = (list.data ?? []).filter(({ turns }) => turns.length > 0);
-  return (
-    <>
-      <Link to="/chat" onClick={onChoose} className={buttonClass("secondary", "justify-start")}>
-        <MessageSquarePlus aria-hidden size={16} />
-        {t("newChat")}
-      </Link>
-      <ul className="grid grid-cols-1 gap-0.5">
-        {kept.map(({ handle, title }) => (
-          <li key={handle}>
-            <Link
-              to="/chat/$handle"
-              params={{ handle }}
-              onClick={onChoose}
-              aria-current={handle === current ? "page" : undefined}
-              className={clsx("block truncate rounded-lg px-3 py-2 text-sm hover:bg-sunken", handle === current && "bg-sunken font-medium")}
-            >
-              {title === "" ? t("untitled") : title}
-            </Link>
-          </li>
-        ))}
-      </ul>
-      {kept.length === 0 && <p className="px-3 text-sm text-muted">{t("noConversations")}</p>}
-      <p className="mt-auto px-3 pt-4 text-xs text-muted">{t("keptHere")}</p>
-    </>
-  );
-}
-
-/** Beside the conversation where there is room, else behind a button. */
-function ConversationList({ owner, current }: { readonly owner: string; readonly current: string }): ReactNode {
-  const t = usePortalTexts();
-  return (
-    <aside aria-label={t("conversations")} className="hidden w-64 shrink-0 flex-col gap-2 overflow-y-auto border-r border-line p-3 xl:flex">
-      <ConversationLinks owner={owner} current={current} />
-    </aside>
-  );
-}
-
-function ConversationsButton({ owner, current }: { readonly owner: string; readonly current: string }): ReactNode {
-  const t = usePortalTexts();
-  const [open, setOpen] = useState(false);
-  return (
-    <>
-      <IconButton icon={History} label={t("conversations")} className="xl:hidden" onClick={() => setOpen(true)} />
-      <Dialog open={open} onClose={() => setOpen(false)} title={t("conversations")} closeLabel={t("close")}>
-        <div className="grid grid-cols-1 gap-3">
-          <ConversationLinks owner={owner} current={current} onChoose={() => setOpen(false)} />
-        </div>
-      </Dialog>
-    </>
-  );
-}
 
 function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
   const t = usePortalTexts();
@@ -104,12 +39,13 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
   const forget = async () => {
     talk.stop();
     await forgetConversation(conversation.handle);
-    await cache.invalidateQueries({ queryKey: LIST });
+    await cache.invalidateQueries({ queryKey: CONVERSATIONS });
     tell(t("deleted"));
     await go({ to: "/chat" });
   };
   return (
     <>
+      <RenameConversation conversation={conversation} onRename={(title) => talk.change((now) => ({ ...now, title, isNamed: true }))} />
       <IconButton
         icon={FileDown}
         label={t("exportMarkdown")}
@@ -168,7 +104,7 @@ function Conversation({
 }): ReactNode {
   const t = usePortalTexts();
   const cache = useQueryClient();
-  const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: LIST }), [cache]);
+  const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: CONVERSATIONS }), [cache]);
   const { servers, toolsOf } = useToolServers();
   const talk = useConversation(owner, handle, systemId, toolsOf, onKept);
   const models = useQuery({

@@ -1,0 +1,96 @@
+import { buttonClass, IconButton } from "@gatehouse/web-kit/button.tsx";
+import { Dialog } from "@gatehouse/web-kit/dialog.tsx";
+import { inputClass } from "@gatehouse/web-kit/field.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { History, MessageSquarePlus } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { usePortalTexts } from "../translations.ts";
+import type { KeptConversation } from "./conversation.ts";
+import { readConversations } from "./conversation-store.ts";
+
+/** Under which the list of conversations is read again. */
+export const CONVERSATIONS = ["conversations"];
+
+interface ConversationListProps {
+  readonly owner: string;
+  readonly current: string;
+}
+
+/** Whether its name or a message of it has the words, in any case. */
+function tellsOf({ title, turns }: KeptConversation, words: string): boolean {
+  const wanted = words.toLocaleLowerCase();
+  return [title, ...turns.map(({ text }) => text)].some((text) => text.toLocaleLowerCase().includes(wanted));
+}
+
+function ConversationLinks({ owner, current, onChoose }: ConversationListProps & { readonly onChoose?: () => void }): ReactNode {
+  const t = usePortalTexts();
+  const list = useQuery({ queryKey: [...CONVERSATIONS, owner], queryFn: () => readConversations(owner) });
+  const [words, setWords] = useState("");
+  const kept = (list.data ?? []).filter(({ turns }) => turns.length > 0);
+  const found = words.trim() === "" ? kept : kept.filter((one) => tellsOf(one, words.trim()));
+  return (
+    <>
+      <Link to="/chat" onClick={onChoose} className={buttonClass("secondary", "justify-start")}>
+        <MessageSquarePlus aria-hidden size={16} />
+        {t("newChat")}
+      </Link>
+      {kept.length > 1 && (
+        <input
+          type="search"
+          aria-label={t("searchChats")}
+          placeholder={t("searchChats")}
+          value={words}
+          onChange={({ target }) => setWords(target.value)}
+          className={clsx(inputClass, "text-sm")}
+        />
+      )}
+      <ul className="grid grid-cols-1 gap-0.5">
+        {found.map(({ handle, title }) => (
+          <li key={handle}>
+            <Link
+              to="/chat/$handle"
+              params={{ handle }}
+              onClick={onChoose}
+              aria-current={handle === current ? "page" : undefined}
+              className={clsx("block truncate rounded-lg px-3 py-2 text-sm hover:bg-sunken", handle === current && "bg-sunken font-medium")}
+            >
+              {title === "" ? t("untitled") : title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <p role="status" className={clsx("px-3 text-sm text-muted", (kept.length === 0 || found.length > 0) && "sr-only")}>
+        {kept.length > 0 && found.length === 0 && t("noChatFound")}
+      </p>
+      {kept.length === 0 && <p className="px-3 text-sm text-muted">{t("noConversations")}</p>}
+      <p className="mt-auto px-3 pt-4 text-xs text-muted">{t("keptHere")}</p>
+    </>
+  );
+}
+
+/** Beside the conversation where there is room, else behind a button. */
+export function ConversationList({ owner, current }: ConversationListProps): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <aside aria-label={t("conversations")} className="hidden w-64 shrink-0 flex-col gap-2 overflow-y-auto border-r border-line p-3 xl:flex">
+      <ConversationLinks owner={owner} current={current} />
+    </aside>
+  );
+}
+
+export function ConversationsButton({ owner, current }: ConversationListProps): ReactNode {
+  const t = usePortalTexts();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <IconButton icon={History} label={t("conversations")} className="xl:hidden" onClick={() => setOpen(true)} />
+      <Dialog open={open} onClose={() => setOpen(false)} title={t("conversations")} closeLabel={t("close")}>
+        <div className="grid grid-cols-1 gap-3">
+          <ConversationLinks owner={owner} current={current} onChoose={() => setOpen(false)} />
+        </div>
+      </Dialog>
+    </>
+  );
+}
