@@ -1,5 +1,6 @@
 import type { MediaFile } from "../kernel/media-file.ts";
 import type { OutboundBytes } from "../kernel/outbound-bytes.ts";
+import type { SentFile } from "./sent-file.ts";
 
 const encoder = new TextEncoder();
 
@@ -9,17 +10,14 @@ function quoted(name: string): string {
 }
 
 /** multipart/form-data whose files are read as they are sent. */
-export function formBody(
-  fields: readonly (readonly [name: string, value: string])[],
-  files: readonly { readonly field: string; readonly file: MediaFile }[],
-): OutboundBytes {
+export function formBody(fields: readonly (readonly [name: string, value: string])[], files: readonly Readonly<SentFile>[]): OutboundBytes {
   const boundary = `gatehouse-${crypto.randomUUID()}`;
   const line = (text: string) => encoder.encode(`${text}\r\n`);
   const parts: (Uint8Array | MediaFile)[] = [];
   for (const [name, value] of fields)
     parts.push(line(`--${boundary}\r\ncontent-disposition: form-data; name=${quoted(name)}\r\n\r\n${value}`));
-  for (const { field, file } of files) {
-    const disposition = `content-disposition: form-data; name=${quoted(field)}; filename=${quoted(file.name)}`;
+  for (const { field, file, name } of files) {
+    const disposition = `content-disposition: form-data; name=${quoted(field)}; filename=${quoted(name)}`;
     parts.push(line(`--${boundary}\r\n${disposition}\r\ncontent-type: ${file.mimeType}\r\n`), file, line(""));
   }
   parts.push(line(`--${boundary}--`));

@@ -201,6 +201,9 @@ test("guardrails look at the prompt and at the transcript, whole, in segments an
   const asked = { file: await sound(), model: "hears", prompt: "by ann@example.com" } as const;
   expect((await careful.audio.transcriptions.create(asked)).text).toBe("Mail [REDACTED:email] or call [REDACTED:phone] tomorrow");
   expect(fieldsSent().prompt).toBe("by [REDACTED:email]");
+  await careful.audio.transcriptions.create({ ...asked, file: await sound(SOUND, "ann@example.com.wav"), language: "ann@example.com" });
+  expect(vendor.heard.at(-1)?.file.name).toBe("[REDACTED:email].wav");
+  expect(fieldsSent().language).toBe("[REDACTED:email]");
   const srt = await careful.audio.transcriptions.create({ ...asked, response_format: "srt" }).asResponse();
   expect(await srt.text()).not.toMatch(/joe|415|2671/);
   vendor.goOn();

@@ -3,20 +3,44 @@ import type { TextSlot } from "../../wire/inbound.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { TextGuard } from "./text-guard.ts";
 
+/** What a file's name may end in: an address of mail before it is one only without it. */
+const FILE_ENDING = /\.[a-z][a-z0-9]{1,4}$/i;
+
 /**
- * The name as it may go on. It is looked at as it is written and as the words it is put together from, because names have no
- * spaces. A tool's name is what it is called by: where it would have to be another, the run blocks.
+ * The name as it may go on. It is looked at as it is written, without what a file's name ends in, and as the words it is put
+ * together from, because names have no spaces. A tool's name is what it is called by: where it would have to be another, the
+ * run blocks.
  */
 export function* guardedName({ kind, text }: TextSlot, run: GuardRun, guard: TextGuard): InTurns<string> {
-  for (const form of new Set([text, nameWords(text)])) {
-    const out = yield* run.text(form, guard);
+  let name = text;
+  const looked = new Set<string>();
+  for (const form of [whole, stem, words]) {
+    const { read, rest } = form(name);
+    if (looked.has(read)) continue;
+    looked.add(read);
+    const out = yield* run.text(read, guard);
     if (run.blocked !== null) return text;
-    if (out === form) continue;
-    if (kind === "name") return out.replaceAll(/\s+/g, "_");
-    run.blockWhatIsRedacted();
-    return text;
+    if (out === read) continue;
+    if (kind !== "name") {
+      run.blockWhatIsRedacted();
+      return text;
+    }
+    name = `${out.replaceAll(/\s+/g, "_")}${rest}`;
   }
-  return text;
+  return name;
+}
+
+interface NameForm {
+  readonly read: string;
+  /** What follows it. */
+  readonly rest: string;
+}
+
+const whole = (name: string): NameForm => ({ read: name, rest: "" });
+const words = (name: string): NameForm => ({ read: nameWords(name), rest: "" });
+function stem(name: string): NameForm {
+  const rest = FILE_ENDING.exec(name)?.[0] ?? "";
+  return { read: name.slice(0, name.length - rest.length), rest };
 }
 
 /** The words a name is put together from. */

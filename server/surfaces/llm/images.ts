@@ -10,6 +10,7 @@ import { readImagesRequest } from "../../wire/images/images-request.ts";
 import { pictureTexts } from "../../wire/images/picture-texts.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readImageEditRequest } from "../../wire/images/read-image-edit.ts";
+import { sentFile } from "../../wire/sent-file.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { image: 16, "image[]": 16, mask: 1 } };
@@ -40,7 +41,11 @@ export const imageEdits = (models: Dispatch, spool: MediaSpool, store: AnswerSto
   async read(call) {
     const form = await readMediaForm(call, spool, BOUNDS, "image");
     if (isRefusal(form)) return form;
-    const inbound = readImageEditRequest(form.fields, form.files, form.bytes);
+    const inbound = readImageEditRequest(
+      form.fields,
+      form.files.map(({ field, file }) => sentFile(field, file)),
+      form.bytes,
+    );
     if ("fields" in inbound) return invalidRequest(inbound.fields);
     call.requestContent = inbound.outbound({ model: inbound.model ?? "" });
     return drawing(models, store, inbound);

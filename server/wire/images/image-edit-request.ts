@@ -1,24 +1,19 @@
-import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { type JsonObject, type JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
-import type { OutboundChanges } from "../inbound.ts";
+import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import type { Pictures } from "../media-asked.ts";
+import { type SentFile, sentNames } from "../sent-file.ts";
 import { givesBytesAlways } from "./images-request.ts";
 import { OURS, PicturesRequest } from "./pictures-request.ts";
-
-export interface ShownFile {
-  readonly field: string;
-  readonly file: MediaFile;
-}
 
 /** A form for POST /images/edits as OpenAI's clients send it. */
 export class ImageEditRequest extends PicturesRequest {
   readonly operation = "image_edits";
-  readonly files: readonly ShownFile[];
+  readonly files: readonly SentFile[];
   private readonly formBytes: number;
 
-  constructor(document: JsonDocument, files: readonly ShownFile[], formBytes: number) {
+  constructor(document: JsonDocument, files: readonly SentFile[], formBytes: number) {
     super(document);
     this.files = files;
     this.formBytes = formBytes;
@@ -33,6 +28,10 @@ export class ImageEditRequest extends PicturesRequest {
     return this.files.some(({ field }) => field === "mask");
   }
 
+  override definitions(): readonly TextSlot[] {
+    return sentNames(this.files);
+  }
+
   /** What the form says, for the record: the pictures in it by their hashes. */
   override outbound({ model }: Pick<OutboundChanges, "model">): string {
     const files = this.files.map(({ field, file }) => ({ field, mime_type: file.mimeType, size_bytes: file.bytes, sha256: file.hash }));
@@ -44,7 +43,7 @@ export class ImageEditRequest extends PicturesRequest {
     const several = this.files.filter(({ field }) => field !== "mask").length > 1;
     return formBody(
       fields,
-      this.files.map(({ field, file }) => ({ field: field === "mask" ? field : several ? "image[]" : "image", file })),
+      this.files.map((sent) => ({ ...sent, field: sent.field === "mask" ? sent.field : several ? "image[]" : "image" })),
     );
   }
 

@@ -1,6 +1,7 @@
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import { modelProblems } from "../prompted-request.ts";
-import { ImageEditRequest, type ShownFile } from "./image-edit-request.ts";
+import type { SentFile } from "../sent-file.ts";
+import { ImageEditRequest } from "./image-edit-request.ts";
 import { pictureProblems } from "./picture-problems.ts";
 
 const MOST_SHOWN = 16;
@@ -8,7 +9,7 @@ const MOST_SHOWN = 16;
 /** Each problem names its field. */
 export function readImageEditRequest(
   form: ReadonlyMap<string, string>,
-  files: readonly ShownFile[],
+  files: readonly SentFile[],
   formBytes: number,
 ): ImageEditRequest | { readonly fields: readonly FieldProblem[] } {
   const value: JsonObject = Object.fromEntries(form);

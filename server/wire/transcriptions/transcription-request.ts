@@ -5,6 +5,7 @@ import { formBody } from "../form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import type { MediaAsked, Sound } from "../media-asked.ts";
 import { PromptedRequest } from "../prompted-request.ts";
+import { type SentFile, sentFile, sentNames } from "../sent-file.ts";
 
 /** What may be asked for, and as what it is asked for of the provider: forms without a usage are written here. */
 export const TRANSCRIPT_FORMATS = {
@@ -18,19 +19,23 @@ export type TranscriptFormat = keyof typeof TRANSCRIPT_FORMATS | "diarized_json"
 /** Members that only the gateway reads. */
 const OURS = ["model_id", "chat_id", "display_name", "persist"];
 
-/** Members in which nobody says anything to a model. */
-const NO_TEXT = new Set([
-  ...OURS,
-  "model",
-  "language",
-  "languages[]",
-  "temperature",
-  "response_format",
-  "stream",
-  "timestamp_granularities[]",
-  "include[]",
-  "known_speaker_references[]",
-]);
+/** Members that were read to be what they may be, or are not sent. */
+const READ = new Set([...OURS, "model", "response_format", "stream"]);
+const LANGUAGE = /^[a-z]{2,3}(?:[-_](?:[a-z]{4}|[a-z]{2}|\d{3})){0,2}$/i;
+const NUMBER = /^\d{1,5}$|^\d\.\d{1,4}$/;
+/** How members are spelled in which nobody says anything to a model. A value that is not of these is a text like any other. */
+const PLAIN: Readonly<Record<string, RegExp>> = {
+  language: LANGUAGE,
+  "languages[]": LANGUAGE,
+  temperature: NUMBER,
+  "timestamp_granularities[]": /^(?:word|segment)$/,
+  "include[]": /^logprobs$/,
+  "known_speaker_references[]": /^data:audio\/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]*$/,
+};
+const CHUNKING = /^chunking_strategy(?:\[\w{1,40}\])?$/;
+const CHUNKED = /^(?:auto|server_vad|\d{1,5}|\d\.\d{1,4})$/;
+/** Names of fields, those of lists and of members within members too. */
+const FIELD_NAME = /^[\w.$:-]{1,64}(?:\[\w{0,40}\])?$/;
 
 /** A form for POST /audio/transcriptions or /audio/translations as OpenAI's clients send it. */
 export class TranscriptionRequest extends PromptedRequest {
@@ -38,12 +43,14 @@ export class TranscriptionRequest extends PromptedRequest {
   readonly operation: "transcriptions" | "translations";
   readonly file: MediaFile;
   override readonly stream: boolean;
+  private readonly sentFile: SentFile;
   private readonly formBytes: number;
 
   constructor(document: JsonDocument, operation: TranscriptionRequest["operation"], file: MediaFile, formBytes: number) {
     super(document);
     this.operation = operation;
     this.file = file;
+    this.sentFile = sentFile("file", file);
     this.stream = document.value.stream === "true";
     this.formBytes = formBytes;
   }
@@ -94,19 +101,25 @@ export class TranscriptionRequest extends PromptedRequest {
 
   texts(): readonly TextSlot[] {
     return Object.entries(this.document.value).flatMap(([name, value]): TextSlot[] => {
-      if (NO_TEXT.has(name) || name.startsWith("chunking_strategy")) return [];
-      if (typeof value === "string") return [{ role: "user", kind: "text", text: value, replace: (text) => this.document.set(name, text) }];
-      const list = value as string[];
-      return list.map((text, at) => ({
-        role: "user",
-        kind: "text",
-        text,
-        replace: (next) => {
-          list[at] = next;
+      if (READ.has(name)) return [];
+      const plain = CHUNKING.test(name) ? CHUNKED : PLAIN[name];
+      const slots: TextSlot[] = FIELD_NAME.test(name) ? [] : [{ role: "user", kind: "fixed_name", text: name, replace: () => undefined }];
+      const said = (text: string, put: (next: string) => void) => {
+        if (plain?.test(text) === true) return;
+        const replace = (next: string) => {
+          put(next);
           this.document.touch(name);
-        },
-      }));
+        };
+        slots.push({ role: "user", kind: "text", text, replace });
+      };
+      if (typeof value === "string") said(value, (next) => this.document.set(name, next));
+      else for (const [at, text] of (value as string[]).entries()) said(text, (next) => void ((value as string[])[at] = next));
+      return slots;
     });
+  }
+
+  override definitions(): readonly TextSlot[] {
+    return sentNames([this.sentFile]);
   }
 
   /** What the form says, for the record: the sound in it by its hash. */
@@ -119,7 +132,7 @@ export class TranscriptionRequest extends PromptedRequest {
     const fields = Object.entries(this.sent(model)).flatMap(([name, value]) =>
       (Array.isArray(value) ? (value as string[]) : [value as string]).map((one) => [name, one] as const),
     );
-    return formBody(fields, [{ field: "file", file: this.file }]);
+    return formBody(fields, [this.sentFile]);
   }
 
   private sent(model: string): JsonObject {

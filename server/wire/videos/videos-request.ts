@@ -7,6 +7,7 @@ import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { knownMembers, otherTexts } from "../other-texts.ts";
 import type { Film, MediaAsked } from "../media-asked.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+import { type SentFile, sentFile, sentNames } from "../sent-file.ts";
 import { aspectOf, frameSizeOf, isSameResolution } from "./resolution.ts";
 import { openaiVideoFields } from "./openai-videos.ts";
 import type { VideoAsked, VideoDerivation } from "./video-codec.ts";
@@ -46,11 +47,13 @@ export class VideosRequest extends PromptedRequest {
   readonly reference: MediaFile | null;
   /** Null for a video that is made of none. */
   readonly source: FilmedBefore | null = null;
+  private readonly sentFiles: readonly SentFile[];
   private readonly formBytes: number | null;
 
   constructor(document: JsonDocument, reference: MediaFile | null, formBytes: number | null) {
     super(document);
     this.reference = reference;
+    this.sentFiles = reference === null ? [] : [sentFile("input_reference", reference)];
     this.formBytes = formBytes;
   }
 
@@ -106,6 +109,10 @@ export class VideosRequest extends PromptedRequest {
     return otherTexts(this.document.value, KNOWN, (member) => this.document.touch(member));
   }
 
+  override definitions(): readonly TextSlot[] {
+    return sentNames(this.sentFiles);
+  }
+
   /** In no vendor's form, for a translation. */
   asked(reference: VideoAsked["reference"], source: VideoAsked["source"] = null): VideoAsked {
     const { value } = this.document;
@@ -133,7 +140,7 @@ export class VideosRequest extends PromptedRequest {
     const fields = Object.entries(this.sent(model)).map(
       ([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)] as const,
     );
-    return formBody(fields, this.reference === null ? [] : [{ field: "input_reference", file: this.reference }]);
+    return formBody(fields, this.sentFiles);
   }
 
   private sent(model: string): JsonObject {
