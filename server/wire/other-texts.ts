@@ -38,7 +38,7 @@ type Kind = "text" | "fixed_text" | "fixed_name";
 export type OtherVisitor = (holder: Record<string | number, unknown>, key: string | number, kind: Kind) => void;
 
 /** What people write has spaces between its words, which no kind, id, address or base64 has. */
-function hasWords(value: string): boolean {
+export function hasWords(value: string): boolean {
   return value.includes(" ") && value.trim().includes(" ");
 }
 

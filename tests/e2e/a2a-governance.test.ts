@@ -165,6 +165,19 @@ describe("content", () => {
     expect(blocked.body.error.details[0].metadata).toMatchObject({ check: "secrets", direction: "input" });
   });
 
+  test("types of content, ids with words and extensions are looked at too", async () => {
+    const parts = [{ text: "complete x", mediaType: "text/plain; by=joe@example.com" }];
+    const asked = { message: { messageId: "from joe@example.com", role: "ROLE_USER", parts } };
+    const modes = { configuration: { acceptedOutputModes: ["text/plain", "text/joe@example.com"] } };
+    expect((await call(base, guarded.apiKey, "POST", "/message:send", { ...asked, ...modes })).status).toBe(200);
+    const sent = JSON.stringify(agent.requests.at(-1)?.body);
+    expect(sent).toContain("text/plain");
+    expect(sent).not.toContain("joe@example");
+    const before = sends();
+    const blocked = await send(guarded, "complete x", {}, { "a2a-extensions": `https://example.com/${SECRET}` });
+    expect([blocked.status, reasonOf(blocked), sends()]).toEqual([403, "GUARDRAIL_BLOCKED", before]);
+  });
+
   test("what an agent says is redacted, in data too", async () => {
     // Escaped in the message, so that it is the agent that says it.
     const redacted = await send(guarded, String.raw`data {"mail":"jim\u0040example.com"}`);

@@ -5,9 +5,11 @@ import type { Exchange } from "../../road/surface.ts";
 import type { AgentRequest } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
+import { extensionsIn } from "../../wire/a2a/extensions.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isNestedDeeper } from "../../wire/nesting.ts";
 
@@ -71,6 +73,9 @@ function skillOf({ message, metadata }: JsonObject): string | null | Refusal {
   return typeof skill === "string" ? skill : null;
 }
 
+/** The agent is asked with the header as it came: with another address it would ask for another extension. */
+const namedExtension = (text: string): TextSlot => ({ role: "user", kind: "fixed_text", text, replace: () => undefined });
+
 /** The request as controls see it: what is sent is looked at, part by part. */
 export function agentExchange(call: Call, agents: AgentService, named: NamedAgent, request: AgentRequest): Exchange | Refusal {
   const { operation, params, version } = request;
@@ -81,11 +86,10 @@ export function agentExchange(call: Call, agents: AgentService, named: NamedAgen
   if (skill !== null && typeof skill !== "string") return skill;
   const slots = () => {
     const found = new PartSlots("user");
-    return sends
-      ? found.message(params.message).json(params, "metadata").slots
-      : operation === "CancelTask"
-        ? found.json(params, "metadata").slots
-        : [];
+    if (sends) found.message(params.message);
+    if (sends && isObject(params.configuration)) found.mediaTypes(params.configuration.acceptedOutputModes);
+    if (sends || operation === "CancelTask") found.json(params, "metadata");
+    return [...found.slots, ...extensionsIn(call.headers).map(namedExtension)];
   };
   return {
     view: {

@@ -1,10 +1,13 @@
 import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { hasWords } from "../other-texts.ts";
 import type { AgentEvent } from "./shapes.ts";
 
 /** Files whose bytes are text, which can be looked into. */
 const TEXT_MEDIA = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|yaml)\b|application\/(?:javascript|x-yaml|x-sh)\b)/i;
+/** A type that says nothing else. */
+const PLAIN_MEDIA = /^(?:application|audio|font|image|model|multipart|text|video)\/[a-z.+-]{1,80}(?:; ?charset=utf-8)?$/i;
 
 type Role = TextSlot["role"];
 
@@ -27,6 +30,9 @@ export class PartSlots {
     this.parts(message.parts, message);
     this.json(message, "metadata");
     this.json(message, "extensions");
+    this.id(message, "messageId");
+    const { referenceTaskIds: tasks } = message;
+    if (Array.isArray(tasks)) for (const at of tasks.keys()) this.id(tasks, at);
     return this;
   }
 
@@ -34,6 +40,7 @@ export class PartSlots {
     if (!isObject(artifact)) return this;
     this.parts(artifact.parts, artifact);
     for (const name of ["name", "description", "metadata", "extensions"]) this.json(artifact, name);
+    this.id(artifact, "artifactId");
     return this;
   }
 
@@ -64,6 +71,23 @@ export class PartSlots {
     return this;
   }
 
+  /** Types of content: whoever sends one may write anything into it. */
+  mediaTypes(types: JsonValue | undefined): this {
+    if (Array.isArray(types)) for (const at of types.keys()) this.mediaType(types, at);
+    return this;
+  }
+
+  private mediaType(holder: JsonObject | JsonValue[], key: string | number): void {
+    const type = (holder as JsonObject)[key];
+    if (typeof type === "string" && !PLAIN_MEDIA.test(type)) collect(holder, key, this.slots, this.role);
+  }
+
+  /** What has spaces between words is no id. */
+  private id(holder: JsonObject | JsonValue[], key: string | number): void {
+    const id = (holder as JsonObject)[key];
+    if (typeof id === "string" && hasWords(id)) collect(holder, key, this.slots, this.role);
+  }
+
   private parts(parts: JsonValue | undefined, owner: object): void {
     if (!Array.isArray(parts)) return;
     const rest: (() => void)[] = [];
@@ -73,6 +97,7 @@ export class PartSlots {
       else if (typeof part.raw === "string") rest.push(() => this.file(part));
       else for (const name of ["url", "data"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
       for (const name of ["filename", "metadata"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
+      rest.push(() => this.mediaType(part, "mediaType"));
     }
     for (const add of rest) add();
   }

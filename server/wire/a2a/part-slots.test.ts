@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import type { JsonObject } from "../document.ts";
+import { PartSlots } from "./part-slots.ts";
+
+/** Texts in members that are for something else: of what type a part is, what a message is known by. */
+const SAID = "Ask joe";
+const message = (more: JsonObject, part: JsonObject = {}): JsonObject => ({
+  ...{ messageId: "m-1", role: "ROLE_AGENT", parts: [{ text: "Hello", mediaType: "text/plain", ...part }] },
+  ...more,
+});
+const textsOf = (slots: PartSlots) => slots.slots.map(({ text }) => text);
+
+test("a type of content that says more than a type is a text, and is replaced in its place", () => {
+  for (const mediaType of ["text/plain; name=joe@example.com", "text/AKIAQ3EGPXL5VJ4NTB7R", SAID]) {
+    const said = message({}, { mediaType });
+    const found = new PartSlots("assistant").message(said);
+    expect(textsOf(found)).toEqual(["Hello", mediaType]);
+    found.slots[1]?.replace("x/y");
+    expect((said.parts as JsonObject[])[0]).toMatchObject({ text: "Hello", mediaType: "x/y" });
+    expect(textsOf(new PartSlots("user").mediaTypes(["application/json", mediaType]))).toEqual([mediaType]);
+  }
+  for (const mediaType of ["image/svg+xml", "text/plain; charset=utf-8", "application/vnd.ms-excel"])
+    expect(textsOf(new PartSlots("assistant").message(message({}, { mediaType })))).toEqual(["Hello"]);
+});
+
+test("what has words in it is no id", () => {
+  const said = message({ messageId: SAID, referenceTaskIds: ["t-1", SAID] });
+  const found = new PartSlots("assistant").message(said);
+  expect(textsOf(found)).toEqual(["Hello", SAID, SAID]);
+  for (const slot of found.slots) slot.replace("x");
+  expect(said).toMatchObject({ messageId: "x", referenceTaskIds: ["t-1", "x"] });
+  const artifact: JsonObject = { artifactId: SAID, parts: [] };
+  expect(textsOf(new PartSlots("assistant").artifact(artifact))).toEqual([SAID]);
+  expect(textsOf(new PartSlots("assistant").message(message({ referenceTaskIds: ["t-1"] })))).toEqual(["Hello"]);
+});
