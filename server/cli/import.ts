@@ -11,11 +11,11 @@ import type { Imported } from "./imports/imported.ts";
 import { importLitellm } from "./imports/litellm.ts";
 import type { KnownFacts } from "./imports/litellm-catalog.ts";
 import { importModelList } from "./imports/openrouter.ts";
-import { importPortkey } from "./imports/portkey.ts";
+import { importPortkey, vendorsByName } from "./imports/portkey.ts";
 
 const USAGE = `Usage:
   gatehouse import litellm CONFIG.yaml [--group NAME] [--output FILE | --dry-run]
-  gatehouse import portkey CONFIG.json [--group NAME] [--output FILE | --dry-run]
+  gatehouse import portkey CONFIG.json [--group NAME] [--provider NAME=VENDOR]... [--output FILE | --dry-run]
   gatehouse import openrouter MODELS.json [--group NAME] [--url BASE_URL] [--output FILE | --dry-run]
 
 Writes another gateway's configuration as a file for \`gatehouse config apply\`, and tells what has no equal. Nothing is sent
@@ -24,6 +24,8 @@ for addresses and regions, are read here.
 
   --group NAME   the resource group that gets the models (imported)
   --dry-run      writes no file, and only tells what it would hold and what has no equal
+  --provider NAME=VENDOR
+                 whose a name of Portkey's vault is, of an integration or a virtual key: openai-prod=openai
   --url URL      where an OpenAI-compatible list of models comes from (https://openrouter.ai/api/v1)
 `;
 
@@ -35,6 +37,7 @@ export async function importCommand(argv: string[], env: Environment, known: Kno
       options: {
         group: { type: "string", default: "imported" },
         output: { type: "string" },
+        provider: { type: "string", multiple: true, default: [] },
         url: { type: "string", default: "https://openrouter.ai/api/v1" },
         "dry-run": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
@@ -69,15 +72,16 @@ export async function importCommand(argv: string[], env: Environment, known: Kno
 interface Asked {
   readonly group: string;
   readonly url: string;
+  readonly provider: readonly string[];
   readonly name: string;
   readonly directory: string;
 }
 
 async function read(from: string, text: string, asked: Asked, env: Environment, known: KnownFacts): Promise<Imported> {
-  const { group, url, name, directory } = asked;
+  const { group, url, name, directory, provider } = asked;
   if (from === "litellm") return importLitellm(text, group, env, known, (included) => readFileSync(resolve(directory, included), "utf8"));
-  if (from === "portkey") return importPortkey(text, group, name);
-  if (from === "openrouter") return importModelList(text, group, url);
+  if (from === "portkey") return importPortkey(text, group, name, known, vendorsByName(provider));
+  if (from === "openrouter") return importModelList(text, group, url, known);
   throw new Error(`cannot import from "${from}"\n${USAGE}`);
 }
 

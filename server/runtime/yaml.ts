@@ -1,6 +1,53 @@
-/** Reads YAML, and JSON, which is a part of it. Throws an error that says what it is not. */
+/** Reads YAML, and JSON, which is a part of it. Throws an error that says what it is not, and where. */
 export function readYaml(text: string): unknown {
-  return Bun.YAML.parse(text);
+  try {
+    return Bun.YAML.parse(text);
+  } catch (error) {
+    const line = /^\s*[[{]/.test(text) ? faultInJson(text) : faultInBlocks(text);
+    throw new Error(`${error instanceof Error ? error.message : String(error)}${line === null ? "" : `, in line ${line}`}`, {
+      cause: error,
+    });
+  }
+}
+
+const TOKEN = /\s*(?:("(?:[^"\\\n]|\\.)*"|[^\s"{}[\],:]+)|([{[])|([}\]])|(,)|(:))/y;
+/** Which token may follow which: a value, what opens and closes, commas and colons. */
+const FOLLOWED_BY: readonly RegExp[] = [/[2345]/, /[012]/, /[23]/, /[01]/, /[01]/];
+
+/** The line of the first token that cannot stand where it does; null where that is not to be told. */
+function faultInJson(text: string): number | null {
+  const open: string[] = [];
+  let before = 3;
+  let at = 0;
+  for (const end = text.trimEnd().length; at < end; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(text);
+    if (found === null) return lineOf(text, at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0));
+    const [whole, , opening, closing] = found;
+    const kind = found.slice(1).findIndex((one) => one !== undefined);
+    const fits = at === 0 ? kind === 1 : FOLLOWED_BY[before]?.test(String(kind)) === true;
+    if (opening !== undefined) open.push(opening);
+    if (!fits || (closing !== undefined && open.pop() !== (closing === "}" ? "{" : "["))) return lineOf(text, at + whole.search(/\S/));
+    before = kind;
+  }
+  return open.length > 0 ? lineOf(text, at) : null;
+}
+
+const lineOf = (text: string, at: number): number => text.slice(0, at).split("\n").length;
+
+/** Each of them costs a reading of all before it. */
+const MOST_LINES = 2_000;
+
+/** The line behind the longest beginning that can be read. */
+function faultInBlocks(text: string): number | null {
+  const lines = text.split("\n");
+  if (lines.length > MOST_LINES) return null;
+  for (let count = lines.length - 1; count > 0; count--)
+    try {
+      Bun.YAML.parse(lines.slice(0, count).join("\n"));
+      return count + 1;
+    } catch {}
+  return 1;
 }
 
 /** As text that is read and compared line by line: without anchors, which parts of one object would otherwise become. */

@@ -1,5 +1,13 @@
 import { type ConfigEntry, type ConfigValue, isConfigEntry } from "../configuration/value.ts";
 
+/** A list of hundreds tells as much by its first. */
+const MOST_NAMES = 20;
+
+export function quotedNames(names: readonly string[]): string {
+  const told = names.slice(0, MOST_NAMES).map((name) => `"${name}"`);
+  return `${told.join(", ")}${names.length > told.length ? ` and ${names.length - told.length} more` : ""}`;
+}
+
 /** What an import makes of another gateway's configuration, before it is written as a file of ours. */
 export class Imported {
   private readonly sections = new Map<string, Map<string, ConfigEntry>>();
@@ -25,8 +33,8 @@ export class Imported {
   }
 
   noteUnpriced(): void {
-    const names = [...this.#unpriced].map((name) => `"${name}"`).join(", ");
-    if (names !== "") this.note(`no price is known for ${names}: their calls cost nothing in budgets until it is set`);
+    if (this.#unpriced.size > 0)
+      this.note(`no price is known for ${quotedNames([...this.#unpriced])}: their calls cost nothing in budgets until it is set`);
   }
 
   add(section: string, name: string, entry: ConfigEntry): void {

@@ -80,7 +80,7 @@ test("two accounts are never one, and one is not two", async () => {
     strategy: { mode: "loadbalance" },
     targets: ["vk-1", "vk-2", "vk-1"].map((key) => ({ provider: "openai", virtual_key: key, override_params: { model: "gpt-4o" } })),
   });
-  const ported = importPortkey(portkey, "moved", "c");
+  const ported = await importPortkey(portkey, "moved", "c", known);
   expect(ported.all("llms").map((entry) => entry["provider"])).toEqual(["openai", "openai-2", "openai"]);
   expect([...ported.variables.keys()]).toEqual(["OPENAI_API_KEY", "OPENAI_API_KEY_2"]);
 });
@@ -201,18 +201,14 @@ ${["gpt-5-mini", "text-embedding-3-small", "text-embedding-3-large", "gpt-5-pro"
   expect(notes).not.toContain('"*"');
 });
 
-test("of Portkey, an address that its region or resource says; of a list, what answers with text and has an id", () => {
+test("of Portkey, an address that its region or resource says; of a list, what answers with text and has an id", async () => {
   const target = (rest: object) => ({ override_params: { model: "m" }, api_key: "k", ...rest });
   const targets = [
     target({ provider: "bedrock", aws_region: "us-east-1" }),
     target({ provider: "azure-openai", resource_name: "ours" }),
     target({ provider: "vertex-ai", vertex_region: "us-east5", vertex_project_id: "p" }),
   ];
-  expect(
-    importPortkey(JSON.stringify({ targets }), "g", "c")
-      .all("providers")
-      .map((entry) => entry["base_url"]),
-  ).toEqual([
+  expect((await importPortkey(JSON.stringify({ targets }), "g", "c", known)).all("providers").map((entry) => entry["base_url"])).toEqual([
     "https://bedrock-runtime.us-east-1.amazonaws.com",
     "https://ours.openai.azure.com",
     "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5",
@@ -223,9 +219,13 @@ test("of Portkey, an address that its region or resource says; of a list, what a
     architecture: { input_modalities: ["text"], output_modalities: ["text"] },
     top_provider: { max_completion_tokens: 9 },
   };
-  const listed = importModelList(JSON.stringify({ data: [{ id: "" }, picture, writes] }), "g", "https://openrouter.ai/api/v1");
+  const listed = await importModelList(JSON.stringify({ data: [{ id: "" }, picture, writes] }), "g", "https://openrouter.ai/api/v1", known);
   expect(listed.all("llms")).toMatchObject([{ name: "x/writes", max_output_tokens: 9, supports_vision: false }]);
-  expect(listed.notes).toEqual(["[0]: has no id", "[1] (x/draws): does not answer with text; add it by hand"]);
+  expect(listed.notes).toEqual([
+    "[0]: has no id",
+    "[1] (x/draws): does not answer with text; add it by hand",
+    'no price is known for "x/writes": their calls cost nothing in budgets until it is set',
+  ]);
 });
 
 test("included files are read as LiteLLM reads them: their lists are added, other sections take the place of its own", async () => {
@@ -241,8 +241,8 @@ test("included files are read as LiteLLM reads them: their lists are added, othe
   expect(into.notes).toEqual([]);
 });
 
-test("of a Portkey config the deployment at Azure is asked, and what its conditions leave to all others comes first", () => {
-  const into = importPortkey(
+test("of a Portkey config the deployment at Azure is asked, and what its conditions leave to all others comes first", async () => {
+  const into = await importPortkey(
     JSON.stringify({
       strategy: { mode: "conditional", conditions: [], default: "small" },
       input_guardrails: ["pg-1"],
@@ -259,6 +259,7 @@ test("of a Portkey config the deployment at Azure is asked, and what its conditi
     }),
     "moved",
     "c",
+    known,
   );
   expect(into.all("llms")).toMatchObject([
     { name: "c at azure-openai", model_name: "mini-eu", routing_weight: 2 },

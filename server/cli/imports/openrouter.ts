@@ -1,33 +1,59 @@
 import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
-import { Imported } from "./imported.ts";
+import { Imported, quotedNames } from "./imported.ts";
+import type { KnownFacts } from "./litellm-catalog.ts";
+import { keyFor, variableOf } from "./written-names.ts";
+
+const READ = new Set(["data", "models", "object", "has_more", "first_id", "last_id"]);
+/** What we have a price for. A search of the web is paid for as one of the gateway's. */
+const PRICED = new Set(["prompt", "completion", "input_cache_read", "input_cache_write", "web_search", "discount"]);
 
 /**
  * A list of models as OpenRouter's `/api/v1/models` and the likes of it answer (`{data: [{id, context_length, pricing}]}`), or
  * of their ids alone (`{models: [...]}`, or a plain list): one provider, and a model for each under its id.
  */
-export function importModelList(text: string, group: string, baseUrl: string): Imported {
+export async function importModelList(text: string, group: string, baseUrl: string, known: KnownFacts): Promise<Imported> {
   const parsed: unknown = readYaml(text);
   const given = isConfigEntry(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;
   if (!Array.isArray(given)) throw new Error("it must be a list of models: {data: [...]}, {models: [...]}, or a list of ids");
   const into = new Imported();
+  for (const member of isConfigEntry(parsed) ? Object.keys(parsed) : []) if (!READ.has(member)) into.note(`${member}: has no equal`);
   into.add("resource_groups", group, { name: group });
   const host = new URL(baseUrl).hostname.replace(/^(?:api|www)\./, "");
-  const key = host.split(".")[0] ?? host;
+  const key = /^\d|:/.test(host) ? keyFor(`at-${host}`) : (host.split(".")[0] ?? host);
   into.add("providers", key, {
     provider_key: key,
     api_format: "openai",
     base_url: baseUrl,
-    api_key: into.secret(`${key.toUpperCase()}_API_KEY`, `your key of ${host}`),
+    api_key: into.secret(variableOf(`${key}_api_key`), `your key of ${host}`),
   });
+  const place = { provider_key: key, api_format: "openai", base_url: baseUrl };
+  const further = new Map<string, string[]>();
   for (const [at, item] of (given as readonly ConfigValue[]).entries()) {
     const entry: ConfigEntry = isConfigEntry(item) ? item : { id: item };
     const { id } = entry;
     if (typeof id !== "string" || id.trim() === "") into.note(`[${at}]: has no id`);
     else if (!answersWithText(entry)) into.note(`[${at}] (${id}): does not answer with text; add it by hand`);
-    else into.add("llms", id, { name: id, model_name: id, provider: key, modes: ["chat"], ...factsOf(entry), group_ids: [group] });
+    else {
+      if (into.find("llms", id) !== undefined) into.note(`[${at}] (${id}): stands there before; what stands last was taken`);
+      const facts = factsOf(entry);
+      const model = { name: id, model_name: id, provider: key, modes: ["chat"], ...facts, group_ids: [group] };
+      into.add("llms", id, model);
+      if (!isPriced(facts) && !isPriced(await known(place, id, model))) into.unpriced(id);
+      for (const price of unreadPrices(entry)) further.set(price, [...(further.get(price) ?? []), id]);
+    }
   }
+  for (const [price, ids] of further)
+    into.note(`pricing.${price} has no equal: calls of ${quotedNames(ids)} may cost more than budgets see`);
+  into.noteUnpriced();
   return into;
+}
+
+const isPriced = (facts: object | null): boolean =>
+  facts !== null && ["input_cost_per_million_tokens", "output_cost_per_million_tokens"].every((member) => member in facts);
+
+function unreadPrices({ pricing }: ConfigEntry): string[] {
+  return isConfigEntry(pricing) ? Object.keys(pricing).filter((name) => !PRICED.has(name) && Number(pricing[name]) > 0) : [];
 }
 
 function answersWithText({ architecture }: ConfigEntry): boolean {
@@ -37,7 +63,7 @@ function answersWithText({ architecture }: ConfigEntry): boolean {
 
 function factsOf(entry: ConfigEntry): ConfigEntry {
   const found: Record<string, ConfigValue> = {};
-  if (typeof entry["context_length"] === "number") found["context_window"] = entry["context_length"];
+  if (typeof entry["context_length"] === "number" && entry["context_length"] > 0) found["context_window"] = entry["context_length"];
   const most = isConfigEntry(entry["top_provider"]) ? entry["top_provider"]["max_completion_tokens"] : undefined;
   if (typeof most === "number" && most > 0) found["max_output_tokens"] = most;
   const taken = isConfigEntry(entry["architecture"]) ? entry["architecture"]["input_modalities"] : undefined;

@@ -1,8 +1,9 @@
 import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import { Imported } from "./imported.ts";
+import type { KnownFacts } from "./litellm-catalog.ts";
+import { LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
 import { keyFor, variableOf } from "./written-names.ts";
-import { LITELLM_PROVIDERS } from "./litellm-providers.ts";
 
 /** Portkey's names of providers that LiteLLM, whose table this is, calls otherwise. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -33,7 +34,11 @@ const READ = new Set([
   "vertex_region",
   "vertex_project_id",
   "deployment_id",
+  "aws_access_key_id",
+  "aws_secret_access_key",
+  "aws_session_token",
 ]);
+const STRATEGIES: ReadonlySet<unknown> = new Set(["single", "fallback", "loadbalance", "conditional"]);
 
 const GUARDRAILS = "make a guardrail configuration (docs/guides/guardrails.md)";
 /** What another setting here does. */
@@ -46,16 +51,39 @@ const ANSWERED: Readonly<Record<string, string>> = {
   api_version: "Azure is called by its address without versions; one in base_url (?api-version=) is kept",
 };
 
+/** Who a name of an integration or a virtual key stands for, which is in Portkey's vault and not in its configs. */
+export type VendorsByName = ReadonlyMap<string, string>;
+
+/** `--provider NAME=VENDOR` of the command. */
+export function vendorsByName(given: readonly string[]): VendorsByName {
+  return new Map(
+    given.map((one) => {
+      const [, name, vendor] = /^@?([^=]+)=(.+)$/.exec(one) ?? [];
+      if (name === undefined || vendor === undefined) throw new Error(`--provider ${one}: must be NAME=VENDOR`);
+      if (vendorNamed(vendor) === undefined) throw new Error(`--provider ${one}: "${vendor}" is no vendor that is known here`);
+      return [name, vendor] as const;
+    }),
+  );
+}
+
+const vendorNamed = (name: string): ProviderByPrefix | undefined => LITELLM_PROVIDERS[NAMES[name] ?? name];
+
 /**
  * A config of Portkey (JSON) as a configuration of ours: one routing group, with a model for each of its targets. Targets
- * within targets become members of the same group, in their order.
+ * within targets become members of the same group, in their order and with their shares.
  */
-export function importPortkey(text: string, group: string, name: string): Imported {
+export async function importPortkey(
+  text: string,
+  group: string,
+  name: string,
+  known: KnownFacts,
+  vendors: VendorsByName = new Map(),
+): Promise<Imported> {
   const config: unknown = readYaml(text);
   if (!isConfigEntry(config)) throw new Error("it must be a Portkey config: an object with targets");
   const into = new Imported();
   into.add("resource_groups", group, { name: group });
-  const strategy = isConfigEntry(config["strategy"]) ? config["strategy"]["mode"] : "single";
+  const strategy = strategyOf(config, "", into);
   const usual = isConfigEntry(config["strategy"]) ? config["strategy"]["default"] : undefined;
   if (strategy === "conditional")
     into.note(
@@ -66,41 +94,75 @@ export function importPortkey(text: string, group: string, name: string): Import
   const isUsual = ({ entry }: Target) => strategy === "conditional" && entry["name"] === usual;
   const targets = [...found.filter(isUsual), ...found.filter((target) => !isUsual(target))];
   const id = keyFor(name);
-  const retry = isConfigEntry(config["retry"]) ? config["retry"]["attempts"] : undefined;
-  const timeout = config["request_timeout"];
-  into.add("routing_groups", id, {
-    id,
-    name,
-    routing_strategy: strategy === "loadbalance" ? "simple-shuffle" : "ordered",
-    ...(typeof retry === "number" ? { num_retries: Math.min(20, retry) } : {}),
-    ...(typeof timeout === "number" ? { timeout: timeout / 1000 } : {}),
-  });
-  for (const [at, target] of targets.entries())
-    addTarget(target, at, targets.length, { id, name, group, isShuffled: strategy === "loadbalance" }, into);
+  const isShuffled = strategy === "loadbalance";
+  const retries = numberAt(isConfigEntry(config["retry"]) ? config["retry"] : {}, "attempts", "retry.", into);
+  const timeout = numberAt(config, "request_timeout", "", into);
+  const to = { id, name, group, isShuffled, known, vendors };
+  for (const [at, target] of targets.entries()) await addTarget(target, targets.length - at, to, into);
+  if (into.count("llms") === 0) into.note("no model could be made, so there is no routing group");
+  else
+    into.add("routing_groups", id, {
+      id,
+      name,
+      routing_strategy: isShuffled ? "simple-shuffle" : "ordered",
+      ...(retries === null ? {} : { num_retries: Math.min(20, retries) }),
+      ...(timeout === null ? {} : { timeout: timeout / 1000 }),
+    });
+  into.noteUnpriced();
   return into;
 }
 
 interface Target {
   readonly entry: ConfigEntry;
   readonly at: string;
+  /** Of the requests at its level: 0 where it is asked only when another cannot serve. */
+  readonly share: number;
+}
+
+const placeIn = (at: string, member: string): string => (at === "" ? member : `${at}.${member}`);
+
+function strategyOf(entry: ConfigEntry, at: string, into: Imported): unknown {
+  const mode = isConfigEntry(entry["strategy"]) ? entry["strategy"]["mode"] : "single";
+  if (!STRATEGIES.has(mode))
+    into.note(`${placeIn(at, "strategy.mode")}: ${JSON.stringify(mode)} is none that is known; its targets are asked in their order`);
+  return mode;
+}
+
+/** Null where it is not there, and where it is no number, which is told. */
+function numberAt(holder: ConfigEntry, member: string, at: string, into: Imported): number | null {
+  const value = holder[member];
+  if (typeof value === "number" && value >= 0) return value;
+  if (value !== undefined && value !== null) into.note(`${at}${member}: must be a number from 0, and was left out`);
+  return null;
 }
 
 function targetsOf(entry: ConfigEntry, at: string, into: Imported): Target[] {
   for (const member of Object.keys(entry))
-    if (!READ.has(member)) into.note(`${at === "" ? "" : `${at}.`}${member}: ${ANSWERED[member] ?? "has no equal"}`);
+    if (!READ.has(member)) into.note(`${placeIn(at, member)}: ${ANSWERED[member] ?? "has no equal"}`);
   for (const member of ["strategy", "retry"]) {
     const given = entry[member];
     if (isConfigEntry(given) && given["on_status_codes"] !== undefined)
       into.note(
-        `${at === "" ? "" : `${at}.`}${member}.on_status_codes: other members are asked, and retries made, for what they may mend (docs/guides/routing.md)`,
+        `${placeIn(at, member)}.on_status_codes: other members are asked, and retries made, for what they may mend (docs/guides/routing.md)`,
       );
   }
+  for (const member of at === "" ? [] : ["retry", "request_timeout"])
+    if (entry[member] !== undefined) into.note(`${at}.${member}: is one for all targets here, that of the routing group`);
   const { targets } = entry;
-  if (!Array.isArray(targets)) return [{ entry, at }];
+  if (!Array.isArray(targets)) return [{ entry, at, share: 1 }];
   if (at !== "") into.note(`${at}: targets within targets are asked as members of one group`);
-  return (targets as readonly ConfigValue[])
-    .filter(isConfigEntry)
-    .flatMap((target, n) => targetsOf(target, `${at === "" ? "" : `${at}.`}targets[${n}]`, into));
+  const isShared = strategyOf(entry, at, into) === "loadbalance";
+  const inside = (targets as readonly ConfigValue[]).flatMap((target, n) => {
+    const place = placeIn(at, `targets[${n}]`);
+    if (!isConfigEntry(target)) into.note(`${place}: is no target`);
+    return isConfigEntry(target)
+      ? [{ weight: numberAt(target, "weight", `${place}.`, into) ?? 1, found: targetsOf(target, place, into) }]
+      : [];
+  });
+  const all = inside.reduce((sum, { weight }) => sum + weight, 0);
+  // Weights of the first level are its own; below, they are parts of what their target has.
+  const shareOf = (weight: number, n: number): number => (isShared ? (at === "" ? weight : weight / (all || 1)) : n === 0 ? 1 : 0);
+  return inside.flatMap(({ weight, found }, n) => found.map((target) => ({ ...target, share: target.share * shareOf(weight, n) })));
 }
 
 /** Of a vendor whose address says where it is, or whose it is. */
@@ -113,43 +175,84 @@ function regionalAddress(format: string | undefined, entry: ConfigEntry): string
   return typeof project === "string" ? `${vertex}/v1/projects/${project}/locations/${location}` : vertex;
 }
 
-function addTarget(
-  { entry, at }: Target,
-  place: number,
-  count: number,
-  to: { readonly id: string; readonly name: string; readonly group: string; readonly isShuffled: boolean },
-  into: Imported,
-): void {
+interface Destination {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string;
+  readonly isShuffled: boolean;
+  readonly known: KnownFacts;
+  readonly vendors: VendorsByName;
+}
+
+/** Which model is wanted of whom: a model is also named with its integration before it, `@openai-prod/gpt-4o`. */
+function wantedBy(entry: ConfigEntry): { readonly given: string | null; readonly model: ConfigValue | undefined } {
+  const model = isConfigEntry(entry["override_params"]) ? entry["override_params"]["model"] : undefined;
+  const provider = typeof entry["provider"] === "string" ? entry["provider"].replace(/^@/, "") : null;
+  const [, integration, rest] = typeof model === "string" ? (/^@([^/]+)\/(.+)$/.exec(model) ?? []) : [];
+  const virtual = typeof entry["virtual_key"] === "string" ? entry["virtual_key"] : null;
+  return { given: provider ?? integration ?? virtual, model: rest ?? model };
+}
+
+async function addTarget({ entry, at, share }: Target, place: number, to: Destination, into: Imported): Promise<void> {
   const label = at === "" ? "the config" : at;
-  const given = typeof entry["provider"] === "string" ? entry["provider"].replace(/^@/, "") : null;
-  const wanted = isConfigEntry(entry["override_params"]) ? entry["override_params"]["model"] : undefined;
+  const { given, model: wanted } = wantedBy(entry);
+  const vendor = given === null ? null : (to.vendors.get(given) ?? given);
+  const known = vendor === null ? undefined : vendorNamed(vendor);
   // Azure is asked for deployments, whatever model is in them.
-  const model = given !== null && (NAMES[given] ?? given) === "azure" ? (entry["deployment_id"] ?? wanted) : wanted;
+  const model = known?.format === "azure_openai" ? (entry["deployment_id"] ?? wanted) : wanted;
   const host = entry["custom_host"];
-  const known = given === null ? undefined : LITELLM_PROVIDERS[NAMES[given] ?? given];
   if (typeof model !== "string") return into.note(`${label}: has no override_params.model, so there is no model to make`);
-  if (given === null || (known === undefined && typeof host !== "string"))
-    return into.note(`${label}: which provider "${given ?? "its virtual key"}" stands for is not in the config; add it by hand`);
+  if (given === null) return into.note(`${label}: names no provider; add it by hand`);
+  if (known === undefined && typeof host !== "string")
+    return into.note(
+      `${label}: which vendor "${given}" stands for is not in the config; say it by --provider ${given}=VENDOR, or add it by hand`,
+    );
   const baseUrl = typeof host === "string" ? host : (known?.baseUrl ?? regionalAddress(known?.format, entry));
   if (baseUrl === null || baseUrl === undefined) return into.note(`${label}: the address of ${given} is not in the config; add it by hand`);
-  const credential = typeof entry["virtual_key"] === "string" ? `the key behind the virtual key of ${label}` : `${label}.api_key`;
-  const identity = `${given} ${JSON.stringify([entry["virtual_key"] ?? null, entry["api_key"] ?? null])}`;
-  const key = into.provider(keyFor(given), {
-    api_format: known?.format ?? "openai",
-    base_url: baseUrl,
-    api_key: into.namedSecret(identity, known?.keyVariable ?? variableOf(`${given}_api_key`), credential),
-  });
+  const record = { api_format: known?.format ?? "openai", base_url: baseUrl };
+  const secret = secretOf(entry, label, given, known, into);
+  const key = into.provider(keyFor(given), { ...record, ...(secret === null ? {} : { api_key: secret }) });
   for (const member of Object.keys(isConfigEntry(entry["override_params"]) ? entry["override_params"] : {}))
     if (member !== "model") into.note(`${label}.override_params.${member}: set it by parameter governance (docs/guides/limits.md)`);
   const own = into.freeName("llms", `${to.name} at ${key}`);
-  const weight = to.isShuffled ? Math.round((typeof entry["weight"] === "number" ? entry["weight"] : 1) * 100) : count - place;
+  const facts = await to.known({ provider_key: key, ...record }, typeof wanted === "string" ? wanted : model, {});
+  const { description: _, modes, ...costs } = isConfigEntry(facts) ? facts : {};
+  if (!Object.keys(costs).some((member) => /cost|_prices$/.test(member))) into.unpriced(own);
+  if (Array.isArray(modes) && modes.length > 0 && !modes.includes("chat"))
+    return into.note(`${label}: "${model}" does not serve chat (${modes.join(", ")}); add it by hand, as a model of its own`);
   into.addMember(to.group, own, {
-    name: own,
-    model_name: model,
-    provider: key,
-    modes: ["chat"],
-    routing_group_id: to.id,
-    routing_weight: weight,
+    // Of a deployment the catalog knows nothing by its name.
+    ...(model === wanted ? {} : costs),
+    ...{ name: own, model_name: model, provider: key, modes: ["chat"], routing_group_id: to.id },
+    routing_weight: to.isShuffled ? (share === 0 ? 0 : Math.max(1, Math.round(share * 100))) : place,
     group_ids: [to.group],
   });
+}
+
+/** Where a target's credential stands today; null for a server that wants none. */
+function secretOf(
+  entry: ConfigEntry,
+  label: string,
+  given: string,
+  known: ProviderByPrefix | undefined,
+  into: Imported,
+): ConfigEntry | null {
+  const { virtual_key: virtual = null, api_key: own = null, aws_access_key_id: aws = null } = entry;
+  const isNamed = own === null && aws === null && vendorNamed(given) === undefined;
+  const standsAt =
+    typeof virtual === "string"
+      ? `the key behind the virtual key of ${label}`
+      : own !== null
+        ? `${label}.api_key`
+        : aws !== null
+          ? `${label}.aws_access_key_id and aws_secret_access_key, as ID:SECRET`
+          : isNamed
+            ? `the key of the integration "${given}"`
+            : `a key of ${given}, which ${label} does not hold`;
+  if (known?.keyVariable === null && known.format === "openai" && own === null && virtual === null && !isNamed) return null;
+  return into.namedSecret(
+    `${given} ${JSON.stringify([virtual, own, aws])}`,
+    known?.keyVariable ?? variableOf(`${given}_api_key`),
+    standsAt,
+  );
 }
