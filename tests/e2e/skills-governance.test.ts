@@ -194,6 +194,28 @@ describe("policies", () => {
     expect(await denied.row()).toMatchObject({ argument_policy_denied: true, error_type: "argument_policy_denied" });
   });
 
+  test("what a client is told of skills when it connects is looked at, in both dialects", async () => {
+    const told = await newTeam(admin, "told");
+    const described = (name: string, what: string) =>
+      published([{ path: "SKILL.md", content: `---\nname: ${name}\ndescription: ${what}\n---\nRun it.\n` }]);
+    const mailed = await described("mailed", "Ask ada@example.com first.");
+    await admin.post(`/v1/admin/resource-groups/${told.groupId}/agent-skills`, { skill_ids: [skillId, mailed] });
+    await admin.post("/v1/admin/guardrails/configs", {
+      ...{ tenant_id: "default", name: "skill words", group_ids: [told.groupId], surfaces: { skill_output: true } },
+      builtin: { banned_words: ["project titan"], pii_enabled: true, pii_action: "redact" },
+    });
+    const client = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+    const asks = [{ jsonrpc: "2.0", id: 1, method: "initialize", params: client }, stateless(++asked, "server/discover", {})];
+    const instructions = async (key: string) =>
+      Promise.all(asks.map(async (body) => (await post(url, key, body)).body.result.instructions as string));
+    for (const said of await instructions(told.apiKey))
+      expect(said).toEndWith("- mailed: Ask [REDACTED:email] first.\n- talker: About talker.");
+    const titan = await described("titan", "All about Project Titan.");
+    await admin.post(`/v1/admin/resource-groups/${told.groupId}/agent-skills`, { skill_ids: [titan] });
+    for (const said of await instructions(told.apiKey)) expect(said).toEndWith("- mailed\n- talker\n- titan");
+    for (const said of await instructions(team.apiKey)) expect(said).toContain("- talker: About talker.");
+  });
+
   test("limits of skills hold for the group and for one skill, and end a script that takes too long", async () => {
     const limited = await newTeam(admin, "limited");
     const path = `/v1/admin/resource-groups/${limited.groupId}`;

@@ -52,10 +52,10 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
 }
 
 /** The server for skills is the gateway itself: nobody is asked for anything. */
-function dispatchSkill(call: Call, request: ToolRequest, route: ToolRoute, shared: ToolServiceParts): Promise<Answer | Refusal> | Refusal {
+async function dispatchSkill(call: Call, request: ToolRequest, route: ToolRoute, shared: ToolServiceParts): Promise<Answer | Refusal> {
   if (request.subPath !== null) return refuse("not_found");
   const parts = { ...shared, send: shared.outlet.look(call).upstream };
-  return serveSynthesized(call, request, skillServerFor(call, request, route, parts), parts);
+  return serveSynthesized(call, request, await skillServerFor(call, request, route, parts), parts);
 }
 
 /** What can be shown to its server, behind the gates that what it does has to pass. */

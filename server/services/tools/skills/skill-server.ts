@@ -14,18 +14,25 @@ import { methodNotServed } from "../synthesized.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 import { callSkillTool } from "./skill-calls.ts";
-import { instructionsFor } from "./skill-content.ts";
+import { instructionsFor } from "./skill-instructions.ts";
 import { skillDefinitions } from "./skill-definitions.ts";
 import type { SkillTools } from "./skill-parts.ts";
 import { skillResources } from "./skill-resources.ts";
 
 const CAPABILITIES: JsonObject = { tools: {}, resources: {}, extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } } };
+/** The requests whose answers say what their server is. */
+const CONNECTING: ReadonlySet<string> = new Set(["initialize", "server/discover"]);
 const NOT_FOUND = { stateless: -32602, handshake: -32002 } as const;
 
 type SkillServerParts = ToolParts & { readonly skills: SkillTools };
 
 /** The server by which agents load and run the skills they may use, in both dialects (interface 4.5). */
-export function skillServerFor(call: Call, request: ToolRequest, route: ToolRoute, parts: SkillServerParts): SynthesizedServer {
+export async function skillServerFor(
+  call: Call,
+  request: ToolRequest,
+  route: ToolRoute,
+  parts: SkillServerParts,
+): Promise<SynthesizedServer> {
   const [target] = route.targets;
   if (target === undefined || call.scope === null) throw new Error("skills are served to nobody");
   const { server } = target;
@@ -36,7 +43,7 @@ export function skillServerFor(call: Call, request: ToolRequest, route: ToolRout
     id: server.id,
     info: { name: server.serverName ?? "", version: server.serverVersion ?? "" },
     capabilities: CAPABILITIES,
-    instructions: instructionsFor(granted),
+    instructions: CONNECTING.has(request.message?.method ?? "") ? await instructionsFor(call, granted, parts) : null,
     changes: async () => [],
     async *forward(message, _sender, session): Relay {
       const dialect = session === null ? "stateless" : "handshake";

@@ -1,0 +1,42 @@
+import type { SkillEntry } from "../../../directory/skills/skill-entry.ts";
+import type { Call } from "../../../road/call.ts";
+import { addTag } from "../../../road/record/add-tag.ts";
+import type { TextSlot } from "../../../wire/inbound.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import { PREAMBLE } from "./skill-content.ts";
+
+/** Characters of the catalogue of skills: beyond it agents ask for the list. */
+const LONGEST_CATALOGUE = 30_000;
+
+interface DescribedSkill {
+  readonly name: string;
+  description: string;
+}
+
+/**
+ * What a client is told when it connects: how skills are used, and those of this caller. Where a guardrail blocks a description,
+ * all are told by their names alone: whoever connects is not turned away for it.
+ */
+export async function instructionsFor(call: Call, skills: readonly SkillEntry[], { gates }: Pick<ToolParts, "gates">): Promise<string> {
+  const described = skills.map(({ name, description }) => ({ name, description: description.replace(/\s+/g, " ") }));
+  if (!gates.looksAt(call, "skill_output")) return catalogueOf(described);
+  const refusal = await gates.inspect(call, "skill_output", described.map(descriptionSlot));
+  if (refusal === null) return catalogueOf(described);
+  addTag(call, "answer_withheld");
+  return catalogueOf(described.map(({ name }) => ({ name, description: "" })));
+}
+
+function descriptionSlot(skill: DescribedSkill): TextSlot {
+  return { role: "tool", kind: "text", text: skill.description, replace: (text) => void (skill.description = text) };
+}
+
+function catalogueOf(skills: readonly DescribedSkill[]): string {
+  if (skills.length === 0) return `${PREAMBLE}\n\nYou have no skills.`;
+  let said = `${PREAMBLE}\n\nYour skills:`;
+  for (const [index, { name, description }] of skills.entries()) {
+    const line = `\n- ${name}${description === "" ? "" : `: ${description}`}`;
+    if (said.length + line.length > LONGEST_CATALOGUE) return `${said}\n- and ${skills.length - index} more: call skills__list`;
+    said += line;
+  }
+  return said;
+}
