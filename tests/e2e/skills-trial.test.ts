@@ -9,6 +9,8 @@ let admin: AdminClient;
 let path = "";
 const PATH = "/v1/admin/agent-skills";
 
+const NAMES = ["-a.txt", "a@b.txt", "a(b.txt", "größe.txt", "plain.txt", "\u202efdp.exe", "x".repeat(140), "zuletzt 1.txt"];
+
 beforeAll(async () => {
   world = await startWorld();
   const account = { tenant_id: "default", username: "keeper-of-skills", password: ADMIN_PASSWORD };
@@ -18,6 +20,7 @@ beforeAll(async () => {
     { path: "SKILL.md", content: "---\nname: tried\ndescription: d\n---\n" },
     { path: "scripts/say.sh", content: 'echo "said $1 and $(cat)"; echo oops >&2; echo kept > /output/made.txt; exit 3' },
     { path: "scripts/sum.js", content: "console.log(process.argv.slice(2).map(Number).reduce((a, b) => a + b, 0))" },
+    { path: "scripts/names.py", content: `for name in ${JSON.stringify(NAMES)}: open("/output/" + name, "w").write(name)` },
     { path: "scripts/nap.py", content: "import time; time.sleep(60)" },
     { path: "scripts/data.csv", content: "a,b" },
   ];
@@ -36,6 +39,13 @@ test("what a script printed, left and ended with is told, and that it was run st
   const { entries } = await admin.get("/v1/admin/admin-log?resource=agent-skills&action=try_script");
   expect(entries.map(({ after }: any) => after.script).sort()).toEqual(["scripts/nap.py", "scripts/say.sh", "scripts/sum.js"]);
   expect(JSON.stringify(entries)).not.toContain("one thing");
+});
+
+test("files that a script leaves come under names that fit, whatever it called them", async () => {
+  const { files } = await admin.post(path, { script: "scripts/names.py" });
+  expect(files.map(({ name }: { readonly name: string }) => name).sort()).toEqual(
+    ["_a.txt", "a_b.txt", "2_a_b.txt", "größe.txt", "plain.txt", "_fdp.exe", "x".repeat(128), "zuletzt 1.txt"].sort(),
+  );
 });
 
 test("what is no script, of no version or of another tenant is refused", async () => {

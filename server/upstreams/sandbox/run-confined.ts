@@ -27,7 +27,7 @@ export const MOST_OUTPUT = 1024 * 1024;
 const MOST_ERRORS = 64 * 1024;
 const MOST_FILE_BYTES = 16 * 1024 * 1024;
 const MOST_FILES = 32;
-const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._ -]{0,127}$/;
+const LONGEST_NAME = 128;
 
 /** Runs one command in the sandbox. Never rejects: whatever went wrong is told by its end. */
 export async function runConfined(
@@ -96,6 +96,13 @@ function collector(most: number, full: () => void) {
   };
 }
 
+/** What a file is called for its caller: letters, digits and few signs of how the script called it, and as no other is. */
+function nameFor(said: string, files: ReadonlyMap<string, unknown>): string {
+  const plain = said.replace(/[^\p{L}\p{M}\p{N}._ -]+/gu, "_").replace(/^[^\p{L}\p{N}_]/u, "_");
+  const name = plain.slice(0, LONGEST_NAME).toWellFormed();
+  return files.has(name) ? `${files.size}_${name}` : name;
+}
+
 /** Name, size and bytes of one after the other: said by what was confined, so nothing of it is believed. */
 function filesIn(bytes: Uint8Array): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
@@ -105,10 +112,10 @@ function filesIn(bytes: Uint8Array): Map<string, Uint8Array> {
     const nameEnd = line(at);
     const sizeEnd = nameEnd < 0 ? -1 : line(nameEnd + 1);
     if (sizeEnd < 0) break;
-    const name = Buffer.from(bytes.subarray(at, nameEnd)).toString();
+    const said = Buffer.from(bytes.subarray(at, nameEnd)).toString();
     const size = Number(Buffer.from(bytes.subarray(nameEnd + 1, sizeEnd)).toString());
-    if (!FILE_NAME.test(name) || !Number.isSafeInteger(size) || size < 0 || sizeEnd + 1 + size > bytes.byteLength) break;
-    files.set(name, bytes.slice(sizeEnd + 1, sizeEnd + 1 + size));
+    if (said === "" || !Number.isSafeInteger(size) || size < 0 || sizeEnd + 1 + size > bytes.byteLength) break;
+    files.set(nameFor(said, files), bytes.slice(sizeEnd + 1, sizeEnd + 1 + size));
     at = sizeEnd + 1 + size;
   }
   return files;
