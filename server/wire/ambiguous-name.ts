@@ -24,9 +24,18 @@ export const TOO_DEEP = "too deep";
 
 /** The same, as far as `levels` reach; whoever wants both looks through the value once. */
 export function nameProblem(value: unknown, levels: number): AmbiguousName | typeof TOO_DEEP | null {
+  return problemFrom({ protocol: typeof value === "object" && value !== null ? [value] : [], data: [] }, levels);
+}
+
+/** The first name that is the same as a sibling's once both are folded. In a protocol whose names have no case, none pretends. */
+export function twinName(value: Members): AmbiguousName | null {
+  const problem = problemFrom({ protocol: [], data: [value] }, Number.POSITIVE_INFINITY);
+  return problem === TOO_DEEP ? null : problem;
+}
+
+function problemFrom(first: Level, levels: number): AmbiguousName | typeof TOO_DEEP | null {
   // What stands on the level that is looked at; objects of data are kept apart from those of the protocol.
-  let protocol: object[] = typeof value === "object" && value !== null ? [value] : [];
-  let data: object[] = [];
+  let { protocol, data } = first;
   for (let level = 1; protocol.length + data.length > 0; level++) {
     if (level > levels) return TOO_DEEP;
     const below: Level = { protocol: [], data: [] };

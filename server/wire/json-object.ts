@@ -1,12 +1,24 @@
 import { type FieldError, invalidFields, refuse, Refused } from "../kernel/errors.ts";
 import { isStorableText } from "../kernel/storable.ts";
-import { ambiguityOf, ambiguousName } from "./ambiguous-name.ts";
-import type { JsonObject } from "./document.ts";
+import { ambiguityOf, type AmbiguousName, ambiguousName, twinName } from "./ambiguous-name.ts";
 
 const MAX_DEPTH = 64;
 
 /** The JSON object a text is; throws a refusal for anything else, and for text that no record can hold. */
 export function jsonObjectOf(text: string, contentType: string): Record<string, unknown> {
+  return objectOf(text, contentType, ambiguousName);
+}
+
+/** The same of a protocol whose names have no case: each may be spelled in any, and stand in an object once. */
+export function caselessObjectOf(text: string, contentType: string): Record<string, unknown> {
+  return objectOf(text, contentType, twinName);
+}
+
+function objectOf(
+  text: string,
+  contentType: string,
+  unclearName: (value: Record<string, unknown>) => AmbiguousName | null,
+): Record<string, unknown> {
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType))
     throw invalidFields("invalid_body", [{ field: "", message: "The body must be sent as application/json." }]);
   let value: unknown;
@@ -17,7 +29,7 @@ export function jsonObjectOf(text: string, contentType: string): Record<string, 
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
-  const unclear = ambiguousName(value as JsonObject);
+  const unclear = unclearName(value as Record<string, unknown>);
   if (unclear !== null) throw new Refused(refuse("ambiguous_name", ambiguityOf(unclear)));
   const unholdable = findUnholdable(value, [], 0);
   if (unholdable !== undefined) throw invalidFields("invalid_body", [unholdable]);

@@ -286,6 +286,32 @@ describe("the requests of the large directories", () => {
     expect([twice.status, twice.body.scimType]).toEqual([409, "uniqueness"]);
   });
 
+  test("with names in any case, and the one manager in an array", async () => {
+    const person = (
+      await scim.send("POST", "/Users", {
+        UserName: "Case@example.com",
+        ACTIVE: "True",
+        Emails: [{ Value: "case@example.com", Type: "work" }],
+      })
+    ).body;
+    expect(person).toMatchObject({ active: true, emails: [{ value: "case@example.com", type: "work" }] });
+    const manager = { op: "Add", path: `${ENTERPRISE}:manager`, value: [{ $ref: "../Users/m-1", value: "m-1" }] };
+    const patched = await scim.send("PATCH", `/Users/${person.id}`, {
+      operations: [manager, { OP: "Replace", Value: { Active: "False", DisplayName: "Case" } }],
+    });
+    expect([patched.status, patched.body]).toMatchObject([
+      200,
+      { active: false, displayName: "Case", [ENTERPRISE]: { manager: { value: "m-1" } } },
+    ]);
+    const group = await scim.send("POST", "/Groups", { DisplayName: "Case", Members: [{ Value: person.id }] });
+    expect([group.status, group.body.members?.length]).toEqual([201, 1]);
+    for (const body of [
+      { active: true, Active: false },
+      { Operations: [], operations: [{ op: "remove", path: "title" }] },
+    ])
+      expect((await scim.send("PATCH", `/Users/${person.id}`, body)).body.scimType).toBe("invalidSyntax");
+  });
+
   test("of Entra and Okta about groups", async () => {
     const [one, two] = [await newUser(), await newUser()];
     const made = await scim.send("POST", "/Groups", {

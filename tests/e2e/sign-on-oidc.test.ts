@@ -174,12 +174,19 @@ describe("somebody the provider vouches for", () => {
     says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
     expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).response.status).toBe(403);
     await active(true);
-    const console = signOnBrowser();
-    const last = movedOn((await signIn(console, `${base}/${guarded.id}/start`)).html)?.code ?? "";
-    const { access_token: adminToken } = (await (await exchange(console, last, base)).json()) as any;
-    expect((await me(adminToken)).status).toBe(200);
+    const adminToken = async (): Promise<string> => {
+      const console = signOnBrowser();
+      const last = movedOn((await signIn(console, `${base}/${guarded.id}/start`)).html)?.code ?? "";
+      return ((await (await exchange(console, last, base)).json()) as any).access_token;
+    };
+    const first = await adminToken();
+    expect((await me(first)).status).toBe(200);
     await active(false);
-    expect((await me(adminToken)).status).toBe(401);
+    expect((await me(first)).status).toBe(401);
+    await active(true);
+    const second = await adminToken();
+    await scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "externalId", value: "oid-10" }] });
+    expect((await me(second)).status).toBe(401);
     says({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
   });

@@ -215,7 +215,9 @@ export async function changeScimUser(
     updated_at: write.now,
   });
   if (!person.active) await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
-  if (!person.active && row.external_id !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
+  // Whoever is known by another key from now on could not be signed out by it.
+  if (row.external_id !== null && (!person.active || person.externalId !== row.external_id))
+    await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
   const outcome = person.active === row.active ? "changed" : person.active ? "reactivated" : "deactivated";
   await told(write, caller, id, person.active, {

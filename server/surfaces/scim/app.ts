@@ -7,7 +7,7 @@ import { ulid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import { readBody } from "../../road/read-body.ts";
-import { jsonObjectOf } from "../../wire/json-object.ts";
+import { caselessObjectOf } from "../../wire/json-object.ts";
 import { ScimError, type ScimType } from "../../wire/scim/scim-error.ts";
 import { utf8Of } from "../../wire/strict-input.ts";
 import { listDocument, resourceTypeDocuments, schemaDocuments, serviceProviderConfig } from "./discovery.ts";
@@ -167,7 +167,7 @@ function discovered(type: string, { base, id }: ScimExchange, method: string): S
 async function readJson(request: Request, ip: string): Promise<Record<string, unknown>> {
   const read = await readBody(request, MAX_BODY_BYTES, false, placeOf(ip));
   if (isRefusal(read)) throw new Refused(read);
-  return jsonObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
+  return caselessObjectOf(utf8Of(read), request.headers.get("content-type") ?? "");
 }
 
 /** If-Match, which names one version or several. */

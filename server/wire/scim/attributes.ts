@@ -55,7 +55,8 @@ export type Ignored = (name: string) => void;
 /** The value as the attribute holds it; undefined where it takes the attribute away. Throws for a value of another type. */
 export function readValue(attribute: ScimAttribute, value: unknown, ignored: Ignored, path = attribute.name): ScimValue | undefined {
   if (value === null || value === undefined) return undefined;
-  if (attribute.multi !== true) return readOne(attribute, value, ignored, path);
+  // Entra ID sends the one manager there is in an array.
+  if (attribute.multi !== true) return readOne(attribute, Array.isArray(value) && value.length === 1 ? value[0] : value, ignored, path);
   const values = Array.isArray(value) ? value : [value];
   if (values.length > MAX_VALUES) throw invalidValue(path, `has more than ${MAX_VALUES} values`);
   const read = values.map((one) => readOne(attribute, one, ignored, path)).filter((one) => one !== undefined);
