@@ -128,3 +128,39 @@ withBrowser("what a directory did is found by its outcome, and each entry says w
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("what providers know a person by is linked and unlinked on the person's page, and shown on the provider's", async () => {
+  const { id } = await world.admin.post("/v1/admin/identity-providers", {
+    tenant_id: "default",
+    kind: "oidc",
+    name: "Where Ada is known",
+    audience: "portal",
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+  });
+  const { user } = await world.admin.post("/v1/admin/end-users", { tenant_id: "default", username: "ada.known", password: "long enough" });
+  const subject = "tenant/0a1b & <b>#ä%2F";
+  const { page, context, problems } = await consolePage();
+  const panel = page.locator("section", { has: page.getByRole("heading", { name: "Linked identities" }) });
+  await page.goto(`${world.console}/manage/people/${user.id}`);
+  await panel.getByText("ada.known signs in by no identity provider.").waitFor();
+  await panel.getByLabel("Identity provider").selectOption("Where Ada is known");
+  await panel.getByLabel("Known there by").fill(subject);
+  await panel.getByRole("button", { name: "Link it" }).click();
+  await panel.getByText("never signed in by it").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await panel.getByLabel("Known there by").fill(subject);
+  await panel.getByRole("button", { name: "Link it" }).click();
+  await panel.getByText("This subject signs in as an account already").waitFor();
+
+  await panel.getByRole("link", { name: "Where Ada is known" }).click();
+  const those = page.locator("section", { has: page.getByRole("heading", { name: "Who signs in by it" }) });
+  await those.getByText(subject, { exact: true }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await those.getByRole("link", { name: "ada.known" }).click();
+  await panel.getByRole("button", { name: "Unlink" }).click();
+  await page.getByRole("dialog", { name: "Unlink ada.known from Where Ada is known?" }).getByRole("button", { name: "Unlink it" }).click();
+  await panel.getByText("ada.known signs in by no identity provider.").waitFor();
+  expect((await world.admin.get(`/v1/admin/identity-providers/${id}/identities`)).total).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});

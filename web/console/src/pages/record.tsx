@@ -20,6 +20,7 @@ import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } fr
 import { RequestSamples } from "../records/request-samples.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
+import { LinkedIdentities } from "../sign-on/linked-identities.tsx";
 import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
 import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
@@ -32,6 +33,7 @@ import { recordKind } from "../records/record-kinds.ts";
 import { RecordValue } from "../records/record-value.tsx";
 import { type ApiRecord, askRecords, documentQuery, shownName, recordQuery, recordsKey } from "../records/records-client.ts";
 
+const IDENTITIES = "/v1/admin/identity-providers/{id}/identities";
 const ACCOUNT = "/v1/admin/mcp-servers/{id}/connected-accounts/{account_id}";
 
 export function RecordPage(): ReactNode {
@@ -76,6 +78,12 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
           {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}
           {kind.slug === "sign-on" && <SignOnPanels id={id} mayWrite={isAllowed(api.data, "POST", `${one}/test`, user)} />}
+          {(kind.slug === "people" || kind.slug === "administrators") && isAllowed(api.data, "GET", IDENTITIES, user) && (
+            <LinkedIdentities
+              account={{ kind: kind.slug, id, name: shownName(kind, read.data) }}
+              mayChange={isAllowed(api.data, "POST", IDENTITIES, user)}
+            />
+          )}
           {kind.slug === "scim-tokens" && <DirectoryAddress />}
           {kind.slug === "tool-servers" && (
             <DefinitionDriftPanel id={id} mayAccept={isAllowed(api.data, "POST", `${one}/accept-definitions`, user)} />

@@ -9,6 +9,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { useReferenceNames } from "../records/reference-names.ts";
+import { WhoSignsIn } from "./who-signs-in.tsx";
 
 const read = (id: string) => adminApi.call("GET /v1/admin/identity-providers/{id}", { path: { id } });
 type Provider = Awaited<ReturnType<typeof read>>;
@@ -17,7 +18,7 @@ const askPreview = (id: string, claims: Record<string, unknown>) =>
   adminApi.call("POST /v1/admin/identity-providers/{id}/preview", { path: { id }, body: { claims } });
 type Preview = Awaited<ReturnType<typeof askPreview>>;
 
-/** What the other side needs to know, a sign-in that signs nobody in, and what claims would become. */
+/** What the other side needs to know, a sign-in that signs nobody in, what claims would become, and who signs in by it. */
 export function SignOnPanels({ id, mayWrite }: { readonly id: string; readonly mayWrite: boolean }): ReactNode {
   const provider = useQuery({ queryKey: ["records", "sign-on", "typed", id], queryFn: () => read(id) });
   if (provider.data === undefined) return null;
@@ -26,6 +27,7 @@ export function SignOnPanels({ id, mayWrite }: { readonly id: string; readonly m
       {provider.data.redirect_uri !== null && <AtTheProvider provider={provider.data} />}
       {mayWrite && provider.data.audience !== "api" && <TestSignIn provider={provider.data} />}
       {mayWrite && <MappingPreview key={provider.data.updated_at} provider={provider.data} />}
+      {provider.data.audience !== "api" && <WhoSignsIn provider={provider.data} mayUnlink={mayWrite} />}
     </>
   );
 }

@@ -1,0 +1,61 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+import { ReferenceLink } from "../records/reference-link.tsx";
+import { IDENTITIES_KEY, IdentityLine } from "./identity-line.tsx";
+
+interface Provider {
+  readonly id: string;
+  readonly name: string;
+}
+
+const PAGE = 50;
+
+const read = (id: string, page: number) =>
+  adminApi.call("GET /v1/admin/identity-providers/{id}/identities", { path: { id }, query: { page, page_size: PAGE } });
+
+/** The accounts that a provider's people sign in as. */
+export function WhoSignsIn({ provider, mayUnlink }: { readonly provider: Provider; readonly mayUnlink: boolean }): ReactNode {
+  const found = useInfiniteQuery({
+    queryKey: [...IDENTITIES_KEY, "sign-on", provider.id],
+    queryFn: ({ pageParam }) => read(provider.id, pageParam),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE < total ? page + 1 : undefined),
+  });
+  const identities = found.data?.pages.flatMap((page) => page.identities) ?? [];
+  return (
+    <Panel title="Who signs in by it">
+      {found.isPending && <Skeleton label="Loading" lines={2} />}
+      {found.isError && <ErrorState error={found.error} title="Who signs in by it could not be read" requestLabel="Request" />}
+      {found.isSuccess && identities.length === 0 && (
+        <p className="text-muted">Nobody yet. An account that was there is linked on its own page.</p>
+      )}
+      {identities.length > 0 && (
+        <ul className="grid gap-3">
+          {identities.map((identity) => (
+            <IdentityLine
+              key={identity.subject}
+              provider={provider}
+              identity={identity}
+              accountName={identity.username ?? identity.subject}
+              mayUnlink={mayUnlink}
+            >
+              <ReferenceLink
+                slug={identity.end_user_id === null ? "administrators" : "people"}
+                id={identity.end_user_id ?? identity.admin_user_id ?? ""}
+              />
+            </IdentityLine>
+          ))}
+        </ul>
+      )}
+      {found.hasNextPage && (
+        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </Panel>
+  );
+}
