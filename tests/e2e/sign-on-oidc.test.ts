@@ -297,6 +297,32 @@ test("a test shows what came in and what it would become, and signs nobody in", 
   expect(forged.response.status).toBe(403);
 });
 
+test("whoever tries a provider out reads why it signs nobody in, and nobody else does", async () => {
+  const start = async () => {
+    const made = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
+    return `${world.gateway.runtimeUrl}${made.start}`;
+  };
+  says({ ...ADA, aud: "another" });
+  expect((await signIn(signOnBrowser(), await start())).html).toContain("unexpected JWT &quot;aud&quot; (audience) claim value");
+  expect((await signIn()).html).toContain("does not prove who you are.</p>");
+  issuer.answer = async () => Response.json({ error: "invalid_client", error_description: "not a secret" }, { status: 401 });
+  const { html } = await signIn(signOnBrowser(), await start());
+  expect(html).toContain("the provider answered 401 invalid_client");
+  expect(html).not.toContain("not a secret");
+  expect((await signIn()).html).not.toContain("invalid_client");
+});
+
+test("the client's secret is sent in the form where the provider says that it takes it there, else in the header", async () => {
+  says(ADA);
+  await signIn();
+  expect(issuer.authenticated.at(-1)).toBe(`Basic ${btoa("gatehouse:a+secret")}`);
+  issuer.document = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] };
+  await world.admin.request("PATCH", `/v1/admin/identity-providers/${portal.id}`, { client_secret: "another secret" });
+  await signIn();
+  expect(issuer.authenticated.at(-1)).toBe("another secret");
+  issuer.document = {};
+});
+
 test("a provider that cannot be reached, or is switched off, signs nobody in", async () => {
   const gone = await world.admin.post(
     "/v1/admin/identity-providers",

@@ -15,6 +15,10 @@ export interface SigningIssuer {
   readonly kid: () => string;
   /** What the token endpoint gives for a code; sees the form. */
   answer: (form: Record<string, string>) => Promise<object>;
+  /** By what the client showed who it is: the header, else the secret of the form. */
+  readonly authenticated: (string | undefined)[];
+  /** Members of its metadata beside those it has. */
+  document: Record<string, unknown>;
   /** What it was asked for at its authorization endpoint. */
   readonly asked: Record<string, string>[];
   stop(): Promise<void>;
@@ -47,6 +51,7 @@ export async function startSigningIssuer(): Promise<SigningIssuer> {
           subject_types_supported: ["public"],
           id_token_signing_alg_values_supported: ["RS256"],
           code_challenge_methods_supported: ["S256"],
+          ...fixture.document,
         });
       if (url.pathname === "/jwks") {
         fetches++;
@@ -60,8 +65,12 @@ export async function startSigningIssuer(): Promise<SigningIssuer> {
           302,
         );
       }
-      if (url.pathname === "/token")
-        return Response.json(await fixture.answer(Object.fromEntries(new URLSearchParams(await request.text()))));
+      if (url.pathname === "/token") {
+        const form = Object.fromEntries(new URLSearchParams(await request.text()));
+        fixture.authenticated.push(request.headers.get("authorization") ?? form.client_secret);
+        const answer = await fixture.answer(form);
+        return answer instanceof Response ? answer : Response.json(answer);
+      }
       return new Response(null, { status: 404 });
     },
   });
@@ -83,6 +92,8 @@ export async function startSigningIssuer(): Promise<SigningIssuer> {
       key = await make();
     },
     answer: async () => ({}),
+    authenticated: [],
+    document: {},
     stop: () => server.stop(true),
   };
   return fixture;

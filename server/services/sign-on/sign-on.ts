@@ -61,6 +61,12 @@ export interface SignOnParts {
   readonly log: Log;
 }
 
+/** Whether it is a test of the provider, by whoever sets it up. */
+interface Tried {
+  readonly test: boolean;
+}
+
+const MAX_REASON = 500;
 const STATE_MS = 10 * 60_000;
 const CODE_MS = 60_000;
 const TEST_MS = 10 * 60_000;
@@ -125,19 +131,22 @@ export class SignOn {
     const binding = newSecretText();
     const begun =
       place.kind === "oidc"
-        ? await this.reached(place, () => this.parts.oidc.begin(oidcOf(place), `${page.base}/${place.id}/callback`, state))
-        : await this.reached(place, () => this.parts.saml.begin(samlOf(page, place), state));
+        ? await this.reached(place, more, () => this.parts.oidc.begin(oidcOf(place), `${page.base}/${place.id}/callback`, state))
+        : await this.reached(place, more, () => this.parts.saml.begin(samlOf(page, place), state));
     const { address, ...checks } = begun;
     await keepStep(directory, { kind: "state", secret: state, binding, place, content: { ...checks, ...more }, forMs: STATE_MS });
     return { location: address, binding, kind: place.kind, tenantId: place.tenantId };
   }
 
-  private async reached<T>(place: SignOnPlace, work: () => Promise<T>): Promise<T> {
+  private async reached<T>(place: SignOnPlace, tried: Tried, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      this.parts.log.warn("identity_provider_failed", { provider_id: place.id, reason: reasonOf(error) });
-      throw new Refused(refuse("identity_provider_unavailable"));
+      const reason = reasonOf(error).slice(0, MAX_REASON);
+      this.parts.log.warn("identity_provider_failed", { provider_id: place.id, reason });
+      throw new Refused(
+        refuse("identity_provider_unavailable", tried.test ? `The identity provider cannot be used: ${reason}.` : undefined),
+      );
     }
   }
 
@@ -160,7 +169,7 @@ export class SignOn {
     const declined = new URLSearchParams(search).get("error");
     if (declined !== null) throw this.declined(place, declined);
     const callback = new URL(`${page.base}/${place.id}/callback${search}`);
-    const signedIn = await this.vouched(place, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
+    const signedIn = await this.vouched(place, { test }, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
     if (signedIn !== "again") {
       const { claims, idToken } = signedIn;
       if (test) return { kind: "tested", place, claims };
@@ -196,24 +205,26 @@ export class SignOn {
     if (!unsolicited && (step === null || step.providerId !== place.id)) throw refusedSignOn(WRONG);
     const requestId = step === null ? null : String(step.content.requestId);
     this.samlAnswers.take(address);
-    const assertion: SamlAssertion = await this.vouched(place, () =>
+    const test = step?.content.test === true;
+    const assertion: SamlAssertion = await this.vouched(place, { test }, () =>
       saml.finish(samlOf(page, place), answer, requestId, directory.clock.now()),
     );
     if (!(await usedOnce(directory, place, assertion.id, assertion.notOnOrAfter + SKEW_MS)))
       throw refusedSignOn("This sign-in was used before.");
     this.samlAnswers.giveBack(address);
-    if (step?.content.test === true) return { kind: "tested", place, claims: assertion.claims };
+    if (test) return { kind: "tested", place, claims: assertion.claims };
     const returnTo = step === null ? "/" : String(step.content.returnTo);
     return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter, session: null };
   }
 
-  /** The caller is told that it was refused, the log why. */
-  private async vouched<T>(place: SignOnPlace, work: () => Promise<T>): Promise<T> {
+  /** The caller is told that it was refused, the log why, and so is the administrator who tries it. */
+  private async vouched<T>(place: SignOnPlace, tried: Tried, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      this.parts.log.warn("sign_on_refused", { provider_id: place.id, tenant_id: place.tenantId, reason: reasonOf(error).slice(0, 500) });
-      throw refusedSignOn("What the identity provider sent does not prove who you are.");
+      const reason = reasonOf(error).slice(0, MAX_REASON);
+      this.parts.log.warn("sign_on_refused", { provider_id: place.id, tenant_id: place.tenantId, reason });
+      throw refusedSignOn(`What the identity provider sent does not prove who you are${tried.test ? `: ${reason}` : ""}.`);
     }
   }
 
@@ -251,7 +262,9 @@ export class SignOn {
     const place = await this.placeAt(page, id);
     const { issuer, clientId } = oidcOf(place);
     if (place.kind !== "oidc" || token === null) throw refusedSignOn("There is no logout token.");
-    const read = await this.vouched(place, () => readLogoutToken(token, { issuer, clientId }, { keys, clock: directory.clock }));
+    const read = await this.vouched(place, { test: false }, () =>
+      readLogoutToken(token, { issuer, clientId }, { keys, clock: directory.clock }),
+    );
     if (!(await usedOnce(directory, place, `logout ${read.id}`, read.expiresAt + SKEW_MS)))
       throw refusedSignOn("This token was used before.");
     return { place, ...(await write(directory, actor, (change) => signOutByProvider(change, place, read))) };

@@ -1,6 +1,7 @@
 import * as oidc from "openid-client";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { boundedText } from "./issuer-documents.ts";
+import { oidcFailure } from "./oidc-failure.ts";
 
 /** What signing in by OpenID Connect needs to know of a provider. */
 export interface OidcProvider {
@@ -25,7 +26,7 @@ export interface OidcSignIn {
 }
 
 export interface OidcClient {
-  /** Rejects when the provider cannot be reached or is not what it says. */
+  /** Rejects, saying why, when the provider cannot be reached or is not what it says. */
   begin(provider: OidcProvider, redirectUri: string, state: string): Promise<{ address: string; verifier: string; nonce: string }>;
   /** The claims of the ID token, whose signature was verified. `again`: its key was unknown, and may not be at another try. */
   finish(provider: OidcProvider, callback: URL, checks: OidcChecks): Promise<OidcSignIn | "again">;
@@ -62,20 +63,24 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
     if (known !== undefined) return known;
     const [oldest] = configurations.keys();
     if (configurations.size >= MAX_CONFIGURATIONS && oldest !== undefined) configurations.delete(oldest);
-    const made = oidc.discovery(
-      new URL(provider.issuer),
-      provider.clientId,
-      { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
-      provider.clientSecret === null ? oidc.None() : oidc.ClientSecretPost(provider.clientSecret),
-      {
-        // Without this the library trusts the connection in the place of the signature.
-        execute: [oidc.enableNonRepudiationChecks, ...(allowHttp ? [oidc.allowInsecureRequests] : [])],
-        [oidc.customFetch]: guardedFetch,
-        timeout: TIMEOUT_SECONDS,
-      },
-    );
+    const made = oidc
+      .discovery(
+        new URL(provider.issuer),
+        provider.clientId,
+        { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+        provider.clientSecret === null ? oidc.None() : secretAsTaken(provider.clientSecret),
+        {
+          // Without this the library trusts the connection in the place of the signature.
+          execute: [oidc.enableNonRepudiationChecks, ...(allowHttp ? [oidc.allowInsecureRequests] : [])],
+          [oidc.customFetch]: guardedFetch,
+          timeout: TIMEOUT_SECONDS,
+        },
+      )
+      .catch((error: unknown) => {
+        configurations.delete(provider.version);
+        throw oidcFailure(error);
+      });
     configurations.set(provider.version, made);
-    made.catch(() => configurations.delete(provider.version));
     return made;
   };
 
@@ -104,7 +109,7 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
         });
         return { claims: { ...tokens.claims() }, idToken: tokens.id_token ?? "" };
       } catch (error) {
-        if (!hasCode(error, KEY_UNKNOWN)) throw error;
+        if (!hasCode(error, KEY_UNKNOWN)) throw oidcFailure(error);
         configurations.delete(provider.version);
         return "again";
       }
@@ -114,6 +119,15 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
       if (configuration.serverMetadata().end_session_endpoint === undefined) return null;
       return oidc.buildEndSessionUrl(configuration, { id_token_hint: idToken, post_logout_redirect_uri: returnTo }).href;
     },
+  };
+}
+
+/** In the form where the provider says that it takes it there, else in the header, which every provider has to take (RFC 6749). */
+function secretAsTaken(secret: string): oidc.ClientAuth {
+  const [inForm, inHeader] = [oidc.ClientSecretPost(secret), oidc.ClientSecretBasic(secret)];
+  return (server, client, body, headers) => {
+    const takesForm = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") === true;
+    return (takesForm ? inForm : inHeader)(server, client, body, headers);
   };
 }
 
