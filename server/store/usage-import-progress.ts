@@ -2,8 +2,14 @@ import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 
 export interface RunProgress {
-  /** `pages` of this source in this window so far. */
-  readonly checkpoint: { readonly window: number; readonly source: number; readonly cursor: string | null; readonly pages: number };
+  /** `pages` of this source in this window so far, and how often it was begun anew. */
+  readonly checkpoint: {
+    readonly window: number;
+    readonly source: number;
+    readonly cursor: string | null;
+    readonly pages: number;
+    readonly restarts: number;
+  };
   readonly imported: number;
   readonly leaseUntil: Date;
 }

@@ -287,10 +287,10 @@ test("a key that the vendor refuses ends the run with the vendor's words and nev
   const id = await provider("openai", { api_key: "sk-admin-wrong-and-secret" });
   expect(await world.admin.post(`${PATH}/${id}/test`, undefined)).toMatchObject({
     ok: false,
-    detail: "The vendor answered 401: Incorrect API key provided",
+    detail: "The vendor answered 401: Incorrect API key provided: Bearer …",
   });
   const ended = await imported(id);
-  expect([ended.status, ended.error]).toEqual(["failed", "The vendor answered 401: Incorrect API key provided"]);
+  expect([ended.status, ended.error]).toEqual(["failed", "The vendor answered 401: Incorrect API key provided: Bearer …"]);
   const told = JSON.stringify([
     await world.admin.get(`${PATH}/${id}`),
     await world.admin.get("/v1/admin/admin-log?page_size=200"),
@@ -359,6 +359,29 @@ test("a vendor whose list does not end holds up nobody else's import", async () 
     await world.admin.request("DELETE", `/v1/admin/providers/${slow}`);
   } finally {
     await endless.stop(true);
+  }
+});
+
+test("a vendor that never knows the places it named is not asked from the beginning without end", async () => {
+  const asked: (string | null)[] = [];
+  const vendor = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const page = new URL(request.url).searchParams.get("page");
+      asked.push(page);
+      return page === null
+        ? Response.json({ data: [], has_more: true, next_page: `page-${asked.length}` })
+        : Response.json({ error: { message: "no such page" } }, { status: 400 });
+    },
+  });
+  try {
+    const id = await provider("anthropic", { import_endpoint_override: `http://127.0.0.1:${vendor.port}` });
+    expect(await imported(id)).toMatchObject({ status: "failed", error: "The vendor answered 400: no such page" });
+    expect(asked.filter((page) => page === null).length).toBe(6);
+    await world.admin.request("DELETE", `/v1/admin/providers/${id}`);
+  } finally {
+    await vendor.stop(true);
   }
 });
 

@@ -259,7 +259,7 @@ export function startBillingVendors(): BillingVendors {
         if (url.pathname.startsWith("/v1/organization/"))
           return request.headers.get("authorization") === "Bearer sk-admin-right"
             ? openai(url)
-            : Response.json({ error: { message: "Incorrect API key provided" } }, { status: 401 });
+            : Response.json({ error: { message: `Incorrect API key provided: ${request.headers.get("authorization")}` } }, { status: 401 });
         if (url.pathname.startsWith("/v1/organizations/")) return anthropic(url);
         if (url.pathname.startsWith("/bigquery/")) return google(url, body);
         if (url.pathname.endsWith("Microsoft.CostManagement/query")) return azure(url, body, url.origin);

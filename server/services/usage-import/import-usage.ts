@@ -16,6 +16,8 @@ const LONGEST_WAIT_MS = 3_600_000;
 const MAX_ATTEMPTS = 14;
 /** Of one list of a vendor. */
 const MAX_PAGES = 10_000;
+/** Of one list, whose places the vendor no longer knew. Each reads it again from its beginning, and some vendors charge for each page. */
+const MAX_RESTARTS = 5;
 /** Runs that one look carries on, so that a stop has not to wait for all. */
 const AT_ONCE = 5;
 /** How long a run is carried on while others wait: one vendor that is slow, or whose lists do not end, holds up nobody for good. */
@@ -87,7 +89,7 @@ async function readOn({ directory: { db, clock } }: ImportParts, run: ImportRun,
   // What may have been revised is read again, however far everything was read before.
   const from = new Date(Math.min(Date.parse(run.from_day), startOfDay(vendor.rereadFrom(today)).getTime()));
   const windows = windowsOf(run, from, vendor.windowDays);
-  let { window: at = 0, source: of = 0, cursor = null, pages = 0 } = run.checkpoint;
+  let { window: at = 0, source: of = 0, cursor = null, pages = 0, restarts = 0 } = run.checkpoint;
   while (at < windows.length) {
     if (clock.now() >= turnEnds) return false;
     if (++pages > MAX_PAGES) throw new UsageRefused("The vendor's list has no end.", { passing: false });
@@ -100,12 +102,12 @@ async function readOn({ directory: { db, clock } }: ImportParts, run: ImportRun,
     } catch (error) {
       // A place in a list that the vendor no longer knows: its window is read from its beginning, and what is there stays once.
       const refused = error instanceof UsageRefused && asked !== null && [400, 404, 410, 422].includes(error.status ?? 0);
-      if (!refused) throw error;
+      if (!refused || ++restarts > MAX_RESTARTS) throw error;
       cursor = null;
       await takeImportStep(
         db,
         run,
-        { source, figures: [], checkpoint: { window: at, source: of, cursor, pages }, completed: null, readThrough: null },
+        { source, figures: [], checkpoint: { window: at, source: of, cursor, pages, restarts }, completed: null, readThrough: null },
         new Date(clock.now()),
       );
       continue;
@@ -115,13 +117,20 @@ async function readOn({ directory: { db, clock } }: ImportParts, run: ImportRun,
     else {
       cursor = null;
       pages = 0;
+      restarts = 0;
       of = (of + 1) % vendor.sources.length;
       if (of === 0) at += 1;
     }
     const whole = last && of === 0;
     const readThrough = whole ? new Date(Math.min(window.to.getTime(), today.getTime())).toISOString().slice(0, 10) : null;
     const figures = figuresOfUsage(page.items, window, clock.now() - vendor.lagMs);
-    const step = { source, figures, checkpoint: { window: at, source: of, cursor, pages }, completed: last ? window : null, readThrough };
+    const step = {
+      source,
+      figures,
+      checkpoint: { window: at, source: of, cursor, pages, restarts },
+      completed: last ? window : null,
+      readThrough,
+    };
     await takeImportStep(db, run, step, new Date(clock.now()));
   }
   return true;

@@ -34,7 +34,7 @@ export interface UsageImportRunTable {
   cost_nano_usd: ColumnType<string | null, string | null | undefined, string | null>;
   difference_nano_usd: ColumnType<string | null, string | null | undefined, string | null>;
   error: string | null;
-  checkpoint: JsonWithDefault<{ window?: number; source?: number; cursor?: string | null; pages?: number }>;
+  checkpoint: JsonWithDefault<{ window?: number; source?: number; cursor?: string | null; pages?: number; restarts?: number }>;
   attempts: WithDefault<number>;
   resume_at: Stamp;
   lease: string | null;

@@ -55,6 +55,7 @@ export function anthropicUsage(outbound: Outbound): UsageVendor {
   const ask = ({ endpoint, apiKey }: UsageAccess, path: string, query: URLSearchParams) =>
     askVendor(outbound, `${endpoint}/v1/organizations/${path}?${query.toString()}`, {
       headers: { "x-api-key": apiKey, "anthropic-version": "2023-06-01" },
+      secret: apiKey,
     });
   return {
     endpoint: "https://api.anthropic.com",

@@ -14,6 +14,8 @@ interface Question {
   readonly method?: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** What of it is nobody's to read, though the vendor may repeat it. */
+  readonly secret: string;
 }
 
 /** Retry-After in seconds or as a date; bounded, since a vendor's word is no reason to wait for a year. */
@@ -23,15 +25,16 @@ function retryAfterMs(text: string | null): number | null {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_WAIT_MS) : null;
 }
 
-/** What a vendor says went wrong: its own words are shown to administrators, cut, and never what was sent. */
-function wordsOf(body: unknown): string {
+/** What a vendor says went wrong: its own words are shown to administrators, cut, and never the secret that was sent. */
+function wordsOf(body: unknown, secret: string): string {
   const { error, message, error_description: described } = isObject(body) ? body : {};
   const said = isObject(error) ? error.message : (described ?? message ?? error);
-  return typeof said === "string" ? `: ${said.slice(0, 200)}` : "";
+  return typeof said === "string" ? `: ${said.replaceAll(secret, "…").slice(0, 200)}` : "";
 }
 
 /** The JSON object that a vendor answers with; throws a `UsageRefused` for anything else. */
-export async function askVendor(outbound: Outbound, url: string, { method = "GET", headers, body }: Question): Promise<JsonObject> {
+export async function askVendor(outbound: Outbound, url: string, question: Question): Promise<JsonObject> {
+  const { method = "GET", headers, body, secret } = question;
   const abort = new AbortController();
   const late = setTimeout(() => abort.abort(new Error("late")), VENDOR_TIMEOUT_MS);
   try {
@@ -45,7 +48,7 @@ export async function askVendor(outbound: Outbound, url: string, { method = "GET
     if (status === 200 && isObject(value)) return value;
     const passing = status === 200 || status === 408 || status === 429 || status >= 500;
     throw new UsageRefused(
-      status === 200 ? "The vendor's answer broke off or is no JSON object." : `The vendor answered ${status}${wordsOf(value)}`,
+      status === 200 ? "The vendor's answer broke off or is no JSON object." : `The vendor answered ${status}${wordsOf(value, secret)}`,
       { passing, status, retryAfterMs: retryAfterMs(response.headers.get("retry-after")) },
     );
   } catch (error) {

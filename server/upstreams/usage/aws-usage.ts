@@ -77,7 +77,7 @@ export function awsUsage(outbound: Outbound, clock: { now(): number }): UsageVen
           now: new Date(clock.now()),
         },
       );
-      const answer = await askVendor(outbound, url, { method: "POST", headers, body });
+      const answer = await askVendor(outbound, url, { method: "POST", headers, body, secret: secretAccessKey });
       const next = textOr(answer.NextPageToken) === null ? null : nextPlace(answer.NextPageToken, cursor);
       return { items: objectList(answer.ResultsByTime).flatMap(itemsOf), next };
     },

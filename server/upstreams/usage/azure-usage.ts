@@ -60,7 +60,12 @@ export function azureUsage(outbound: Outbound): UsageVendor {
       scope: `${endpoint}/.default`,
     }).toString();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const answer = await askVendor(outbound, `${login}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, { method: "POST", headers, body });
+    const answer = await askVendor(outbound, `${login}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
+      method: "POST",
+      headers,
+      body,
+      secret,
+    });
     const token = textOr(answer.access_token) === null ? null : String(answer.access_token);
     if (token === null) throw new UsageRefused("The vendor gave no access token.", { passing: false });
     return token;
@@ -96,7 +101,7 @@ export function azureUsage(outbound: Outbound): UsageVendor {
         throw new UsageRefused("The vendor's next page is elsewhere.", { passing: false });
       const url = cursor ?? `${access.endpoint}${encodeURI(scope)}/providers/Microsoft.CostManagement/query?api-version=${VERSION}`;
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-      const { properties } = await askVendor(outbound, url, { method: "POST", headers, body });
+      const { properties } = await askVendor(outbound, url, { method: "POST", headers, body, secret: token });
       if (!isObject(properties)) throw new UsageRefused("The vendor's answer has no properties.", { passing: false });
       const next = textOr(properties.nextLink) === null ? null : nextPlace(properties.nextLink, cursor);
       return { items: itemsOf(properties), next };

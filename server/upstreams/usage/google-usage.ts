@@ -49,13 +49,13 @@ function itemOf(row: JsonObject): UsageItem {
 export function googleUsage(outbound: Outbound, clock: { now(): number }): UsageVendor {
   const tokens = new AccessTokens(outbound, clock);
 
-  async function bearer({ apiKey }: UsageAccess): Promise<Record<string, string>> {
+  async function tokenOf({ apiKey }: UsageAccess): Promise<string> {
     const account = readServiceAccount(apiKey);
     if (account === null) throw new UsageRefused("The key must be the key file of a service account.", { passing: false });
     const token = await tokens.of(account);
     if (typeof token !== "string")
       throw new UsageRefused(`No access token: ${token.message}`, { passing: token.code !== "upstream_auth_failed" });
-    return { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    return token;
   }
 
   return {
@@ -70,7 +70,8 @@ export function googleUsage(outbound: Outbound, clock: { now(): number }): Usage
       const [table, project] = TABLE.exec(access.account ?? "") ?? [];
       if (table === undefined || project === undefined)
         throw new UsageRefused("import_account must name the table of the billing export, as project.dataset.table.", { passing: false });
-      const headers = await bearer(access);
+      const token = await tokenOf(access);
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
       const base = `${access.endpoint}/bigquery/v2/projects/${encodeURIComponent(project)}/queries`;
       const moment = (name: string, at: Date) => ({
         name,
@@ -92,8 +93,8 @@ export function googleUsage(outbound: Outbound, clock: { now(): number }): Usage
       };
       const body =
         cursor === null
-          ? await askVendor(outbound, base, { method: "POST", headers, body: JSON.stringify(asked) })
-          : await askVendor(outbound, `${base}/${cursor}`, { headers });
+          ? await askVendor(outbound, base, { method: "POST", headers, body: JSON.stringify(asked), secret: token })
+          : await askVendor(outbound, `${base}/${cursor}`, { headers, secret: token });
       const job = isObject(body.jobReference) ? body.jobReference : {};
       const [id, page] = [textOr(job.jobId), body.pageToken];
       const more = body.jobComplete !== true || (typeof page === "string" && page !== "");

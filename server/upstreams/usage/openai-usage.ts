@@ -68,7 +68,10 @@ function itemOf(source: string, bucket: JsonObject, result: JsonObject): UsageIt
 /** OpenAI's usage and costs of an organization, with an admin key. */
 export function openaiUsage(outbound: Outbound): UsageVendor {
   const ask = ({ endpoint, apiKey }: UsageAccess, path: string, query: URLSearchParams) =>
-    askVendor(outbound, `${endpoint}/v1/organization/${path}?${query.toString()}`, { headers: { authorization: `Bearer ${apiKey}` } });
+    askVendor(outbound, `${endpoint}/v1/organization/${path}?${query.toString()}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      secret: apiKey,
+    });
 
   async function* all(access: UsageAccess, path: string): AsyncGenerator<JsonObject> {
     let after: string | null = null;
