@@ -84,6 +84,12 @@ describe("an inventory", () => {
     const csv =
       "\uFEFFDevice ID,Device Name,Application,Version,Last Seen,Path\r\nm1,Mary's,Cursor.app,1.2,2026-01-01T00:00:00Z,/Users/mary/secret-path\r\nm1,Mary's,=HYPERLINK(1),1,,\r\nm2,,Claude,3,never,\r\n,,Cursor,,,\r\n";
     expect((await upload("mdm-csv", csv)).body).toMatchObject({ found: 2, added: 2, skipped_count: 2 });
+    for (const delimiter of [";", "\t"]) {
+      const file = `device id;application;version\nd-of-another-country;"Cursor, the editor";1,5\n`.replaceAll(";", delimiter);
+      expect((await upload("mdm-csv", file)).body).toMatchObject({ found: 1, skipped_count: 0 });
+    }
+    const [cursor] = (await owner.get("/v1/admin/discovery/assets?q=the+editor")).assets;
+    expect(cursor).toMatchObject({ name: "Cursor, the editor", version: "1,5" });
     const [asset] = (await owner.get("/v1/admin/discovery/assets?device_id=m1")).assets;
     expect(asset).toMatchObject({ name: "Cursor.app", version: "1.2", device_name: "Mary's", governance_status: "ungoverned" });
     expect(JSON.stringify(asset)).not.toContain("secret-path");

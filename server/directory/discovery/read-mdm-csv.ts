@@ -58,9 +58,25 @@ function columnsOf(header: readonly string[]): Record<keyof typeof COLUMNS, numb
   return found;
 }
 
+/** What stands between cells where a spreadsheet program wrote the file in a country whose numbers have commas, or with tabs. */
+const DELIMITERS = [",", ";", "\t"] as const;
+
+/** That of the header line, whose names hold none of them. */
+function delimiterOf(text: string): string {
+  const header = /^[^\r\n]*/.exec(text)?.[0] ?? "";
+  const times = (one: string) => header.split(one).length;
+  return DELIMITERS.reduce((most, one) => (times(one) > times(most) ? one : most));
+}
+
 function rowsIn(text: string): string[][] {
   try {
-    return parse(text, { bom: true, relax_column_count: true, skip_empty_lines: true, max_record_size: 64 * 1024 });
+    return parse(text, {
+      bom: true,
+      delimiter: delimiterOf(text),
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: 64 * 1024,
+    });
   } catch (error) {
     if (error instanceof CsvError) throw new InvalidInventory(`is no CSV: ${error.message.slice(0, 200)}`);
     throw error;

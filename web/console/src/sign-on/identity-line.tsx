@@ -43,7 +43,7 @@ export function IdentityLine({
         <span className="text-sm break-all text-muted">
           Known there by <code className="font-mono">{subject}</code>
         </span>
-        <span className="text-sm break-all text-muted">
+        <span className="text-sm break-words text-muted">
           {said.length > 0 && <bdi>{said.join(", ")}</bdi>}
           {said.length > 0 && ", "}
           linked {formatRelative(identity.created_at)},{" "}
