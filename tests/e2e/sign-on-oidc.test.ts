@@ -184,6 +184,9 @@ describe("somebody the provider vouches for", () => {
     await active(false);
     expect((await me(first)).status).toBe(401);
     await active(true);
+    says({ sub: "chosen/oid-9", preferred_username: "somebody@example.com", groups: ["all"] });
+    expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).html).toContain("does not know them");
+    says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
     const second = await adminToken();
     await scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "externalId", value: "oid-10" }] });
     expect((await me(second)).status).toBe(401);

@@ -53,7 +53,9 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Prom
 /** The person whom the directory provisioned under the same key; of a key of several parts it is the last. */
 async function provisionedPerson(write: Write, { tenantId, settings }: SignOnPlace, subject: string): Promise<ScimUserRow | undefined> {
   if (settings.scim_directory === null) return undefined;
-  for (const key of new Set([subject, subject.slice(subject.lastIndexOf("/") + 1)])) {
+  // A slash in the one claim that there is divides nothing: whoever may choose what stands before it would be somebody else.
+  const isOfParts = (settings.oidc?.subject_claims.length ?? 1) > 1;
+  for (const key of isOfParts ? [subject, subject.slice(subject.lastIndexOf("/") + 1)] : [subject]) {
     const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key);
     if (found !== undefined && found.deleted_at === null) return found;
   }
