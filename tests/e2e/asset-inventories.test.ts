@@ -98,6 +98,12 @@ describe("an inventory", () => {
     const { assets } = await owner.get("/v1/admin/discovery/assets?device_id=m1");
     expect(assets).toHaveLength(1);
     expect(assets[0]).toMatchObject({ version: "1.3", source: "scout_events" });
+    await upload("mdm-csv", "device,application\nm9,Cursor \u202Egnp.exe\n");
+    const high = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
+    await high.report({ ...seenClient("m9", "zed", { name: "\u202EdeZ" }), device_name: "nine\u2066" });
+    const turned = (await owner.get("/v1/admin/discovery/assets?device_id=m9")).assets;
+    expect(turned.map((one: any) => one.name).sort()).toEqual(["Cursor gnp.exe", "deZ"]);
+    expect(JSON.stringify(turned)).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
   });
 
   test.each([

@@ -460,4 +460,7 @@ test("whoever has the newest version of a record is not sent it again", async ()
 test("a username with marks that nobody sees is refused", async () => {
   for (const userName of ["\u202enimda", "ad\u200bmin", "admin\ufe0f", "admin\u3164"])
     expect((await scim.send("POST", "/Users", { schemas: [USER], userName })).status).toBe(400);
+  const shown = await newUser({ displayName: "\u202eadA" });
+  expect(shown.displayName).toBe("\u202eadA");
+  expect((await world.admin.get(`/v1/admin/end-users/${shown.id}?tenant_id=default`)).display_name).toBe("adA");
 });

@@ -122,11 +122,13 @@ describe("claims", () => {
       ["a NUL in the address", { sub: "2", preferred_username: "two", email: "a\0@example.com" }, 200],
       ["a name that turns the text around", { sub: "3", preferred_username: "\u202enimda" }, 403],
       ["a name with a space that nobody sees", { sub: "4", preferred_username: "ad\u200bmin" }, 403],
+      ["a shown name that turns the text around", { sub: "6", preferred_username: "six", name: "\u202eadA\u0007" }, 200],
       ["a name without end", { sub: "5", preferred_username: "five", name: "n".repeat(50_000), email: "no address" }, 200],
     ] as [string, object, number][])
       expect([what, (await signIn(open, { preferred_username: "x", ...claims })).status]).toEqual([what, status]);
     const { users } = await world.admin.get("/v1/admin/end-users?search=five");
     expect([users[0].display_name.length, users[0].email]).toEqual([200, null]);
+    expect((await world.admin.get("/v1/admin/end-users?search=six")).users[0].display_name).toBe("adA");
   });
 });
 

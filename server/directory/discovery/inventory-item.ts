@@ -1,4 +1,5 @@
 import type { DiscoveredType } from "@gatehouse/contracts/discovery";
+import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { isStorableText } from "../../kernel/storable.ts";
 
 /** One thing that an inventory names. */
@@ -27,10 +28,10 @@ export const MOST_ITEMS = 50_000;
 const LONGEST = 200;
 const MAX_ENDPOINTS = 10;
 
-/** A text as it can be kept: null for what is none, is empty, or no record can hold. */
+/** A text as it can be kept and shown: null for what is none, is empty, or no record can hold. */
 export function keptText(value: unknown, longest = LONGEST): string | null {
   if (typeof value !== "string" || !isStorableText(value)) return null;
-  const text = value.trim();
+  const text = withoutSteering(value).trim();
   return text === "" || text.length > longest ? null : text;
 }
 

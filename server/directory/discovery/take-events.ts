@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { withoutSteering } from "@gatehouse/contracts/conventions";
 import type { DiscoveryEvent, DiscoveryEvents, DiscoveryEventsTaken } from "@gatehouse/contracts/discovery";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
@@ -79,12 +80,14 @@ async function withinBounds(
 const withoutSecrets = (attributes: DiscoveryEvent["attributes"]): DiscoveryEvent["attributes"] =>
   attributes.model_endpoint === undefined ? attributes : { ...attributes, model_endpoint: toldAddress(attributes.model_endpoint) };
 
+const named = (name: string | null | undefined): string | null => (typeof name === "string" ? withoutSteering(name) : null);
+
 const seenAsset = ([identity, event]: readonly [string, DiscoveryEvent]): SeenAsset => ({
   id: uuid(),
   identity,
   asset_type: event.asset_type as string,
   device_id: event.device_id,
-  name: event.name as string,
+  name: withoutSteering(event.name as string),
   version: event.version ?? null,
   location_hash: event.location_hash ?? null,
   config_digest: event.config_digest ?? null,
@@ -111,7 +114,7 @@ export async function takeEvents(
     const { seen, rejected: beyond } = await withinBounds(trx, key.tenant_id, latestOf(allowed));
     const devices = new Map<string, { device_id: string; device_name: string | null; seen_at: Date }>();
     for (const { device_id: id, device_name: name } of allowed)
-      devices.set(id, { device_id: id, device_name: name ?? devices.get(id)?.device_name ?? null, seen_at: now });
+      devices.set(id, { device_id: id, device_name: named(name) ?? devices.get(id)?.device_name ?? null, seen_at: now });
     await lockJudging(trx, key.tenant_id, "some");
     await putDevices(trx, key.tenant_id, key.collector_id, [...devices.values()]);
     await putSeenAssets(trx, key.tenant_id, "scout_events", seen.filter(([, { kind }]) => kind === "asset_seen").map(seenAsset));

@@ -1,4 +1,5 @@
 import type { IdentityProviderSettings, MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
+import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { TENANT_ROLES } from "@gatehouse/contracts/roles";
 import { isStorableText } from "../../kernel/storable.ts";
 
@@ -67,7 +68,7 @@ function emailOf(claims: Claims, name: string): string | null {
 }
 
 function displayNameOf(claims: Claims, name: string): string | null {
-  const text = textOf(claimAt(claims, name))?.trim() ?? "";
+  const text = withoutSteering(textOf(claimAt(claims, name)) ?? "").trim();
   return text === "" ? null : [...text].slice(0, MAX_DISPLAY_NAME).join("");
 }
 

@@ -1,5 +1,5 @@
 import type { ScimPerson, StoredPerson } from "../../directory/provisioning/scim-users.ts";
-import { hidesMarks } from "@gatehouse/contracts/conventions";
+import { hidesMarks, withoutSteering } from "@gatehouse/contracts/conventions";
 import { isComplex, readMembers, scimObject, type Ignored, type ScimObject } from "../../wire/scim/attributes.ts";
 import type { PatchOperation } from "../../wire/scim/patch-operations.ts";
 import { patched } from "../../wire/scim/patch.ts";
@@ -52,8 +52,8 @@ function personWith(attributes: ScimObject, isActive: boolean): ScimPerson {
 function displayNameOf({ displayName, name }: ScimObject): string | null {
   const parts = isComplex(name) ? name : {};
   const composed = [parts.givenName, parts.familyName].filter((part) => typeof part === "string" && part !== "").join(" ");
-  const found = [displayName, parts.formatted, composed].find((one) => typeof one === "string" && one !== "");
-  return typeof found === "string" ? found.slice(0, MAX_NAME) : null;
+  const said = [displayName, parts.formatted, composed].map((one) => (typeof one === "string" ? withoutSteering(one) : ""));
+  return said.find((one) => one !== "")?.slice(0, MAX_NAME) ?? null;
 }
 
 function emailOf({ emails }: ScimObject): string | null {
