@@ -80,6 +80,13 @@ describe("an administrator who is no owner", () => {
   });
 });
 
+test("the address of an issuer's document is not taken for the issuer", async () => {
+  const body = { tenant_id: "default", kind: "oidc", audience: "portal", name: "By its document" };
+  const oidc = { issuer: `${issuer.issuer}/.well-known/openid-configuration`, client_id: "gatehouse" };
+  const refused = await world.admin.request("POST", "/v1/admin/identity-providers", { ...body, oidc });
+  expect([refused.status, refused.body.fields?.[0]?.field]).toEqual([400, "oidc.issuer"]);
+});
+
 test("the client id of a sign-in and the audience of calls are never the same, whichever was entered first", async () => {
   const calls = await provider({ audience: "api", oidc: { issuer: issuer.issuer }, client_secret: null, api: { audiences: ["shared"] } });
   const body = {

@@ -80,6 +80,9 @@ async function checkSettings(
     if (unknown !== undefined)
       throw invalidField("group_mappings", `names no ${table.replaceAll("_", " ").slice(0, -1)} of this tenant: ${unknown}`);
   }
+  // Read from its document's own address, a provider would be taken for whichever issuer the document names.
+  if (settings.oidc?.issuer.includes("/.well-known/") === true)
+    throw invalidField("oidc.issuer", "is the address of its document: leave out /.well-known/ and what follows");
   for (const [at, pem] of (settings.saml?.certificates ?? []).entries()) {
     try {
       void new X509Certificate(pem);
