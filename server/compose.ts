@@ -88,7 +88,7 @@ export async function compose(
     const targets = checkpointTargets(config, db, log);
     closers.push(() => targets.close());
     const { auditSigningKey: signingKey, jwtSecret } = keys;
-    const callsAt = config.publicUrl ?? runtimePlaneOpen?.serving.url ?? null;
+    const callsAt = config.publicUrl ?? runtimePlaneOpen?.url ?? null;
     const gatewayOrigins = gatewayOriginsOf(callsAt);
     const lookout = new Lookout(() => waitingWork(db), log);
     const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins, lookout };
@@ -142,13 +142,10 @@ export async function compose(
       return response;
     };
     closers.push(() => group.stop(0));
-    await group.start(
-      { ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.serving.port ?? null },
-      memberOf(runtime, metrics, leave),
-    );
+    await group.start({ ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.port ?? null }, memberOf(runtime, metrics, leave));
     await runtime?.takeOver();
     adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin), { callsAt }) : answerAdmin);
-    closers.push(() => adminPlane?.serving.stop({ graceSeconds: 2 }));
+    closers.push(() => adminPlane?.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null) {
       const { road, services } = runtime;
       const answerCalls = runtimePlane(road, services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow);
@@ -156,8 +153,8 @@ export async function compose(
     }
 
     return {
-      runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
-      adminUrl: adminPlane?.serving.url ?? "",
+      runtimeUrl: runtimePlaneOpen?.url ?? null,
+      adminUrl: adminPlane?.url ?? "",
       dataDir: directory.path,
       database: description,
       made: started.made,
@@ -167,7 +164,7 @@ export async function compose(
         if (runtimePlaneOpen !== null && runtime !== null) {
           runtime.services.portal.feed.endAll();
           await Promise.all([
-            runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
+            runtimePlaneOpen.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
             runtime.drain(drainSeconds * 1000),
             group.stop(drainSeconds),
           ]);
@@ -191,7 +188,7 @@ function openPlanes(
   const open = (wanted: boolean, where: Parameters<typeof openPlane>[1]): Plane | null => {
     if (!wanted) return null;
     const plane = openPlane(config, where, log, metrics.answeredWithoutRow);
-    closers.push(plane.close);
+    closers.push(() => plane.stop({ graceSeconds: 0 }));
     return plane;
   };
   return {

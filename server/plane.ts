@@ -3,7 +3,7 @@ import type { ErrorCode } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
 import { callerAddress } from "./kernel/caller-address.ts";
 import { plainError } from "./runtime-plane.ts";
-import { serve, type Serving } from "./runtime/serve.ts";
+import { portUrl, serve, type Serving } from "./runtime/serve.ts";
 
 /** Two of them come as one with a comma between, and of two the proxies before us may have taken the other. */
 const ONE_HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[\da-f:.%]+\])(?::\d{0,5})?$/i;
@@ -12,11 +12,12 @@ const ONE_HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[\da-f:.%]+\])(?::\d{0,5})?$/i;
 type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
 
 /** A port that is open, whatever answers on it. */
-export interface Plane {
-  readonly serving: Serving;
-  /** The handler from now on; until then every request is answered that the gateway is starting. */
+export interface Plane extends Serving {
+  /**
+   * The handler from now on; until then every request is answered that the gateway is starting. Who joins others on their
+   * port opens it only now: before, the kernel would send here what they could answer.
+   */
   answer(handler: Answer): void;
-  readonly close: () => Promise<void>;
 }
 
 /** `refused` is told of each request that comes before anything answers, or that nobody may answer. Throws `ListenError`. */
@@ -30,28 +31,32 @@ export function openPlane(
     refused("starting");
     return plainError("starting", { "retry-after": "1" });
   };
-  const serving = serve({
-    hostname: host,
-    port,
-    sharing,
-    fetch(request, peer) {
-      const named = request.headers.get("host");
-      if (named !== null && !ONE_HOST.test(named)) {
-        refused("invalid_header");
-        return plainError("invalid_header", { connection: "close" }, " Host has to name one host, once.");
-      }
-      return handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) });
-    },
-    onError(error) {
-      log.error("request_failed", { error });
-      return plainError("internal_error");
-    },
-  });
+  const open = () =>
+    serve({
+      hostname: host,
+      port,
+      sharing,
+      fetch(request, peer) {
+        const named = request.headers.get("host");
+        if (named !== null && !ONE_HOST.test(named)) {
+          refused("invalid_header");
+          return plainError("invalid_header", { connection: "close" }, " Host has to name one host, once.");
+        }
+        return handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) });
+      },
+      onError(error) {
+        log.error("request_failed", { error });
+        return plainError("internal_error");
+      },
+    });
+  let serving = sharing === "joined" ? null : open();
   return {
-    serving,
+    port: serving?.port ?? port,
+    url: serving?.url ?? portUrl(host, port),
     answer(next) {
       handler = next;
+      serving ??= open();
     },
-    close: () => serving.stop({ graceSeconds: 0 }),
+    stop: async (options) => serving?.stop(options),
   };
 }

@@ -43,10 +43,9 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
   }
   const server = listen(options, sharing !== "own");
   const port = server.port ?? options.port;
-  const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
   return {
     port,
-    url: `http://${host}:${port}`,
+    url: portUrl(options.hostname, port),
     async stop({ graceSeconds }) {
       // Its promise waits for idle connections as well; only the requests are waited for here.
       void server.stop(false);
@@ -56,6 +55,8 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
     },
   };
 }
+
+export const portUrl = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun.Server<undefined> {
   try {
