@@ -57,3 +57,76 @@ test("one that never answers does so too, and one that does gets everything", as
     "http://collector.test/v1/metrics",
   ]);
 });
+
+/** A collector that answers as it is told to, and the gateway's log of it. */
+function collectorThat() {
+  let now = 1_000_000;
+  let stepped = 0;
+  const logged: unknown[] = [];
+  const sent: string[] = [];
+  let answer = () => new Response("{}");
+  const fetch = async (url: string) => {
+    sent.push(new URL(url).pathname);
+    return answer();
+  };
+  const clock = { now: () => now + stepped, micros: () => now * 1000 };
+  const note = (event: string, fields: object) => void logged.push([event, fields]);
+  const log = { warn: note, info: note } as unknown as Log;
+  const exporter = new CallExporter(COLLECTOR, { fetch } as unknown as Outbound, clock, log);
+  return {
+    exporter,
+    logged,
+    answers(next: () => Response) {
+      answer = next;
+    },
+    setBack: (ms: number) => (stepped -= ms),
+    /** Once a second for so long; what was sent meanwhile. */
+    async during(seconds: number): Promise<string[]> {
+      const before = sent.length;
+      for (let n = 0; n < seconds; n++, now += 1_000) await exporter.send();
+      return sent.slice(before);
+    },
+  };
+}
+
+test("a collector that is away is asked less and less often, and the log says once that it is away, and once that it is back", async () => {
+  const collector = collectorThat();
+  collector.exporter.ended(ROW);
+  collector.answers(() => new Response(null, { status: 503 }));
+  expect(await collector.during(120)).toHaveLength(7);
+  collector.answers(() => new Response("{}"));
+  expect(await collector.during(60)).toContain("/v1/traces");
+  expect(collector.logged).toEqual([
+    ["collector_away", { reason: "the collector answered 503" }],
+    ["collector_back", { spans_waiting: 0 }],
+  ]);
+});
+
+test("one that says when to come back is asked then", async () => {
+  const collector = collectorThat();
+  collector.exporter.ended(ROW);
+  collector.answers(() => new Response(null, { status: 429, headers: { "retry-after": "45" } }));
+  expect(await collector.during(90)).toHaveLength(2);
+});
+
+test("the log says how many spans a collector refused, all of a request or some", async () => {
+  const collector = collectorThat();
+  collector.exporter.ended(ROW);
+  collector.exporter.ended(ROW);
+  collector.answers(() => Response.json({ partialSuccess: { rejectedSpans: "1", errorMessage: "no room" } }));
+  await collector.during(1);
+  collector.exporter.ended(ROW);
+  collector.answers(() => new Response(null, { status: 400 }));
+  await collector.during(1);
+  expect(collector.logged).toEqual([
+    ["spans_refused", { spans: 1, reason: "no room" }],
+    ["spans_refused", { spans: 1, status: 400 }],
+  ]);
+});
+
+test("a clock that is set back by an hour keeps nothing from it", async () => {
+  const collector = collectorThat();
+  expect(await collector.during(15)).toEqual(["/v1/metrics"]);
+  collector.setBack(3_600_000);
+  expect(await collector.during(16)).toEqual(["/v1/metrics", "/v1/metrics"]);
+});

@@ -4,6 +4,7 @@ import type { Collector } from "../../kernel/collector-settings.ts";
 import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 import { callFacts, type CallFacts } from "../../wire/otlp/call-facts.ts";
 import { CallMetrics } from "../../wire/otlp/call-metrics.ts";
 import { sentAttributes, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";
@@ -15,15 +16,36 @@ const METRICS_EVERY_MS = 15_000;
 /** A run takes no longer: the gateway's end waits for the one under way, and then for the last one. */
 const RUN_MS = 10_000;
 const LAST_RUN_MS = 3_000;
+/** Nothing is sent for so long after a failure, twice as long after the next, or for as long as the collector says. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+const LONGEST_ASKED_PAUSE_MS = 300_000;
 /** Answers after which the same may be sent again (OTLP 1.x, "Retryable Response Codes"). */
 const WORTH_ANOTHER_TRY = new Set([429, 502, 503, 504]);
+/** Of what a collector says of a part it did not take, and for how long that is waited for. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+const ANSWER_BODY_MS = 1_000;
+const MAX_REASON = 200;
+
+class CollectorBusy extends Error {
+  readonly pauseMs: number | null;
+
+  constructor({ status, headers }: Response) {
+    super(`the collector answered ${status}`);
+    const seconds = headers.get("retry-after") ?? "";
+    this.pauseMs = /^\d+$/.test(seconds) ? Math.min(Number(seconds) * 1000, LONGEST_ASKED_PAUSE_MS) : null;
+  }
+}
 
 /** Tells a collector of the calls that ended. No call waits for it, and it never has content. */
 export class CallExporter {
   private readonly waiting: CallFacts[] = [];
   private readonly metrics: CallMetrics;
   private lost = 0;
-  private measuredAt = 0;
+  private measuredAt = -METRICS_EVERY_MS;
+  private away = false;
+  private pauseMs = 0;
+  private resumeAt = 0;
   private readonly collector: Collector;
   private readonly outbound: Outbound;
   private readonly clock: Clock;
@@ -34,7 +56,12 @@ export class CallExporter {
     this.outbound = outbound;
     this.clock = clock;
     this.log = log;
-    this.metrics = new CallMetrics(clock.now());
+    this.metrics = new CallMetrics(this.nowMs());
+  }
+
+  /** By the clock that never goes back: a wall clock that is set back by an hour must not silence this for one. */
+  private nowMs(): number {
+    return Math.floor(this.clock.micros() / 1000);
   }
 
   ended(row: AuditRow): void {
@@ -45,46 +72,62 @@ export class CallExporter {
     else this.lost++;
   }
 
-  /** Sends what waits, as far as `withinMs` goes. Rejects when the collector is away: what waits stays. */
-  async send(withinMs = RUN_MS): Promise<void> {
-    const began = this.clock.now();
-    // A request is begun while at least half the time is left for its answer.
-    const leftMs = () => withinMs - (this.clock.now() - began);
-    if (this.lost > 0) this.log.warn("spans_lost", { spans: this.lost });
-    this.lost = 0;
-    while (this.waiting.length > 0 && leftMs() >= withinMs / 2) {
-      const spans = this.waiting.slice(0, AT_ONCE);
-      const document = { resourceSpans: [{ resource: this.resource(), scopeSpans: [{ scope: SCOPE, spans: spans.map(spanOfCall) }] }] };
-      await this.post("/v1/traces", document, leftMs());
-      this.waiting.splice(0, spans.length);
+  /** Sends what waits, as far as the time of a run goes, unless the collector is given time. What it cannot take now stays. */
+  async send(): Promise<void> {
+    if (this.nowMs() < this.resumeAt) return;
+    try {
+      await this.deliver(RUN_MS);
+    } catch (error) {
+      const asked = error instanceof CollectorBusy ? error.pauseMs : null;
+      this.pauseMs = Math.min(Math.max(this.pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+      this.resumeAt = this.nowMs() + (asked ?? this.pauseMs);
+      if (!this.away) this.log.warn("collector_away", { reason: reasonOf(error) });
+      this.away = true;
+      return;
     }
-    const now = this.clock.now();
-    if (now - this.measuredAt < METRICS_EVERY_MS || leftMs() < withinMs / 2) return;
-    this.measuredAt = now;
-    await this.sendMetrics(now, leftMs());
+    if (this.away) this.log.info("collector_back", { spans_waiting: this.waiting.length });
+    this.away = false;
+    this.pauseMs = 0;
   }
 
   /** The last of everything, in a bounded time. */
   async close(): Promise<void> {
     try {
-      this.measuredAt = 0;
-      await this.send(LAST_RUN_MS);
+      this.measuredAt = -METRICS_EVERY_MS;
+      await this.deliver(LAST_RUN_MS);
       if (this.waiting.length > 0) throw new Error(`no time was left within ${LAST_RUN_MS} ms`);
     } catch (error) {
       this.log.warn("spans_lost", { spans: this.waiting.length, reason: reasonOf(error) });
     }
   }
 
-  private async sendMetrics(now: number, timeoutMs: number): Promise<void> {
+  private async deliver(withinMs: number): Promise<void> {
+    const began = this.nowMs();
+    // A request is begun while at least half the time is left for its answer.
+    const leftMs = () => withinMs - (this.nowMs() - began);
+    if (this.lost > 0) this.log.warn("spans_lost", { spans: this.lost });
+    this.lost = 0;
+    while (this.waiting.length > 0 && leftMs() >= withinMs / 2) {
+      const spans = this.waiting.slice(0, AT_ONCE);
+      const document = { resourceSpans: [{ resource: this.resource(), scopeSpans: [{ scope: SCOPE, spans: spans.map(spanOfCall) }] }] };
+      const answer = await this.post("/v1/traces", document, leftMs());
+      this.waiting.splice(0, spans.length);
+      if (!answer.ok) this.log.warn("spans_refused", { spans: spans.length, status: answer.status });
+      else if (answer.rejected > 0) this.log.warn("spans_refused", { spans: answer.rejected, reason: answer.reason });
+    }
+    const now = this.nowMs();
+    if (now - this.measuredAt < METRICS_EVERY_MS || leftMs() < withinMs / 2) return;
+    this.measuredAt = now;
     const scopeMetrics = [{ scope: SCOPE, metrics: this.metrics.read(now) }];
-    await this.post("/v1/metrics", { resourceMetrics: [{ resource: this.resource(), scopeMetrics }] }, timeoutMs);
+    const { ok, status } = await this.post("/v1/metrics", { resourceMetrics: [{ resource: this.resource(), scopeMetrics }] }, leftMs());
+    if (!ok) this.log.warn("metrics_refused", { status });
   }
 
   private resource(): object {
     return { attributes: sentAttributes({ "service.name": this.collector.serviceName, "service.instance.id": INSTANCE }) };
   }
 
-  private async post(path: string, document: object, timeoutMs: number): Promise<void> {
+  private async post(path: string, document: object, timeoutMs: number): Promise<CollectorAnswer> {
     const abort = new AbortController();
     const response = await this.outbound.fetch(this.collector.url + path, {
       method: "POST",
@@ -93,9 +136,35 @@ export class CallExporter {
       abort,
       timeoutMs,
     });
-    await response.body?.cancel();
-    if (WORTH_ANOTHER_TRY.has(response.status)) throw new Error(`the collector answered ${response.status}`);
-    if (!response.ok) this.log.warn("spans_refused", { path, status: response.status });
+    const late = setTimeout(() => abort.abort(), ANSWER_BODY_MS);
+    try {
+      const bytes = response.body === null ? null : await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
+      if (WORTH_ANOTHER_TRY.has(response.status)) throw new CollectorBusy(response);
+      return { ok: response.ok, status: response.status, ...rejectedSpans(bytes) };
+    } finally {
+      clearTimeout(late);
+    }
+  }
+}
+
+interface CollectorAnswer extends Rejected {
+  readonly ok: boolean;
+  readonly status: number;
+}
+
+interface Rejected {
+  /** Spans that were not taken and must not be sent again (OTLP 1.x, "Partial Success"). */
+  readonly rejected: number;
+  readonly reason: string;
+}
+
+function rejectedSpans(answer: Uint8Array | null): Rejected {
+  try {
+    const { partialSuccess } = JSON.parse(Buffer.from(answer ?? []).toString("utf8"));
+    // Integers of 64 bits are texts in this JSON, and some write numbers.
+    return { rejected: Number(partialSuccess.rejectedSpans ?? 0), reason: String(partialSuccess.errorMessage ?? "").slice(0, MAX_REASON) };
+  } catch {
+    return { rejected: 0, reason: "" };
   }
 }
 
