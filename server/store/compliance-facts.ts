@@ -24,7 +24,8 @@ const CONDITIONS = {
   personal: sql`r.pii_detected`,
   lookedFor: sql`r.pii_detected IS NOT NULL`,
   withheld: sql`r.pii_detected AND r.guardrail_action IN ('block', 'redact')`,
-  limited: sql`r.http_status_code = 429`,
+  // A provider's 429 is passed on with its status, and no limit of the gateway refused that call.
+  limited: sql`r.error_type IN ('rate_limit_exceeded', 'usage_limit_reached', 'run_ceiling_reached', 'tool_call_limit_exceeded')`,
   interrupted: sql`r.error_type = 'gateway_interrupted'`,
   pruned: sql`r.bodies_pruned_at IS NOT NULL`,
   erased: sql`r.erased_at IS NOT NULL`,

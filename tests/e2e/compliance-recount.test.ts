@@ -100,6 +100,7 @@ beforeAll(async () => {
     { name: "priced", model_name: "fake-1", ...PRICED },
     "fake-1",
     "broken",
+    "slow-down",
     "hold",
   ]);
   const groups = [clinic.groupId, ward.groupId, banned.groupId];
@@ -116,7 +117,8 @@ beforeAll(async () => {
     llm_global_limits: { requests: { daily_limit: 1 } },
   });
 
-  for (const model of ["priced", "fake-1", "broken", "in eu-central-1", "in us-east-1", "no such model"]) await chat(clinic.apiKey, model);
+  for (const model of ["priced", "fake-1", "broken", "slow-down", "in eu-central-1", "in us-east-1", "no such model"])
+    await chat(clinic.apiKey, model);
   for (const content of ["hi", "write to joe@example.com", "project titan"]) await chat(ward.apiKey, "priced", {}, content);
   const limited = [await chat(banned.apiKey, "priced"), await chat(banned.apiKey, "priced")];
   expect(limited.map(({ status }) => status)).toEqual([200, 429]);

@@ -62,7 +62,8 @@ const is = {
   lookedFor: (row) => !none(row.pii_detected),
   withheld: (row) => row.pii_detected === true && ["block", "redact"].includes(row.guardrail_action),
   failed: (row) => row.http_status_code >= 500,
-  limited: (row) => row.http_status_code === 429,
+  limited: (row) =>
+    ["rate_limit_exceeded", "usage_limit_reached", "run_ceiling_reached", "tool_call_limit_exceeded"].includes(row.error_type),
   interrupted: (row) => row.error_type === "gateway_interrupted",
   model: (row) => !none(row.llm_model_used),
   unpriced: (row) => row.llm_total_tokens > 0 && none(row.llm_estimated_cost_usd),
