@@ -1,8 +1,9 @@
-"""Verifies the export of an audit chain with nothing of Gatehouse: python3 verify_export.py chain.jsonl [PUBLIC_KEY].
+"""Verifies the export of an audit chain with nothing of Gatehouse: python3 verify_export.py chain.jsonl [PUBLIC_KEY ...].
 
-Written from docs/reference/ledger-export.md. PUBLIC_KEY is base64 of the 32 bytes of the key you trust; without it the keys
-of the export are believed. Prints each finding as `verdict@chain_seq` and then a summary. Exits as `gatehouse audit verify`
-does: 0 intact, 1 unanchored, 2 missing, broken_link, altered or checkpoint_invalid, 3 when the file cannot be judged.
+Written from docs/reference/ledger-export.md. PUBLIC_KEY is base64 of the 32 bytes of a key you trust: each that signed, where
+the signing key was changed; without one the keys of the export are believed. Prints each finding as `verdict@chain_seq` and
+then a summary. Exits as `gatehouse audit verify` does: 0 intact, 1 unanchored, 2 missing, broken_link, altered or
+checkpoint_invalid, 3 when the file cannot be judged.
 """
 
 import base64
@@ -270,7 +271,7 @@ class Chain:
         self.chain_id, self.first_seq = facts["chain_id"], facts["first_seq"]
         self.head_seq, self.head_hash = facts.get("head_seq"), facts.get("head_hash")
         self.believed = trusted is None
-        self.keys = [] if trusted is None else [Key(KEY_NAME, trusted, None, None)]
+        self.keys = [Key(KEY_NAME, public, None, None) for public in trusted or []]
         self.findings = []
         self.rows = self.links = self.checkpoints = 0
         self.started = False
@@ -458,12 +459,13 @@ def read(lines, trusted):
 
 
 def main(arguments):
-    if len(arguments) not in (1, 2) or arguments[0] in ("-h", "--help"):
+    if len(arguments) == 0 or arguments[0] in ("-h", "--help"):
         raise NotAnExport(__doc__)
     path, *given = arguments
-    trusted = base64_of(given[0].strip()) if given else None
-    if given and (trusted is None or len(trusted) != 32):
-        raise NotAnExport("not a public key: expected base64 of 32 bytes")
+    trusted = [base64_of(written.strip()) for written in given] or None
+    for at, public in enumerate(trusted or []):
+        if public is None or len(public) != 32:
+            raise NotAnExport(f"{given[at]} is not a public key: expected base64 of 32 bytes")
     with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
         chain = read(lines, trusted)
     worst = chain.end()

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkpointDigest, signCheckpoint } from "@gatehouse/ledger-format/checkpoint";
 import { NotAnExport, printExportLine } from "@gatehouse/ledger-format/export";
 import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { VERDICTS } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { wholeLines } from "@gatehouse/ledger-format/whole-lines";
-import { rowAt, testChain, type TestChain } from "../../packages/ledger-format/src/test-chain.ts";
+import { CHAIN_ID, newSigner, rowAt, testChain, type TestChain, trust, WRITTEN_AT } from "../../packages/ledger-format/src/test-chain.ts";
 import { tampered } from "../support/tampered-export.ts";
 
 /** A verifier that was written from the documentation alone comes to what our own does. */
@@ -38,7 +39,8 @@ else {
       error_message: "not hashed",
     }));
 
-  async function found(chain: TestChain, publicKey = chain.keys[0]?.publicKey ?? ""): Promise<string[]> {
+  async function found(chain: TestChain, ...publicKeys: string[]): Promise<string[]> {
+    const trusted = publicKeys.length > 0 ? publicKeys : [chain.keys[0]?.publicKey ?? ""];
     const path = join(directory, `${crypto.randomUUID()}.jsonl`);
     const keys = chain.keys.map((key) =>
       printExportLine({
@@ -58,7 +60,7 @@ else {
         ...chain.entries.map(printExportLine),
       ].join(""),
     );
-    const run = Bun.spawn([PYTHON as string, SCRIPT, path, publicKey], { stdout: "pipe", stderr: "inherit" });
+    const run = Bun.spawn([PYTHON as string, SCRIPT, path, ...trusted], { stdout: "pipe", stderr: "inherit" });
     const lines = (await new Response(run.stdout).text()).trim().split("\n");
     expect(await run.exited).toBe(lines.length > 1 ? 2 : 0);
     return lines.slice(0, -1);
@@ -107,6 +109,22 @@ else {
     expect(await run.exited).toBe(3);
   });
 
+  test("a chain that two keys signed is intact by both, and by neither alone", async () => {
+    const chain = testChain(rows());
+    const [first, second] = chain.entries.filter((entry) => entry.type === "checkpoint");
+    const follows = checkpointDigest((first?.note ?? "").split("\n\n")[0] + "\n");
+    const rowHash = rowAt(chain, 6).row_hash as string;
+    const signer = newSigner();
+    if (second !== undefined)
+      second.note = signCheckpoint({ chainId: CHAIN_ID, chainSeq: 6, rowHash, time: WRITTEN_AT, firstSeq: 4, previous: follows }, signer);
+    chain.keys.push(trust(signer));
+    const [before = "", after = ""] = chain.keys.map(({ publicKey }) => publicKey);
+    expect(await found(chain, before, after)).toEqual([]);
+    expect(await found(chain, after, before)).toEqual([]);
+    expect(await found(chain, before)).toContain("checkpoint_invalid@6");
+    expect(await found(chain, after)).toContain("checkpoint_invalid@3");
+  });
+
   test("edits are found where they are", async () => {
     const edited = testChain(rows());
     rowAt(edited, 4).endpoint = "other";
@@ -122,8 +140,8 @@ else {
 
   test.each([
     ["no file", [join(directory, "nowhere.jsonl")], "No such file"],
-    ["too much", ["one", "two", "three"], "python3 verify_export.py chain.jsonl"],
-    ["a key that is none", [SCRIPT, "AAAA"], "not a public key"],
+    ["nothing to judge", [], "python3 verify_export.py chain.jsonl"],
+    ["a key that is none", [SCRIPT, "AAAA"], "AAAA is not a public key"],
     ["something else than an export", [SCRIPT], "line 1: it is not JSON"],
   ])("what cannot be judged is told in words: %s", async (_name, args, says) => {
     const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
