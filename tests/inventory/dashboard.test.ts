@@ -44,3 +44,13 @@ test("the alert rules are of metrics the gateway has, and say how bad it is", as
     expect(annotations).toHaveProperty("summary");
   }
 });
+
+test("nobody is woken up because callers send what a provider finds wrong", () => {
+  const { groups } = readYaml(deployed("prometheus/gatehouse-alerts.yaml")) as { groups: { rules: { alert: string; expr: string }[] }[] };
+  const failing = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === "GatehouseProvidersFailing");
+  const left = new RegExp(`^(?:${/outcome!~"([^"]*)"/.exec(failing?.expr ?? "")?.[1]})$`);
+  expect(["served", "upstream_rejected", "upstream_error", "upstream_rate_limited"].filter((outcome) => !left.test(outcome))).toEqual([
+    "upstream_error",
+    "upstream_rate_limited",
+  ]);
+});
