@@ -98,8 +98,17 @@ test("a collector that is away is asked less and less often, and the log says on
   expect(await collector.during(60)).toContain("/v1/traces");
   expect(collector.logged).toEqual([
     ["collector_away", { reason: "the collector answered 503" }],
-    ["collector_back", { spans_waiting: 0 }],
+    ["collector_back", { spans_waiting: 1 }],
   ]);
+});
+
+test("one is not back for want of anything to send", async () => {
+  const collector = collectorThat();
+  await collector.during(1);
+  collector.answers(() => new Response(null, { status: 503 }));
+  expect(await collector.during(16)).toEqual(["/v1/metrics"]);
+  await collector.during(5);
+  expect(collector.logged).toEqual([["collector_away", { reason: "the collector answered 503" }]]);
 });
 
 test("one that says when to come back is asked then", async () => {

@@ -83,11 +83,7 @@ export class CallExporter {
       this.resumeAt = this.nowMs() + (asked ?? this.pauseMs);
       if (!this.away) this.log.warn("collector_away", { reason: reasonOf(error) });
       this.away = true;
-      return;
     }
-    if (this.away) this.log.info("collector_back", { spans_waiting: this.waiting.length });
-    this.away = false;
-    this.pauseMs = 0;
   }
 
   /** The last of everything, in a bounded time. */
@@ -140,6 +136,9 @@ export class CallExporter {
     try {
       const bytes = response.body === null ? null : await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
       if (WORTH_ANOTHER_TRY.has(response.status)) throw new CollectorBusy(response);
+      if (this.away) this.log.info("collector_back", { spans_waiting: this.waiting.length });
+      this.away = false;
+      this.pauseMs = 0;
       return { ok: response.ok, status: response.status, ...rejectedSpans(bytes) };
     } finally {
       clearTimeout(late);
