@@ -1,3 +1,4 @@
+import { A2A_SUBTYPES } from "../../wire/a2a/audit-subtypes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
@@ -23,19 +24,7 @@ export interface NamedAgent {
 }
 
 /** Subtypes of rows by operation. */
-export const SUBTYPES: Readonly<Record<AgentRequest["operation"], string>> = {
-  SendMessage: "message_send",
-  SendStreamingMessage: "message_stream",
-  GetTask: "task_get",
-  ListTasks: "task_list",
-  CancelTask: "task_cancel",
-  SubscribeToTask: "task_subscribe",
-  CreateTaskPushNotificationConfig: "push_config_create",
-  GetTaskPushNotificationConfig: "push_config_get",
-  ListTaskPushNotificationConfigs: "push_config_list",
-  DeleteTaskPushNotificationConfig: "push_config_delete",
-  GetExtendedAgentCard: "extended_agent_card",
-};
+export const SUBTYPES: Readonly<Record<AgentRequest["operation"], string>> = A2A_SUBTYPES;
 
 /** The JSON object a body is. An empty one is an empty object: clients send none where the protocol asks for nothing. */
 export function bodyOf(body: Uint8Array | null): JsonObject | Refusal {

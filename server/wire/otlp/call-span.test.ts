@@ -9,3 +9,30 @@ test("what a call cost is a double, whole or not: the type of an attribute does 
   };
   expect([0, 2, 0.25].map(costOf)).toEqual([{ doubleValue: 0 }, { doubleValue: 2 }, { doubleValue: 0.25 }]);
 });
+
+function told(facts: object): Record<string, unknown> {
+  const span = spanOfCall({ id: "01M8FHJQWRTX0YDGZVSGTPDZ8H", timestamp: "2026-11-27T22:21:26.000000Z", ...facts } as never) as {
+    name: string;
+    attributes: { key: string; value: object }[];
+  };
+  return { name: span.name, ...Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]])) };
+}
+
+test("requests to agents have their method; only what has an agent do something is an invocation of it", () => {
+  expect(told({ proxy_type: "a2a", proxy_subtype: "message_stream" })).toMatchObject({
+    name: "invoke_agent",
+    "gen_ai.operation.name": "invoke_agent",
+    "a2a.method.name": "SendStreamingMessage",
+  });
+  const looked = told({ proxy_type: "a2a", proxy_subtype: "task_get" });
+  expect(looked).toMatchObject({ name: "GetTask", "a2a.method.name": "GetTask" });
+  const card = told({ proxy_type: "a2a", proxy_subtype: "agent_card" });
+  expect(card).toMatchObject({ name: "agent_card" });
+  for (const one of [looked, card]) expect(one).not.toHaveProperty(["gen_ai.operation.name"]);
+});
+
+test("a prompt of a tool server has its name, and is no tool", () => {
+  const prompt = told({ proxy_type: "mcp", mcp_method: "prompts/get", mcp_capability_name: "greeting" });
+  expect(prompt).toMatchObject({ "gen_ai.prompt.name": "greeting", "mcp.method.name": "prompts/get" });
+  expect(prompt).not.toHaveProperty(["gen_ai.tool.name"]);
+});

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { A2A_SUBTYPES } from "../a2a/audit-subtypes.ts";
 import type { CallFacts } from "./call-facts.ts";
 
 /** A governed call as a span of OpenTelemetry (GenAI conventions). Never content: no prompt, no answer, no arguments. */
@@ -17,10 +18,18 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   gemini_stream_generate_content: "generate_content",
 };
 
+const A2A_METHODS: ReadonlyMap<string, string> = new Map(Object.entries(A2A_SUBTYPES).map(([method, subtype]) => [subtype, method]));
+/** Those that have the agent do something: looking after a task answers at once, and invokes nobody. */
+const INVOKES_AGENT = new Set(["SendMessage", "SendStreamingMessage"]);
+
+const a2aMethodOf = ({ proxy_type: type, proxy_subtype: subtype }: CallFacts): string | undefined =>
+  type === "a2a" ? A2A_METHODS.get(subtype ?? "") : undefined;
+
 /** The operation's name by the conventions; null for what they have no name for. */
-export function operationOf({ proxy_type: type, proxy_subtype: subtype, mcp_method: method }: CallFacts): string | null {
+export function operationOf(facts: CallFacts): string | null {
+  const { proxy_subtype: subtype, mcp_method: method } = facts;
   if (method === "tools/call") return "execute_tool";
-  if (type === "a2a") return "invoke_agent";
+  if (INVOKES_AGENT.has(a2aMethodOf(facts) ?? "")) return "invoke_agent";
   if (subtype === null || subtype === undefined) return null;
   return OPERATIONS[subtype] ?? null;
 }
@@ -74,7 +83,7 @@ export function spanOfCall(facts: CallFacts): object {
   const { id = "", timestamp, duration_ms: duration } = facts;
   const operation = operationOf(facts);
   const about = facts.llm_model_used ?? facts.llm_model_requested ?? facts.mcp_capability_name;
-  const what = operation ?? facts.mcp_method ?? facts.proxy_subtype ?? facts.proxy_type ?? "call";
+  const what = operation ?? a2aMethodOf(facts) ?? facts.mcp_method ?? facts.proxy_subtype ?? facts.proxy_type ?? "call";
   const start = nanosOf(timestamp ?? "");
   const parent = parentOf(facts);
   return {
@@ -96,8 +105,10 @@ export function spanOfCall(facts: CallFacts): object {
       "gen_ai.usage.cache_read.input_tokens": facts.prompt_cache_read_tokens,
       "gen_ai.usage.cache_write.input_tokens": facts.prompt_cache_write_tokens,
       "gen_ai.tool.name": facts.mcp_method === "tools/call" ? facts.mcp_capability_name : null,
+      "gen_ai.prompt.name": facts.mcp_method === "prompts/get" ? facts.mcp_capability_name : null,
       "gen_ai.agent.id": facts.actor_agent_id,
       "mcp.method.name": facts.mcp_method,
+      "a2a.method.name": a2aMethodOf(facts),
       "a2a.protocol.version": facts.a2a_protocol_version,
       "http.request.method": facts.http_method,
       "url.path": facts.endpoint,
