@@ -34,3 +34,14 @@ test("durations of operations are those of calls that ask somebody, not of lists
     "image_generation",
   ]);
 });
+
+test("past the bound on series nothing is lost: tokens and cost of the rest are told in one", () => {
+  const metrics = new CallMetrics(0);
+  const used = { llm_model_used: "m", llm_prompt_tokens: 3, llm_estimated_cost_usd: 1 };
+  for (let n = 0; n < 2_100; n++)
+    metrics.add({ ...callOf("llm", "chat_completions"), ...used, llm_model_used: `m${n}`, tenant_id: `t${n}` } as CallFacts);
+  const [, tokens, cost] = metrics.read(1) as any[];
+  const rest = (points: any[]) => points.find(({ attributes }) => attributes[0].key === "otel.metric.overflow");
+  expect(rest(tokens.histogram.dataPoints)).toMatchObject({ attributes: [{ value: { boolValue: true } }], count: "100", sum: 300 });
+  expect(rest(cost.sum.dataPoints)).toMatchObject({ attributes: [{ value: { boolValue: true } }], asDouble: 100 });
+});

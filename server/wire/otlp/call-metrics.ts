@@ -11,7 +11,9 @@ const MAX_SERIES = 2_000;
 const CUMULATIVE = 2;
 const ASKS_NO_MODEL: ReadonlySet<string | null | undefined> = new Set(MODEL_LISTINGS);
 
-type Labels = Readonly<Record<string, string | number | null | undefined>>;
+type Labels = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** Of what finds no series of its own (OpenTelemetry's metrics SDK, "Overflow attribute"). */
+const OVERFLOW: Labels = { "otel.metric.overflow": true };
 
 interface Series {
   readonly labels: Labels;
@@ -29,7 +31,7 @@ class Histograms {
   }
 
   add(labels: Labels, value: number): void {
-    const known = this.find(labels) ?? this.find({ "otel.metric.overflow": "true" });
+    const known = this.find(labels) ?? this.find(OVERFLOW);
     if (known === undefined) return;
     known.count++;
     known.sum += value;
@@ -41,8 +43,7 @@ class Histograms {
   private find(labels: Labels): Series | undefined {
     const name = JSON.stringify(labels);
     let found = this.series.get(name);
-    const isOverflow = "otel.metric.overflow" in labels;
-    if (found === undefined && (this.series.size < MAX_SERIES || isOverflow)) {
+    if (found === undefined && (this.series.size < MAX_SERIES || labels === OVERFLOW)) {
       found = { labels, buckets: Array.from({ length: this.bounds.length + 1 }, () => 0), count: 0, sum: 0 };
       this.series.set(name, found);
     }
@@ -69,7 +70,8 @@ class Sums {
     const name = JSON.stringify(labels);
     const known = this.series.get(name);
     if (known !== undefined) known.sum += value;
-    else if (this.series.size < MAX_SERIES) this.series.set(name, { labels, sum: value });
+    else if (this.series.size < MAX_SERIES || labels === OVERFLOW) this.series.set(name, { labels, sum: value });
+    else this.add(OVERFLOW, value);
   }
 
   points(startNano: string, nowNano: string): object[] {
