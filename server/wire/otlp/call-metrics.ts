@@ -1,5 +1,6 @@
 import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
 import type { CallFacts } from "./call-facts.ts";
+import { toldProvider } from "./gen-ai-names.ts";
 import { sentAttributes, operationOf } from "./call-span.ts";
 
 /** Metrics of governed calls under the GenAI conventions, added up from the start of the process. */
@@ -99,7 +100,7 @@ export class CallMetrics {
   add(facts: CallFacts): void {
     const named = {
       "gen_ai.operation.name": operationOf(facts) ?? facts.proxy_subtype,
-      "gen_ai.provider.name": facts.llm_provider,
+      "gen_ai.provider.name": toldProvider(facts.llm_provider),
       "gen_ai.request.model": facts.llm_model_used,
     };
     const error = facts.success === false ? (facts.error_type ?? "_OTHER") : null;

@@ -36,3 +36,16 @@ test("a prompt of a tool server has its name, and is no tool", () => {
   expect(prompt).toMatchObject({ "gen_ai.prompt.name": "greeting", "mcp.method.name": "prompts/get" });
   expect(prompt).not.toHaveProperty(["gen_ai.tool.name"]);
 });
+
+test("providers of the catalog go by the names the conventions have for them, all others by their own", () => {
+  const nameOf = (llm_provider: string | null) => told({ proxy_type: "llm", llm_provider })["gen_ai.provider.name"];
+  expect(["openai", "gemini", "bedrock", "azure", "xai", "our-own", null].map(nameOf)).toEqual([
+    "openai",
+    "gcp.gemini",
+    "aws.bedrock",
+    "azure.ai.openai",
+    "x_ai",
+    "our-own",
+    undefined,
+  ]);
+});

@@ -22,3 +22,16 @@ export function genAiProviderOf(attributes: Attributes): string | null {
   if (old === null) return textAttribute(attributes, "server.address");
   return PROVIDERS[old] ?? old.replace(/^az\.ai\./, "azure.ai.");
 }
+
+/** What the conventions call vendors that providers of this gateway's catalog stand for, by their keys; others go by their own. */
+const CATALOG_KEYS: ReadonlyMap<string, string> = new Map([
+  ["azure", "azure.ai.openai"],
+  ["bedrock", "aws.bedrock"],
+  ["gemini", "gcp.gemini"],
+  ["mistral", "mistral_ai"],
+  ["moonshot", "moonshot_ai"],
+  ["vertex", "gcp.vertex_ai"],
+  ["xai", "x_ai"],
+]);
+
+export const toldProvider = (key: string | null | undefined): string | null | undefined => CATALOG_KEYS.get(key ?? "") ?? key;
