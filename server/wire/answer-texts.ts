@@ -11,6 +11,8 @@ export interface TextPiece extends Place {
   readonly channel: string;
   /** Texts of one flow are blocks of what is read as one text, in the order they come; nothing when left out. */
   readonly flow?: string;
+  /** It stands in a member that no format knows. */
+  readonly other?: true;
 }
 
 /** A text that is complete where it stands: said again after its pieces, or never in pieces. */
@@ -18,6 +20,13 @@ export interface WholeText extends Place {
   readonly kind: "text" | "arguments";
   /** As of a piece; of a text that is said again it means nothing. */
   readonly flow?: string;
+}
+
+/** A text in a member that no format knows, or the `name` of such a member, which then is the key of the place. */
+export interface OtherText extends Place {
+  readonly kind: "text" | "name";
+  /** Where in the body, or in each frame, it stands. */
+  readonly way: string;
 }
 
 /**
@@ -49,6 +58,8 @@ export interface AnswerContents {
   readonly pieces: readonly TextPiece[];
   readonly wholes: readonly WholeText[];
   readonly calls: readonly CallPiece[];
+  /** Only where they were asked for (`other-answer-texts.ts`). */
+  readonly others: readonly OtherText[];
   /** Prefixes of channels and groups that end with this frame; "" ends all. */
   readonly ends: readonly string[];
   /** Those of `ends` that the answer may go on after: some providers tell a reason to finish in every frame. */
@@ -60,21 +71,31 @@ export interface AnswerContents {
 /** How the answers of one format hold their texts, whole or in frames. Pure; lenient with what providers send. */
 export interface AnswerTexts {
   /** `whole`: a complete answer instead of a frame. */
-  contents(body: JsonObject, whole: boolean): AnswerContents;
+  contents(body: JsonObject, whole: boolean): ContentsList;
   /** Makes of a copy of a frame one that only continues its texts: what may be said once only is taken out. */
   continuation(body: JsonObject): void;
   /** The member that counts frames, where the format has one. */
   readonly counter: string | null;
 }
 
+/** Most frames have none of these. */
+const NONE: readonly never[] = [];
+
 /** Collects contents; the lists are what `AnswerContents` names. */
 export class ContentsList implements AnswerContents {
   readonly pieces: TextPiece[] = [];
   readonly wholes: WholeText[] = [];
   readonly calls: CallPiece[] = [];
+  others: readonly OtherText[] = NONE;
   readonly ends: string[] = [];
   readonly finishes: string[] = [];
   readonly tokens: (Place & { readonly without: unknown })[] = [];
+  /** Objects whose texts go on from frame to frame, with the number that the channels in them begin with. */
+  deltas: readonly { readonly holder: object; readonly index: number }[] = NONE;
+  /** What is known to be no text of the answer's own: bytes, and what repeats the request. */
+  known: readonly Place[] = NONE;
+  /** Whether the body goes deeper than can be looked at. */
+  tooDeep = false;
 
   /** Adds `holder[key]` as a piece of `channel` when it is a text; an empty one is a place where more can be said. */
   piece(channel: string, holder: object, key: string | number, flow?: string): void {
@@ -86,6 +107,26 @@ export class ContentsList implements AnswerContents {
     const places = holder as Record<string | number, unknown>;
     if (typeof places[key] === "string" && places[key] !== "")
       this.wholes.push({ holder: places, key, kind, ...(flow !== undefined && { flow }) });
+  }
+
+  delta(holder: object, index: number): void {
+    const delta = { holder, index };
+    if (this.deltas === NONE) this.deltas = [delta];
+    else (this.deltas as (typeof delta)[]).push(delta);
+  }
+
+  other(text: OtherText): void {
+    if (this.others === NONE) this.others = [text];
+    else (this.others as OtherText[]).push(text);
+  }
+
+  knows(holder: object, key: string | number): void {
+    this.known = [...this.known, { holder: holder as Record<string | number, unknown>, key }];
+  }
+
+  /** A piece of what a delta says in a member that no format knows. */
+  otherPiece(channel: string, holder: object, key: string): void {
+    this.pieces.push({ channel, holder: holder as Record<string | number, unknown>, key, flow: channel, other: true });
   }
 
   /** The provider told a reason for which what is called so ends. */

@@ -42,10 +42,15 @@ export function hasWords(value: string): boolean {
   return value.includes(" ") && value.trim().includes(" ");
 }
 
+/** Whether the value of an address is a file itself. */
+export function holdsFile(value: string): boolean {
+  return FILE_WITHIN.test(value);
+}
+
 /** Whether a format has this member for something else. */
 export function isNoText(name: string, value: string): boolean {
   if (name === "name") return true;
-  if (ADDRESSES.has(name)) return !hasWords(value) || FILE_WITHIN.test(value);
+  if (ADDRESSES.has(name)) return !hasWords(value) || holdsFile(value);
   return NO_TEXT.has(name) && !hasWords(value);
 }
 

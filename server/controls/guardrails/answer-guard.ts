@@ -2,9 +2,14 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { hasWords } from "../../wire/other-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
+import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
+import { guardedName } from "./names.ts";
+import { withoutFoundLines } from "./frame-lines.ts";
+import { OtherMembers } from "./other-members.ts";
 import { wholeTexts } from "./whole-texts.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import { CallGroup } from "../../road/output/buffered-tool-calls.ts";
@@ -33,13 +38,14 @@ const BEFORE = 256;
 export class AnswerGuard {
   private readonly texts: AnswerTexts;
   private readonly run: GuardRun;
+  private readonly others: OtherMembers;
+  private readonly counter: FrameCounter;
   private readonly channels = new Map<string, Channel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
   /** How the text of each flow ends that has left. */
   private readonly flows = new Map<string, string>();
   private remembered = 0;
-  private counted = -1;
   /** A frame that tells a reason to finish: whether its texts end with it, the next frame says. */
   private finishing: { readonly frame: Frame; readonly contents: AnswerContents } | null = null;
   private readonly finished = new Set<string>();
@@ -51,6 +57,8 @@ export class AnswerGuard {
   constructor(texts: AnswerTexts, run: GuardRun) {
     this.texts = texts;
     this.run = run;
+    this.others = new OtherMembers(texts, run);
+    this.counter = new FrameCounter(texts.counter);
   }
 
   get refusal(): Refusal | null {
@@ -67,7 +75,7 @@ export class AnswerGuard {
     this.run.looked();
     const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
     this.isWhole = true;
-    yield* this.guarded(frame, wholeTexts(this.texts.contents(body, true)));
+    yield* this.guarded(frame, wholeTexts(this.contents(body, true)));
     return frame.changed;
   }
 
@@ -75,8 +83,10 @@ export class AnswerGuard {
   *frames(frames: readonly Frame[]): InTurns<Frame[]> {
     const out: Frame[] = [];
     let together: AdjoiningFrames | null = null;
-    for (const frame of frames) {
-      const contents = frame.body === null || frame.closes ? null : this.texts.contents(frame.body, false);
+    for (const came of frames) {
+      const frame = came.body !== null && came.beside === undefined ? came : yield* withoutFoundLines(came, this.run);
+      if (frame === null) continue;
+      const contents = frame.body === null || frame.closes ? null : this.contents(frame.body, false);
       const piece = contents === null ? null : this.onlyPiece(contents);
       if (together !== null && piece?.channel === together.channel) {
         together.add(frame, piece);
@@ -90,6 +100,13 @@ export class AnswerGuard {
     return out;
   }
 
+  private contents(body: JsonObject, whole: boolean): AnswerContents {
+    const contents = this.others.contents(body, whole);
+    if (contents.tooDeep && this.run.surface.enforces)
+      this.refused = refuse("upstream_invalid_response", "The model's provider sent an answer that goes deeper than can be looked at.");
+    return contents;
+  }
+
   private *frame(frame: Frame, contents: AnswerContents | null): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
     if (frame.closes) return [...(yield* this.end()), frame];
@@ -100,15 +117,15 @@ export class AnswerGuard {
     if (this.refused !== null) return [];
     const before = yield* this.finish(contents);
     if (this.refusal !== null) return [];
-    if (contents.finishes.length === 0) return this.counting([...before, ...(yield* this.guarded(frame, contents))]);
+    if (contents.finishes.length === 0) return this.counter.count([...before, ...(yield* this.guarded(frame, contents))]);
     this.finishing = { frame, contents };
-    return this.counting(before);
+    return this.counter.count(before);
   }
 
   /** The piece of a text that is all a frame says, where nothing before it is still to be decided. */
-  private onlyPiece({ pieces, wholes, calls, ends, tokens }: AnswerContents): TextPiece | null {
+  private onlyPiece({ pieces, wholes, calls, others, ends, tokens }: AnswerContents): TextPiece | null {
     const [piece] = pieces;
-    const isAlone = pieces.length === 1 && wholes.length + calls.length + ends.length + tokens.length === 0;
+    const isAlone = pieces.length === 1 && wholes.length + calls.length + others.length + ends.length + tokens.length === 0;
     if (piece === undefined || !isAlone || piece.holder[piece.key] === "") return null;
     return this.finishing === null && this.finished.size === 0 && this.channels.size + this.groups.size < MAX_OPEN ? piece : null;
   }
@@ -123,13 +140,13 @@ export class AnswerGuard {
     const out = yield* this.run.push(channel.hold, text, false);
     this.left(channel, text, out);
     const saying = together.fill(out, before);
-    return this.counting(this.run.blocked === null ? together.frames : saying);
+    return this.counter.count(this.run.blocked === null ? together.frames : saying);
   }
 
   /** Nothing more comes: what was held. */
   *end(): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
-    return this.counting([...(yield* this.finish(null)), ...(yield* this.ended([""], null, []))]);
+    return this.counter.count([...(yield* this.finish(null)), ...(yield* this.ended([""], null, []))]);
   }
 
   /**
@@ -138,22 +155,26 @@ export class AnswerGuard {
    */
   private *finish(next: AnswerContents | null): InTurns<Frame[]> {
     if (this.finishing === null && this.finished.size === 0) return [];
-    const goesOn = (prefix: string) =>
+    const goesOn = (prefix: string, others = true) =>
       next !== null &&
-      (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") ||
+      (next.pieces.some(
+        ({ channel, holder, key, other }) => (others || other !== true) && channel.startsWith(prefix) && holder[key] !== "",
+      ) ||
         next.calls.some(({ group }) => group.startsWith(prefix)));
-    if (this.run.surface.enforces && [...this.finished].some(goesOn))
+    // Some say of themselves what they like behind the end.
+    if (this.run.surface.enforces && [...this.finished].some((prefix) => goesOn(prefix, false)))
       this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
     const { finishing } = this;
     this.finishing = null;
     if (finishing === null || this.refusal !== null) return [];
     const { frame, contents } = finishing;
-    const taken = new Set(contents.finishes.filter(goesOn));
+    const taken = new Set(contents.finishes.filter((prefix) => goesOn(prefix)));
     for (const prefix of contents.finishes) if (!taken.has(prefix)) this.finished.add(prefix);
     return yield* this.guarded(frame, {
       pieces: contents.pieces,
       wholes: contents.wholes,
       calls: contents.calls,
+      others: contents.others,
       finishes: [],
       tokens: contents.tokens,
       ends: contents.ends.filter((prefix) => !taken.has(prefix)),
@@ -163,7 +184,8 @@ export class AnswerGuard {
   private *guarded(frame: Frame, contents: AnswerContents): InTurns<Frame[]> {
     yield* this.guardPieces(frame, contents, this.run);
     // What a block left behind in the frame was not looked at.
-    if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
+    if (this.run.blocked !== null)
+      return contents.calls.length + contents.wholes.length + contents.others.length + contents.ends.length > 0 ? [] : [frame];
     // Parts that are put together only by the caller cannot be looked at as the text they become.
     if (this.run.surface.enforces && contents.calls.some(({ scattered }) => scattered === true))
       this.refused = refuse(
@@ -174,6 +196,7 @@ export class AnswerGuard {
     const before = yield* this.ended(contents.ends, frame, contents.pieces);
     // What says a text again that ends here is looked at when it is known what became of that.
     if (this.refusal === null) yield* this.guardWholes(frame, contents, this.run);
+    if (this.refusal === null) yield* this.others.guard(frame, contents.others, this.isWhole, (text) => this.guardOther(text));
     if (this.refusal !== null) return [];
     return contents.calls.length > 0 || before.includes(frame) ? before : [...before, frame];
   }
@@ -212,6 +235,10 @@ export class AnswerGuard {
       holder[key] = out;
       frame.changed = true;
     }
+  }
+
+  private guardOther(text: string): InTurns<string> {
+    return hasWords(text) ? this.guardWhole(text, "text", this.run) : this.run.text(text);
   }
 
   private *guardWhole(text: string, kind: "text" | "arguments", run: GuardRun): InTurns<string> {
@@ -336,6 +363,7 @@ export class AnswerGuard {
   private *released(group: CallGroup): InTurns<Frame[]> {
     let changed = false;
     for (const call of group.calls) {
+      yield* guardedName({ kind: "fixed_name", text: call.spelled }, this.run, this.run.surface.guard);
       const text = yield* call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
       if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
@@ -352,27 +380,11 @@ export class AnswerGuard {
     const body = structuredClone(latest.body) as JsonObject;
     this.texts.continuation(body);
     let said = false;
-    for (const piece of this.texts.contents(body, false).pieces) {
+    for (const piece of this.contents(body, false).pieces) {
       piece.holder[piece.key] = piece.channel === channel && !said ? text : "";
       if (piece.channel === channel) said = true;
     }
     if (!said) throw new Error("a frame cannot be continued");
     return { bytes: latest.bytes, body, closes: false, changed: true };
-  }
-
-  /** Frames that count themselves go on counting upwards, whatever was put between them. */
-  private counting(frames: Frame[]): Frame[] {
-    const { counter } = this.texts;
-    if (counter === null) return frames;
-    for (const frame of frames) {
-      const count = frame.body?.[counter];
-      if (frame.body === null || typeof count !== "number") continue;
-      if (count <= this.counted) {
-        frame.body[counter] = this.counted + 1;
-        frame.changed = true;
-      }
-      this.counted = Math.max(count, this.counted + 1);
-    }
-    return frames;
   }
 }

@@ -26,6 +26,9 @@ export interface GuardrailParts extends EngineParts {
   readonly idleMs: number;
 }
 
+/** What says of what kind an answer is, how much, how long or when, and has no room for anything else. */
+const PLAIN_HEADER =
+  /^(?:(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?|[\d.hms]{1,12}|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?)$/i;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -49,11 +52,44 @@ export class Guardrails implements RequestControl, AnswerControl {
     const run = form === null ? null : guardRunOf(call, "output");
     if (form === null || run === null) return null;
     call.beforeRecord.push(() => run.tell(call));
-    return (answer) => {
-      if (answer.status >= 300) return answer;
+    return async (given) => {
+      const answer = await this.withoutFoundHeaders(call, run, given);
+      if (isRefusal(answer)) return answer;
+      if (answer.status >= 300) return answer.kind === "whole" ? this.onFailure(call, run, answer) : answer;
       const guard = new AnswerGuard(form.texts, run);
       return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
+  }
+
+  /** Providers put into what they say of themselves what they like. */
+  private async withoutFoundHeaders(call: Call, run: GuardRun, answer: Answer): Promise<Answer | Refusal> {
+    const { headers } = answer;
+    let kept = headers;
+    for (const [name, value] of Object.entries(headers)) {
+      if (PLAIN_HEADER.test(value)) continue;
+      const looking = inTurns(run.text(value), run.work);
+      if ((looking instanceof Promise ? await looking : looking) === value) continue;
+      kept = { ...kept };
+      // Without its parameters it says of which kind the answer is, and nothing else.
+      if (name === "content-type") kept[name] = value.split(";")[0] as string;
+      else delete kept[name];
+    }
+    const refusal = run.refusal();
+    if (refusal !== null && answer.kind === "stream") {
+      void answer.upstream.cancel().catch(() => undefined);
+      settle(call, streamUsage(answer));
+    }
+    return refusal ?? (kept === headers ? answer : { ...answer, headers: kept });
+  }
+
+  /** A provider's own words for what went wrong often repeat what it was asked. */
+  private async onFailure(call: Call, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
+    run.looked();
+    const said = decoder.decode(answer.body);
+    const looking = inTurns(run.json(said), run.work);
+    const out = looking instanceof Promise ? await looking : looking;
+    run.warn(call);
+    return run.refusal() ?? (out === said ? answer : { ...answer, body: encoder.encode(out) });
   }
 
   private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {

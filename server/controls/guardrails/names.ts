@@ -11,7 +11,7 @@ const FILE_ENDING = /\.[a-z][a-z0-9]{1,4}$/i;
  * together from, because names have no spaces. A tool's name is what it is called by: where it would have to be another, the
  * run blocks.
  */
-export function* guardedName({ kind, text }: TextSlot, run: GuardRun, guard: TextGuard): InTurns<string> {
+export function* guardedName({ kind, text }: Pick<TextSlot, "kind" | "text">, run: GuardRun, guard: TextGuard): InTurns<string> {
   let name = text;
   const looked = new Set<string>();
   for (const form of [whole, stem, words]) {

@@ -2,7 +2,7 @@ import type { AnswerContents, TextPiece } from "../../wire/answer-texts.ts";
 
 /** The contents of a complete answer: a text that stands there in one piece, and goes on no other, is looked at as a whole. */
 export function wholeTexts(contents: AnswerContents): AnswerContents {
-  const { pieces, wholes, calls, ends, finishes, tokens } = contents;
+  const { pieces, wholes, calls, others, ends, finishes, tokens } = contents;
   const [channels, flows] = [new Map<string, number>(), new Map<string, number>()];
   const count = (of: Map<string, number>, name: string | undefined) => name !== undefined && of.set(name, (of.get(name) ?? 0) + 1);
   for (const { channel } of pieces) count(channels, channel);
@@ -13,6 +13,7 @@ export function wholeTexts(contents: AnswerContents): AnswerContents {
     pieces: pieces.filter((piece) => !isWhole(piece)),
     wholes: [...alone.map(({ holder, key }) => ({ holder, key, kind: "text" as const })), ...wholes],
     calls,
+    others,
     ends,
     finishes,
     tokens,

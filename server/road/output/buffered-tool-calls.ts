@@ -15,6 +15,8 @@ const JOINED_FROM = 512;
 export class BufferedToolCall {
   id: string | null = null;
   name: string | null = null;
+  /** The name as clients put it together that take what is told of it for pieces. */
+  spelled = "";
   arguments = "";
   freeform = false;
   /** Whether two tellings of the arguments differ: then callers must get one. */
@@ -26,6 +28,7 @@ export class BufferedToolCall {
     const { name, place, form } = piece;
     this.id ??= piece.id ?? null;
     this.name ??= name;
+    if (name !== null && name !== this.spelled) this.spelled += name;
     this.freeform ||= piece.freeform === true;
     if (place === null) return;
     this.pieces.push(piece);

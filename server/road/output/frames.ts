@@ -15,6 +15,8 @@ export interface Frame {
   readonly body: JsonObject | null;
   /** Whether it says that nothing follows. */
   readonly closes: boolean;
+  /** What else than data an event says, line by line, a plain name of it left out; nothing when left out. */
+  readonly beside?: readonly string[];
   /** Whether the body is no longer what the bytes say. */
   changed: boolean;
 }
@@ -49,7 +51,7 @@ export class EventFraming implements StreamFraming {
     const text = decoder.decode(bytes);
     const data = `data: ${writtenWithExactTools(body, frameData(text) ?? "")}\n\n`;
     if (isOneLine(text)) return encoder.encode(data);
-    const others = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+    const others = besideData(text);
     return encoder.encode([...others, data].join("\n"));
   }
 }
@@ -57,7 +59,21 @@ export class EventFraming implements StreamFraming {
 function eventFrame(bytes: Uint8Array): Frame {
   const text = decoder.decode(bytes);
   const data = frameData(text) ?? (text.trimStart().startsWith("{") ? text : null);
-  return { bytes, body: data === null ? null : parsed(data), closes: data === "[DONE]", changed: false };
+  const frame = { bytes, body: data === null ? null : parsed(data), closes: data === "[DONE]", changed: false };
+  return isOneLine(text) || isNamed(text) ? frame : { ...frame, beside: besideData(text) };
+}
+
+function besideData(text: string): readonly string[] {
+  return text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+}
+
+const NAME = /^event: [a-z_.]{1,64}$/;
+
+/** Whether a frame is one line of data behind a plain name, as two formats write them. */
+function isNamed(text: string): boolean {
+  if (!text.startsWith("event: ") || !text.endsWith("\n\n") || text.includes("\r")) return false;
+  const end = text.indexOf("\n");
+  return text.startsWith("data:", end + 1) && text.indexOf("\n", end + 1) === text.length - 2 && NAME.test(text.slice(0, end));
 }
 
 /** One JSON array in pieces. */

@@ -9,6 +9,7 @@ export const completionsAnswerTexts: AnswerTexts = {
     for (const [choice, at] of objectsOf(body.choices)) {
       const index = typeof choice.index === "number" ? choice.index : at;
       for (const name of ["text", "reasoning"]) contents.piece(`${index}.${name}`, choice, name);
+      if (!whole) contents.delta(choice, index);
       contents.token(choice, "logprobs", null);
       if (!whole && filledOf(choice.finish_reason) !== null) contents.finish(`${index}.`);
     }

@@ -18,8 +18,10 @@ export const geminiAnswerTexts: AnswerTexts = {
       at++;
       const content = objectIn(candidate, "content");
       let call = 0;
-      for (const part of content === null ? [] : objectsIn(content, "parts"))
+      for (const part of content === null ? [] : objectsIn(content, "parts")) {
         partContents(part, index, `${index}.calls.${call++}`, contents);
+        if (!whole) contents.delta(part, index);
+      }
       // A call comes in one piece.
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
@@ -35,10 +37,12 @@ export const geminiAnswerTexts: AnswerTexts = {
       const content = objectIn(candidate, "content");
       if (content === null) continue;
       const key = spellingIn(content, "parts");
-      const signature = (part: JsonObject) => delete part[spellingIn(part, "thoughtSignature")];
-      const texts = objectsIn(content, "parts").filter((part) => textIn(part, "text") !== null);
-      for (const part of texts) signature(part);
-      content[key] = texts;
+      const parts = objectsIn(content, "parts");
+      for (const part of parts) {
+        delete part[spellingIn(part, "thoughtSignature")];
+        for (const name of Object.keys(part)) if (typeof part[name] === "object") delete part[name];
+      }
+      content[key] = parts.filter((part) => Object.values(part).some((value) => typeof value === "string"));
     }
   },
 };

@@ -30,7 +30,9 @@ export const messagesAnswerTexts: AnswerTexts = {
         if (block !== null) blockContents(block, index, contents);
         break;
       case "content_block_delta":
-        if (delta !== null) deltaContents(delta, index, contents);
+        if (delta === null) break;
+        deltaContents(delta, index, contents);
+        contents.delta(delta, index);
         break;
       case "content_block_stop":
         contents.ends.push(`${index}.`);

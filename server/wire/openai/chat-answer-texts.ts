@@ -7,6 +7,8 @@ import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 const TEXTS = ["content", "refusal", "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"] as const;
 /** Where Azure tells of the data and Groq of the tools it answered from. */
 const FINDINGS = ["context", "executed_tools"] as const;
+/** Members whose texts, within them, go on from chunk to chunk. */
+const CONTINUED: ReadonlySet<string> = new Set([...TEXTS, "audio"]);
 
 /** A chat completion, or a chunk of one. */
 export const chatAnswerTexts: AnswerTexts = {
@@ -17,6 +19,7 @@ export const chatAnswerTexts: AnswerTexts = {
       const index = typeof choice.index === "number" ? choice.index : at;
       const message = objectOf(choice.delta) ?? objectOf(choice.message);
       if (message !== null) messageContents(message, index, contents);
+      if (message !== null && !whole) contents.delta(message, index);
       contents.token(choice, "logprobs", null);
       if (!whole && filledOf(choice.finish_reason) !== null) contents.finish(`${index}.`);
     }
@@ -26,7 +29,9 @@ export const chatAnswerTexts: AnswerTexts = {
   continuation(body) {
     for (const [choice] of objectsOf(body.choices)) {
       const delta = objectOf(choice.delta);
-      for (const name of ["role", "tool_calls", "function_call", "annotations", ...FINDINGS]) delete delta?.[name];
+      if (delta === null) continue;
+      for (const name of Object.keys(delta))
+        if (name === "role" || (typeof delta[name] === "object" && !CONTINUED.has(name))) delete delta[name];
     }
   },
 };

@@ -1,0 +1,282 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { atOnce } from "../../kernel/in-turns.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { EventFraming } from "../../road/output/frames.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
+import { pictureTexts } from "../../wire/images/picture-texts.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import type { GuardRun } from "./guard-run.ts";
+
+const FORMATS = { ...ANSWER_FORMATS, transcript: transcriptTexts, pictures: pictureTexts };
+type Format = keyof typeof FORMATS;
+
+const MAIL = "joe@example.com";
+const LEFT = "[REDACTED:email]";
+
+const mails = (action: "redact" | "block" | "warn") => answerGuardRun({ pii: { action }, secrets: { action } });
+
+function whole(format: Format, body: object, run: GuardRun) {
+  const said = structuredClone(body) as JsonObject;
+  const guard = new AnswerGuard(FORMATS[format], run);
+  const changed = atOnce(guard.whole(said));
+  return { said, text: JSON.stringify(said), changed, refusal: guard.refusal };
+}
+
+function through(format: Format, frames: readonly unknown[], run: GuardRun) {
+  const guard = new AnswerGuard(FORMATS[format], run);
+  const framing = new EventFraming();
+  const out: Uint8Array[] = [];
+  for (const frame of frames)
+    for (const passed of framing.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`)))
+      for (const given of atOnce(guard.frames([passed]))) out.push(framing.write(given));
+  for (const given of atOnce(guard.end())) out.push(framing.write(given));
+  const text = new TextDecoder().decode(concat(out));
+  const events = text
+    .split("\n\n")
+    .filter((frame) => frame !== "")
+    .map((frame) => JSON.parse(frame.slice(6)));
+  return { events, text, refusal: guard.refusal };
+}
+
+const chat = (message: object, more: object = {}) => ({
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello", ...message }, finish_reason: "stop" }],
+  ...more,
+});
+const completion = (more: object) => ({ object: "text_completion", choices: [{ index: 0, text: "Hello", ...more }] });
+const response = (...output: object[]) => ({ object: "response", id: "resp_1", output });
+const said = (more: object) => ({ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello", ...more }] });
+const message = (...content: object[]) => ({ type: "message", role: "assistant", content });
+const generated = (...parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] });
+
+/** Whole answers that hide the value where no format tells of a text. */
+const HIDDEN: readonly (readonly [name: string, format: Format, body: (value: string) => object])[] = [
+  ["a member beside the choices", "chat", (v) => chat({}, { note: v })],
+  ["a deep one", "chat", (v) => chat({}, { note: [{ deep: [[{ deeper: v }]] }] })],
+  ["choices that are none", "chat", (v) => ({ choices: v })],
+  ["a choice that is none", "chat", (v) => ({ choices: [v, { index: 0, message: { content: "Hello" } }] })],
+  ["a member of a choice", "chat", (v) => ({ choices: [{ index: 0, message: { content: "Hello" }, note: v }] })],
+  ["a message beside a delta", "chat", (v) => ({ choices: [{ index: 0, delta: {}, message: { content: v } }] })],
+  ["thinking of a vendor", "chat", (v) => chat({ thinking: v })],
+  ["details of reasoning", "chat", (v) => chat({ reasoning_details: [{ type: "reasoning.text", note: v }] })],
+  ["fields of a proxy", "chat", (v) => chat({ provider_specific_fields: { reasoning: { steps: [v] } } })],
+  ["a content that is an object", "chat", (v) => chat({ content: { said: v } })],
+  ["a content that is a list of strings", "chat", (v) => chat({ content: [v] })],
+  ["a part nobody knows", "chat", (v) => chat({ content: [{ type: "note", lines: { a: v } }] })],
+  ["a member of a call", "chat", (v) => chat({ tool_calls: [{ id: "c", function: { name: "f", arguments: "{}", note: v }, note: v }] })],
+  ["calls that are none", "chat", (v) => chat({ tool_calls: v, function_call: v })],
+  ["who says it", "chat", (v) => chat({ name: v, role: `assistant ${v}` })],
+  ["an id that is none", "chat", (v) => chat({}, { id: `Say it to ${v}` })],
+  ["usage", "chat", (v) => chat({}, { usage: { total_tokens: 1, note: v } })],
+  ["an error beside the answer", "chat", (v) => chat({}, { error: { message: v } })],
+  ["an annotation", "chat", (v) => chat({ annotations: [{ type: "note", note: { said: v } }] })],
+  ["audio", "chat", (v) => chat({ audio: { id: "a", data: "AAAA", transcript: "Hello", note: v } })],
+  ["a name of a member", "chat", (v) => chat({}, { [v]: 1 })],
+  ["a name of a deep member", "chat", (v) => chat({ note: [{ [v]: { a: 1 } }] })],
+  ["a member of a choice", "completions", (v) => completion({ note: v, logprobs: null })],
+  ["an item nobody knows", "responses", (v) => response({ type: "note", body: { lines: [v] } })],
+  ["an item that is a string", "responses", (v) => ({ object: "response", output: [v] })],
+  ["a member of an item", "responses", (v) => response({ type: "function_call", name: "f", arguments: "{}", note: v })],
+  ["a member of a part", "responses", (v) => response(said({ note: v }))],
+  ["a member of a response", "responses", (v) => ({ ...response(said({})), note: v, error: null })],
+  ["why it failed", "responses", (v) => ({ ...response(), error: { code: "server_error", message: v } })],
+  ["why it is incomplete", "responses", (v) => ({ ...response(), incomplete_details: { reason: v } })],
+  ["a definition of a tool", "responses", (v) => response({ type: "mcp_list_tools", tools: [{ name: "t", input_schema: { title: v } }] })],
+  ["a block nobody knows", "messages", (v) => message({ type: "note", body: { lines: [v] } })],
+  ["a block that is a string", "messages", (v) => ({ type: "message", content: [v] })],
+  ["a member of a text", "messages", (v) => message({ type: "text", text: "Hello", note: v })],
+  ["a member of a call", "messages", (v) => message({ type: "tool_use", id: "t", name: "f", input: {}, note: v })],
+  ["where a citation stands", "messages", (v) => message({ type: "text", text: "Hello", citations: [{ type: "note", said: v }] })],
+  ["why it stopped", "messages", (v) => ({ ...message(), stop_reason: "refusal", stop_details: { explanation: v } })],
+  ["the sequence it stopped at", "messages", (v) => ({ ...message(), stop_sequence: v })],
+  ["a part nobody knows", "gemini", (v) => generated({ note: { lines: [v] } })],
+  ["a member of a part", "gemini", (v) => generated({ text: "Hello", note: v })],
+  ["a text in both spellings", "gemini", (v) => generated({ functionResponse: { name: "f" }, function_response: { name: v } })],
+  ["why it finished", "gemini", (v) => ({ candidates: [{ finishReason: "OTHER", finishMessage: v }] })],
+  ["why it was not begun", "gemini", (v) => ({ promptFeedback: { blockReason: "OTHER", blockReasonMessage: v } })],
+  ["what stands in its grounding", "gemini", (v) => ({ candidates: [{ groundingMetadata: { note: [{ said: v }] } }] })],
+  ["a member of a transcript", "transcript", (v) => ({ text: "Hello", segments: [{ text: "Hello", speaker: v }], note: v })],
+  ["a member of a picture", "pictures", (v) => ({ data: [{ b64_json: "AAAA", note: v }], note: v })],
+];
+
+describe("a value hidden in a whole answer", () => {
+  test.each(HIDDEN)("in %s (%s) is redacted, and nothing else is changed", (_name, format, body) => {
+    const { text, refusal } = whole(format, body(MAIL), mails("redact"));
+    expect(refusal).toBeNull();
+    expect(text).toBe(JSON.stringify(body(LEFT)));
+  });
+
+  test.each(HIDDEN)("in %s (%s) is blocked, and passes where it is only warned of", (_name, format, body) => {
+    expect(whole(format, body(MAIL), mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(whole(format, body(MAIL), mails("warn"))).toMatchObject({ changed: false, refusal: null, text: JSON.stringify(body(MAIL)) });
+  });
+});
+
+const chunk = (delta: object, more: object = {}) => ({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, ...more }] });
+const CUT = ["My card is 41", "11 1111", " 1111 1111", " and", " good."];
+
+/** Streams whose deltas say a text in a member of their own, and what a client puts together of it. */
+const GROWING: readonly (readonly [format: Format, frames: (pieces: readonly string[]) => object[], piece: (event: any) => unknown])[] = [
+  ["chat", (pieces) => pieces.map((analysis) => chunk({ analysis })), (event) => event.choices[0].delta.analysis],
+  [
+    "chat",
+    (pieces) => [...pieces.map((thinking) => chunk({ content: "a ", thinking })), chunk({}, { finish_reason: "stop" })],
+    (event) => event.choices[0].delta.thinking,
+  ],
+  ["completions", (pieces) => pieces.map((thinking) => completion({ text: "a ", thinking })), (event) => event.choices[0].thinking],
+  [
+    "messages",
+    (pieces) => [
+      { type: "content_block_start", index: 3, content_block: { type: "note", note: "" } },
+      ...pieces.map((note) => ({ type: "content_block_delta", index: 3, delta: { type: "note_delta", note } })),
+      { type: "content_block_stop", index: 3 },
+      { type: "message_stop" },
+    ],
+    (event) => event.delta?.note,
+  ],
+  [
+    "responses",
+    (pieces) => pieces.map((delta, sequence_number) => ({ type: "response.note.delta", output_index: 0, sequence_number, delta })),
+    (event) => event.delta,
+  ],
+  ["gemini", (pieces) => pieces.map((note) => generated({ note })), (event) => event.candidates[0].content.parts[0]?.note],
+];
+
+describe("a text that grows in a member nobody knows", () => {
+  test.each(GROWING)("is redacted as it would be as a whole (%s)", (format, frames, piece) => {
+    const { events, text, refusal } = through(format, frames(CUT), mails("redact"));
+    expect(refusal).toBeNull();
+    expect(events.map((event) => piece(event) ?? "").join("")).toBe("My card is [REDACTED:credit_card] and good.");
+    expect(text).not.toMatch(/41"|11 1111/);
+  });
+
+  test.each(GROWING)("ends the stream before anything of the value has left where it is blocked (%s)", (format, frames) => {
+    const { text, refusal } = through(format, frames(CUT), mails("block"));
+    expect(refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(text).not.toMatch(/41"|11 1111/);
+  });
+
+  test.each(GROWING)("is told in full where nothing is found (%s)", (format, frames, piece) => {
+    const { events } = through(format, frames(["One ", "and tw", "o", "."]), mails("redact"));
+    expect(events.map((event) => piece(event) ?? "").join("")).toBe("One and two.");
+  });
+});
+
+describe("what stands beside the deltas of a stream", () => {
+  test.each([
+    ["chat", { ...chunk({ content: "Hello " }), note: MAIL }],
+    ["chat", chunk({ content: "Hello ", sources: [{ deep: MAIL }] })],
+    ["chat", chunk({ content: "Hello ", tool_calls: [{ index: 0, note: MAIL, function: { name: "f", arguments: "{}" } }] })],
+    ["chat", { choices: [], usage: { note: MAIL } }],
+    ["responses", { type: "response.note", note: { said: [MAIL] } }],
+    ["responses", { type: "response.failed", response: { error: { message: MAIL } } }],
+    ["responses", { type: "error", message: MAIL }],
+    ["messages", { type: "message_start", message: { content: [], note: MAIL } }],
+    ["messages", { type: "message_delta", delta: { stop_reason: "refusal", stop_details: { explanation: MAIL } } }],
+    ["messages", { type: "error", error: { type: "api_error", message: MAIL } }],
+    ["gemini", { promptFeedback: { note: MAIL } }],
+    ["transcript", { type: "transcript.text.segment", text: "Hello", speaker: MAIL }],
+  ] as const)("is redacted in its place (%s, %#)", (format, frame) => {
+    const { events, text, refusal } = through(format, [frame], mails("redact"));
+    expect(refusal).toBeNull();
+    expect(text).not.toContain(MAIL);
+    expect(JSON.stringify(events)).toContain(LEFT);
+    expect(through(format, [frame], mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
+  });
+
+  test("is looked at behind what the frame before said there", () => {
+    const frames = ["The card 4111 1111", " 1111 1111 is", " good."].map((note) => ({ ...chunk({ content: "a " }), x: { note } }));
+    expect(through("chat", frames, mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(through("chat", frames, mails("redact")).text).not.toContain("1111 is");
+  });
+
+  test("passes as it came where every frame says the same, and where labels, ids and seals change", () => {
+    const frames = ["analysis", "analysis", "final", "final"].map((channel, n) => ({
+      id: "gen-1",
+      provider: "Groq",
+      system_fingerprint: "fp_1",
+      region: "eu-west",
+      x_groq: { id: "req_1", seconds: "0.25" },
+      citations: ["https://example.com/4111111111111111"],
+      search_results: [{ title: "A page", url: "https://example.com/4111111111111111", date: "2026-11-28" }],
+      choices: [
+        {
+          index: 0,
+          delta: {
+            content: " word ",
+            channel,
+            recipient: "all",
+            reasoning_opaque: `${n}4111111111111111==`,
+            response_id: "4111111111111111",
+            extra_content: { google: { thought_signature: "4111111111111111" } },
+          },
+          native_finish_reason: "STOP",
+        },
+      ],
+    }));
+    const { events, refusal } = through("chat", frames, mails("redact"));
+    expect(refusal).toBeNull();
+    expect(events.map((event) => event.choices[0].delta.content).join("")).toBe(" word  word  word  word ");
+    const without = (all: readonly any[]) =>
+      all.map((one) => ({ ...one, choices: [{ ...one.choices[0], delta: { ...one.choices[0].delta, content: "" } }] }));
+    expect(without(events.slice(0, frames.length))).toEqual(without(frames));
+  });
+});
+
+describe("the name of a tool that a model calls", () => {
+  const KEY = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
+  const call = (name: string) => ({ id: "c", type: "function", function: { name, arguments: "{}" } });
+  test.each([
+    ["chat", chat({ tool_calls: [call(KEY)] })],
+    ["chat", chat({ function_call: { name: KEY, arguments: "{}" } })],
+    ["responses", response({ type: "function_call", call_id: "c", name: KEY, arguments: "{}" })],
+    ["messages", message({ type: "tool_use", id: "t", name: KEY, input: { a: 1 } })],
+    ["gemini", generated({ functionCall: { name: KEY, args: {} } })],
+  ] as const)("is blocked, because it is what the tool is called by (%s)", (format, body) => {
+    expect(whole(format, body, mails("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(whole(format, body, mails("redact")).refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(whole(format, body, mails("warn")).refusal).toBeNull();
+  });
+
+  test("is looked at as the words it is put together from, and as its pieces make it", () => {
+    const words = () => answerGuardRun({ bannedWords: { action: "block", words: ["titan"] } });
+    expect(whole("chat", chat({ tool_calls: [call("ask_titan")] }), words()).refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(whole("chat", chat({ tool_calls: [call("ask_titanium")] }), words()).refusal).toBeNull();
+    const pieces = [KEY.slice(0, 20), KEY.slice(20)].map((name) =>
+      chunk({ tool_calls: [{ index: 0, function: { name, arguments: "" } }] }),
+    );
+    const { text, refusal } = through("chat", [...pieces, chunk({}, { finish_reason: "tool_calls" })], mails("block"));
+    expect(refusal).toMatchObject({ code: "guardrail_blocked" });
+    expect(text).not.toContain(KEY.slice(0, 20));
+  });
+});
+
+test("what a response repeats of its request is the caller's own, and passes", () => {
+  const body = { ...response(said({})), instructions: `Write to ${MAIL}`, metadata: { by: MAIL }, tools: [{ description: MAIL }] };
+  expect(whole("responses", body, mails("block"))).toMatchObject({ refusal: null, changed: false });
+});
+
+test("what goes deeper than can be looked at is refused", () => {
+  let deep: object = { note: MAIL };
+  for (let level = 0; level < 2_000; level++) deep = [deep];
+  expect(whole("chat", chat({ deep }), mails("redact")).refusal).toMatchObject({ code: "upstream_invalid_response" });
+});
+
+const WIRE = join(import.meta.dir, "../../wire");
+const FIXTURES = (["openai", "completions", "responses", "messages", "gemini"] as const).flatMap((folder) =>
+  readdirSync(join(WIRE, folder, "fixtures"))
+    .filter((file) => /reply.*\.json$/.test(file))
+    .map((file) => [folder === "openai" ? "chat" : folder, join(WIRE, folder, "fixtures", file)] as const),
+);
+
+test.each(FIXTURES)("nothing is found in what vendors answer (%s, %s)", (format, file) => {
+  const run = mails("warn");
+  expect(whole(format, JSON.parse(readFileSync(file, "utf8")), run)).toMatchObject({ changed: false, refusal: null });
+  expect(run.outcome).toMatchObject({ verdict: null, personal: false });
+});

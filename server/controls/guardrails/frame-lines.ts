@@ -1,0 +1,29 @@
+import type { InTurns } from "../../kernel/in-turns.ts";
+import type { Frame } from "../../road/output/frames.ts";
+import { frameData } from "../../wire/sse-data.ts";
+import type { GuardRun } from "./guard-run.ts";
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const BREAKS = /\r\n|\n|\r/;
+
+/**
+ * A frame without those lines beside its data in which anything is found (comments, names, ids), and without data that is no object,
+ * which no client of a model reads; null where nothing is left.
+ */
+export function* withoutFoundLines(frame: Frame, run: GuardRun): InTurns<Frame | null> {
+  const { bytes, body, beside, closes } = frame;
+  if (body === null && !closes) {
+    const text = decoder.decode(bytes);
+    for (const line of text.split(BREAKS)) if ((yield* run.text(line)) !== line) return null;
+    return run.blocked === null ? frame : null;
+  }
+  if (beside === undefined) return frame;
+  const kept: string[] = [];
+  for (const line of beside) if ((yield* run.text(line)) === line) kept.push(line);
+  if (run.blocked !== null) return null;
+  if (kept.length === beside.length) return frame;
+  const text = decoder.decode(bytes);
+  const data = (frameData(text) ?? JSON.stringify(body)).split("\n").map((line) => `data: ${line}`);
+  return { ...frame, bytes: encoder.encode([...kept, ...data, "", ""].join("\n")), beside: kept };
+}

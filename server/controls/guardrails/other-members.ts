@@ -1,0 +1,84 @@
+import type { InTurns } from "../../kernel/in-turns.ts";
+import type { AnswerTexts, ContentsList, OtherText } from "../../wire/answer-texts.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { addOtherTexts } from "../../wire/other-answer-texts.ts";
+import type { Frame } from "../../road/output/frames.ts";
+import type { GuardRun } from "./guard-run.ts";
+import { HoldBack } from "./hold-back.ts";
+
+/** What a member said in the newest frame that has it. */
+interface Said {
+  readonly came: string;
+  /** Whether it was left as it came, by itself and behind what was said before it. */
+  readonly kept: boolean;
+  /** How what has left of the member ends. */
+  readonly end: string;
+}
+
+/** Bound on the members of a stream that are known from frame to frame, and how much of what has left of each. */
+const MAX_MEMBERS = 1_000;
+const BEFORE = 256;
+
+/**
+ * Guards what stands in members that no format knows. It is looked at where it stands: many say the same in every frame, and none of
+ * them may be told in other pieces than they came. What changes from frame to frame is looked at behind what was said before as well.
+ */
+export class OtherMembers {
+  private readonly texts: AnswerTexts;
+  private readonly run: GuardRun;
+  private readonly said = new Map<string, Said>();
+
+  constructor(texts: AnswerTexts, run: GuardRun) {
+    this.texts = texts;
+    this.run = run;
+  }
+
+  /** What a body says, in whatever member; of a frame not what the last one said as well and may go on as it is. */
+  contents(body: JsonObject, whole: boolean): ContentsList {
+    const contents = this.texts.contents(body, whole);
+    addOtherTexts(body, contents);
+    const { others } = contents;
+    if (whole || others.length === 0 || this.said.size === 0) return contents;
+    contents.others = others.filter(({ way, kind, holder, key }) => {
+      const said = kind === "name" ? undefined : this.said.get(way);
+      return said === undefined || !said.kept || said.came !== holder[key];
+    });
+    return contents;
+  }
+
+  /** `look`: as a text by itself. */
+  *guard(frame: Frame, others: readonly OtherText[], whole: boolean, look: (text: string) => InTurns<string>): InTurns<void> {
+    for (const { holder, key, kind, way } of others) {
+      const text = kind === "name" ? String(key) : (holder[key] as string);
+      let out = yield* look(text);
+      if (kind === "text" && !whole && this.run.blocked === null) out = yield* this.behind(way, text, out);
+      if (this.run.blocked !== null) return;
+      if (out === text) continue;
+      if (kind === "name") rename(holder, key, out);
+      else holder[key] = out;
+      frame.changed = true;
+    }
+  }
+
+  /** What may go on of a text that was looked at by itself, where it may go on what the member said before. */
+  private *behind(way: string, came: string, alone: string): InTurns<string> {
+    const before = this.said.get(way);
+    let out = alone;
+    if (before !== undefined && before.came !== came) {
+      const hold = new HoldBack(this.run.surface.guard, before.end);
+      out = yield* this.run.push(hold, alone, true);
+      this.run.close(hold);
+    }
+    const end = before === undefined || before.came === came ? out : before.end + out;
+    if (before !== undefined || this.said.size < MAX_MEMBERS) this.said.set(way, { came, kept: out === came, end: end.slice(-BEFORE) });
+    return out;
+  }
+}
+
+/** Calls a member by another name, and by one that no other has. */
+function rename(holder: Record<string | number, unknown>, key: string | number, name: string): void {
+  let free = name;
+  for (let n = 2; Object.hasOwn(holder, free); n++) free = `${name} ${n}`;
+  holder[free] = holder[key];
+  delete holder[key];
+}
