@@ -55,7 +55,7 @@ test("a frame of a stream that holds a long text is looked at while others have 
   const said = `${"xy".repeat(150)} needle ${"xy".repeat(50)}`;
   const frame = new TextEncoder().encode(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: said } }] })}\n\n`);
   const given = async (inOne: boolean) => {
-    const run = new GuardRun(guard);
+    const run = new GuardRun(guard, new ContentWork(Number.POSITIVE_INFINITY));
     const codec = new GuardedStream({ ...PASSED_STREAM }, new AnswerGuard(ANSWER_FORMATS.chat, run), "events");
     const pushed = inOne ? { result: codec.push(frame), turns: 1 } : await longestTurn(() => inTurns(codec.pushing(frame), run.work));
     const { last } = inOne ? codec.end() : await inTurns(codec.ending(), run.work);
