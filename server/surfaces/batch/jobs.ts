@@ -1,23 +1,19 @@
 import type { CallerJob } from "../../services/batch/batch-service.ts";
 import { batchJobRequest } from "@gatehouse/contracts/batch";
+import type { z } from "zod";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { refusedCoding } from "../../road/read-body.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, type JobFacts, windowMs } from "../../services/batch/batch-service.ts";
 import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
-import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
-import { pacedBody } from "../../services/batch/paced-body.ts";
 import { isOver, resultLines, resultLineOf } from "../../services/batch/results.ts";
 import { callerOf } from "../../services/files/caller.ts";
-import { ArrayElements } from "../../wire/batch/array-elements.ts";
-import { JsonDocument } from "../../wire/document.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { llmRefusals } from "../llm/refusals.ts";
-import { submitted } from "./submit.ts";
+import { fieldsRefusal, submittedRequests } from "./submit-requests.ts";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"];
 const MOST_ON_A_PAGE = 200;
@@ -46,36 +42,15 @@ export function batchRecordOf(job: CallerJob): object {
   };
 }
 
-export const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
-  refuse("invalid_body", undefined, { fields });
+const invalidFact = (field: string, message: string): Refusal => fieldsRefusal([{ field, message }]);
 
-/** The body that held the requests, without them, once they were read. */
-export function jobDocumentIn(reader: ArrayElements): JsonDocument | Refusal {
-  const document = JsonDocument.read(new TextEncoder().encode(reader.envelope));
-  if (!(document instanceof JsonDocument)) return fieldsRefusal([document]);
-  if (reader.found === 0) return fieldsRefusal([{ field: "requests", message: "must be an array" }]);
-  if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
-  if (reader.torn)
-    return fieldsRefusal([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
-  return document;
-}
-
-/** What a body says of a job beside its lines, once they were read. */
-function factsIn(reader: ArrayElements): JobFacts | Refusal {
-  const document = jobDocumentIn(reader);
-  if (isRefusal(document)) return document;
-  const parsed = batchJobRequest.safeParse(document.value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.slice(0, 20);
-    return fieldsRefusal(problems.map(({ path, message }) => ({ field: path.join("."), message })));
-  }
-  const { data } = parsed;
+/** What a body says of a job beside its lines. */
+function factsOf(data: z.infer<typeof batchJobRequest>): JobFacts | Refusal {
   const endpoint = data.endpoint ?? "/v1/chat/completions";
   const completionWindow = data.completion_window ?? "24h";
-  if (!isBatchEndpoint(endpoint)) return fieldsRefusal([{ field: "endpoint", message: "is no endpoint that batches have" }]);
-  if (windowMs(completionWindow, true) === null)
-    return fieldsRefusal([{ field: "completion_window", message: "must be from 1h to 7d, in hours (h) or days (d)" }]);
-  if ((data.model == null) === (data.model_id == null)) return fieldsRefusal([{ field: "model", message: "is required, or model_id" }]);
+  if (!isBatchEndpoint(endpoint)) return invalidFact("endpoint", "is no endpoint that batches have");
+  if (windowMs(completionWindow, true) === null) return invalidFact("completion_window", "must be from 1h to 7d, in hours (h) or days (d)");
+  if ((data.model == null) === (data.model_id == null)) return invalidFact("model", "is required, or model_id");
   return {
     ...{ endpoint, completionWindow, model: data.model ?? null, modelId: data.model_id ?? null },
     description: data.description ?? null,
@@ -87,31 +62,10 @@ function factsIn(reader: ArrayElements): JobFacts | Refusal {
 /** POST /v1/proxy/batch/jobs */
 export const batchSubmit = (batches: BatchService): Surface => ({
   ...llmRefusals,
-  read(call) {
-    const { arriving } = call;
-    const coded = refusedCoding(call);
-    if (coded !== null) return coded;
-    if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
-    const reader = new ArrayElements("requests", MOST_LINE_BYTES);
-    return submitted(
-      call,
-      batches,
-      {
-        owner: callerOf(call).owner,
-        pieces: reader.read(pacedBody(arriving)),
-        ...{ lineEndpoint: null, lineForm: "body", inputFileId: null },
-        facts: () => factsIn(reader),
-      },
-      (job) => ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(batchRecordOf(job))),
-      ({ problems }) =>
-        fieldsRefusal(
-          problems.map(({ number, field, message }) => ({
-            field: number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`,
-            message,
-          })),
-        ),
-    );
-  },
+  read: (call) =>
+    submittedRequests(call, batches, { lineForm: "body", body: batchJobRequest, factsOf }, (job) =>
+      ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(batchRecordOf(job))),
+    ),
 });
 
 /** GET /v1/proxy/batch/jobs */

@@ -3,21 +3,17 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
-import { refusedCoding } from "../../road/read-body.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
 import { MESSAGES_VERSION } from "../../services/batch/endpoints.ts";
-import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
-import { pacedBody } from "../../services/batch/paced-body.ts";
 import { errorOfLine, resultLines } from "../../services/batch/results.ts";
 import { callerOf, type FileService } from "../../services/files/caller.ts";
-import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import { errorTypeOf } from "../../wire/messages/fault.ts";
 import { queryOf, wholeNumber } from "../files/files.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
 import { messagesRefusals } from "../messages/refusals.ts";
-import { batchIdIn, jobDocumentIn, fieldsRefusal, streamedLines } from "./jobs.ts";
-import { submitted } from "./submit.ts";
+import { batchIdIn, streamedLines } from "./jobs.ts";
+import { submittedRequests } from "./submit-requests.ts";
 
 /** Anthropic's own paths for batches of messages, over the same jobs: requests come in the body, and results are asked for. */
 
@@ -69,48 +65,18 @@ function headersOfLines(call: Call): Record<string, string> | null {
   return Object.keys(headers).length === 0 ? null : headers;
 }
 
-function factsIn(call: Call, reader: ArrayElements): JobFacts | Refusal {
-  const document = jobDocumentIn(reader);
-  if (isRefusal(document)) return document;
-  const parsed = messageBatchRequest.safeParse(document.value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.slice(0, 20);
-    return fieldsRefusal(problems.map(({ path, message }) => ({ field: path.join("."), message })));
-  }
-  return {
-    ...{ endpoint: ENDPOINT, completionWindow: "24h", model: null, modelId: null, description: null, metadata: null },
-    ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: headersOfLines(call) },
-  };
-}
-
 /** POST /v1/messages/batches */
 export const messageBatchCreate = (batches: BatchService, publicUrl: string | null): Surface => ({
   ...messagesRefusals,
   read(call) {
-    const { arriving } = call;
-    const coded = refusedCoding(call);
-    if (coded !== null) return coded;
     if (call.headers.get("anthropic-version") === null)
       return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
-    if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
-    const reader = new ArrayElements("requests", MOST_LINE_BYTES);
-    return submitted(
-      call,
-      batches,
-      {
-        owner: callerOf(call).owner,
-        pieces: reader.read(pacedBody(arriving)),
-        ...{ lineEndpoint: null, lineForm: "params", inputFileId: null },
-        facts: () => factsIn(call, reader),
-      },
-      (job) => jsonAnswer(objectOf(call, job, publicUrl)),
-      ({ problems }) =>
-        fieldsRefusal(
-          problems.map(({ number, field, message }) => ({
-            field: number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`,
-            message,
-          })),
-        ),
+    const factsOf = (): JobFacts => ({
+      ...{ endpoint: ENDPOINT, completionWindow: "24h", model: null, modelId: null, description: null, metadata: null },
+      ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: headersOfLines(call) },
+    });
+    return submittedRequests(call, batches, { lineForm: "params", body: messageBatchRequest, factsOf }, (job) =>
+      jsonAnswer(objectOf(call, job, publicUrl)),
     );
   },
 });

@@ -1,0 +1,70 @@
+import type { z } from "zod";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Answer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import { refusedCoding } from "../../road/read-body.ts";
+import type { Exchange } from "../../road/surface.ts";
+import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
+import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
+import { pacedBody } from "../../services/batch/paced-body.ts";
+import { callerOf } from "../../services/files/caller.ts";
+import { ArrayElements } from "../../wire/batch/array-elements.ts";
+import type { LineForm } from "../../wire/batch/batch-line.ts";
+import { JsonDocument } from "../../wire/document.ts";
+import { submitted } from "./submit.ts";
+
+export const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
+  refuse("invalid_body", undefined, { fields });
+
+/** How a body with the requests of a job is read. */
+interface BodyForm<Body extends z.ZodType> {
+  readonly lineForm: LineForm;
+  readonly body: Body;
+  /** What it says of the job beside its `requests`. */
+  factsOf(said: z.infer<Body>): JobFacts | Refusal;
+}
+
+/** Takes the `requests` of a body as they come, and gives an exchange that starts the job they make. */
+export function submittedRequests<Body extends z.ZodType>(
+  call: Call,
+  batches: BatchService,
+  form: BodyForm<Body>,
+  answered: (job: CallerJob) => Answer,
+): Promise<Exchange | Refusal> | Refusal {
+  const { arriving } = call;
+  const coded = refusedCoding(call);
+  if (coded !== null) return coded;
+  if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
+  const reader = new ArrayElements("requests", MOST_LINE_BYTES);
+  return submitted(
+    call,
+    batches,
+    {
+      owner: callerOf(call).owner,
+      pieces: reader.read(pacedBody(arriving)),
+      ...{ lineEndpoint: null, lineForm: form.lineForm, inputFileId: null },
+      facts: () => factsIn(reader, form),
+    },
+    answered,
+    ({ problems }) =>
+      fieldsRefusal(
+        problems.map(({ number, field, message }) => ({
+          field: number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`,
+          message,
+        })),
+      ),
+  );
+}
+
+/** What the body said beside the requests, once they were read. */
+function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf }: BodyForm<Body>): JobFacts | Refusal {
+  const document = JsonDocument.read(new TextEncoder().encode(reader.envelope));
+  if (!(document instanceof JsonDocument)) return fieldsRefusal([document]);
+  if (reader.found === 0) return fieldsRefusal([{ field: "requests", message: "must be an array" }]);
+  if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
+  if (reader.torn)
+    return fieldsRefusal([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
+  const parsed = body.safeParse(document.value);
+  if (parsed.success) return factsOf(parsed.data);
+  return fieldsRefusal(parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ field: path.join("."), message })));
+}
