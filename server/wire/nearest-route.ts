@@ -10,6 +10,8 @@ export interface NearestRoute {
   readonly base: string | null;
 }
 
+/** Of clients of OpenAI's format. */
+const USUAL_BASE = "/v1/proxy/llm";
 /** A stranger chooses how long an address is. */
 const LONGEST = 512;
 const MAX_PARTS = 16;
@@ -27,14 +29,19 @@ export function nearestRoute(
   if (asked.path.length > LONGEST) return null;
   const parts = partsOf(asked.path);
   if (parts.length === 0 || parts.length > MAX_PARTS) return null;
+  const served = new Set(routes.map(({ path }) => path));
   let best: { readonly route: NearestRoute; readonly score: number } | null = null;
   for (const { method, path } of routes) {
     const wanted = partsOf(path);
     const tail = commonTail(parts, wanted);
     if (tail.literal === 0) continue;
     const lead = wanted.slice(0, wanted.length - tail.parts.length);
-    // The longest common ending first, then one spelled as it was asked for, the method, and the shorter address.
-    const score = tail.literal * 10_000 - tail.edits * 1_000 + (method === asked.method ? 500 : 0) - lead.length * 10 - wanted.length;
+    // The longest common ending first, then behind what can be a base, being served by nothing itself, one spelled as it was asked
+    // for, the method, the base that most clients are to have, and the shorter address.
+    const before = joined(lead);
+    const behind = (served.has(before) ? -5_000 : 0) + (before === USUAL_BASE ? 100 : 0);
+    const fits = tail.literal * 10_000 - tail.edits * 1_000 + (method === asked.method ? 500 : 0);
+    const score = fits + behind - lead.length * 10 - wanted.length;
     if (best !== null && score <= best.score) continue;
     const given = joined(parts.slice(0, parts.length - tail.parts.length));
     const base = joined(lead.map(shown));
