@@ -299,7 +299,10 @@ withBrowser("a conversation is found by what was said in it, and keeps the name 
   await list.getByRole("link", { name: "Birds of the harbour" }).waitFor();
   await page.reload();
   await list.getByRole("link", { name: "Birds of the harbour" }).waitFor();
-  expect(await page.title()).toContain("Birds of the harbour");
+  await until(
+    () => page.title(),
+    (title) => title.includes("Birds of the harbour"),
+  );
   expect(problems).toEqual([]);
   await context.close();
 });
