@@ -9,7 +9,7 @@ import { type Actor, type Directory, write } from "../../directory/writes/write.
 import { Refused } from "../../kernel/errors.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { Log } from "../../kernel/log.ts";
-import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
+import { FileUnreadable, type KnowledgeSource, type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { type PermissionsOf, readPermissions } from "./source-permissions.ts";
 
 export interface SyncParts {
@@ -101,8 +101,11 @@ async function syncOne(
     signal,
   });
   try {
-    const mapping = await source.read(mappingFile);
-    const readable = mapping === null ? null : readPermissions(mapping);
+    const mapping = await source.read(mappingFile).catch((error: unknown) => {
+      if (error instanceof FileUnreadable) return "unreadable" as const;
+      throw error;
+    });
+    const readable = mapping === null || mapping === "unreadable" ? null : readPermissions(mapping);
     const permissionsOf = (path: string): DocumentPermissions => ({
       connector_type: connector.connector_type as DocumentPermissions["connector_type"],
       identities: [...(readable ?? NOBODY)(path)],
@@ -140,6 +143,7 @@ async function syncOne(
     for (const { id } of gone.values())
       await write(directory, GATEWAY, (change) => deleteDocument(change, tenantId, baseId, id)).catch(unlessRefused);
     if (mapping === null) return `There is no ${mappingFile} in it, so that nobody finds its documents.`;
+    if (mapping === "unreadable") return `${mappingFile} could not be read, so that nobody finds its documents.`;
     return readable === null ? `${mappingFile} does not say who reads what, so that nobody finds its documents.` : null;
   } finally {
     await source.close();

@@ -1,9 +1,16 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
+import { FileUnreadable, type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, type SourceFile, SourceUnavailable } from "./source.ts";
 
 const DEEPEST = 32;
+/** Of what is not there, or is no file. */
+const NO_FILE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "ENXIO"]);
+
+function nothingThere({ code }: NodeJS.ErrnoException): null {
+  if (NO_FILE.has(code ?? "")) return null;
+  throw new FileUnreadable();
+}
 
 /** The place of a connector, which is below the folder of its tenant wherever links lead. */
 export async function placeBelow(root: string, tenantId: string, location: string): Promise<string> {
@@ -49,13 +56,13 @@ export function directorySource(place: string): KnowledgeSource {
     files: () => walk(place, "", 0, { count: 0 }),
     async read(path) {
       // Folders on the way may have become links meanwhile: where the file really is decides.
-      const at = await realpath(join(place, path)).catch(() => null);
+      const at = await realpath(join(place, path)).catch(nothingThere);
       if (at === null || at !== join(place, path)) return null;
-      const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+      const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW).catch(nothingThere);
       try {
         return file === null || !(await file.stat()).isFile() ? null : await bytesOf(file);
       } catch {
-        throw new SourceUnavailable("It could not be read.");
+        throw new FileUnreadable();
       } finally {
         await file?.close();
       }

@@ -32,6 +32,13 @@ export class SourceUnavailable extends Error {
   }
 }
 
+/** One file is there and cannot be read, for lack of rights as a rule: others may be. */
+export class FileUnreadable extends SourceUnavailable {
+  constructor() {
+    super("It could not be read.");
+  }
+}
+
 /** Far more than a knowledge base is good for. */
 export const MOST_FILES = 20_000;
 
