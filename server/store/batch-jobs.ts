@@ -128,11 +128,11 @@ export async function deleteBatchJob(db: Database, tenantId: string, id: string)
   await db.deleteFrom("batch_jobs").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
 }
 
-/** Forgets a job that has ended, with its lines; undefined where there is none such. */
-export async function deleteEndedBatchJob(db: Database, owner: FileOwner, id: string): Promise<BatchJobRow | undefined> {
-  const { rows } = await sql<BatchJobRow>`
-    DELETE FROM batch_jobs j WHERE j.id = ${id} AND ${owned(owner)} AND j.ended_at IS NOT NULL RETURNING j.*`.execute(db);
-  return rows[0];
+/** Forgets a job that has ended, with its lines; false where there is none such. */
+export async function deleteEndedBatchJob(db: Database, owner: FileOwner, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    DELETE FROM batch_jobs j WHERE j.id = ${id} AND ${owned(owner)} AND j.ended_at IS NOT NULL RETURNING 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** All lines are there and valid: from now on they are carried. */

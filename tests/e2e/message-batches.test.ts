@@ -154,8 +154,10 @@ test("one that is under way is not deleted and has no results; cancelled it says
 
 test.each(Object.keys(RUN_BY))("%s runs a batch of messages, and what became of each is told as Anthropic tells it", async (format) => {
   const made = await client.messages.batches.create({ requests: ["one", "fail", "late"].map((name) => saying(name, `${format}-1`)) });
-  await endedBatch(made.id);
+  const batch = await endedBatch(made.id);
   expect(await jobOf(made.id)).toMatchObject({ mode: "provider", endpoint: "/v1/messages" });
+  const late = format === "gemini" ? { errored: 2, expired: 0 } : { errored: 1, expired: 1 };
+  expect(batch.request_counts).toEqual({ processing: 0, succeeded: 1, canceled: 0, ...late });
   expect(await resultsOf(made.id)).toMatchObject([
     { custom_id: "one", result: { type: "succeeded", message: { type: "message", content: [{ type: "text", text: "ONE" }] } } },
     { custom_id: "fail", result: { type: "errored", error: { type: "error", error: { type: "invalid_request_error" } } } },

@@ -4,8 +4,9 @@ import { z } from "zod";
 
 /** What breaks a line of a log, steers a terminal, or shows what follows in another order than it is written in. */
 const STEERING = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+const ALL_STEERING = new RegExp(STEERING, "gu");
 /** A name that came from elsewhere and is nobody's to refuse. */
-export const withoutSteering = (name: string): string => name.replaceAll(new RegExp(STEERING, "gu"), "");
+export const withoutSteering = (name: string): string => name.replaceAll(ALL_STEERING, "");
 /** What a record is called by; what is described may have more lines than one. */
 export const nameText = (longest: number) =>
   z

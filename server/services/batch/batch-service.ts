@@ -157,7 +157,7 @@ export class BatchService {
   async remove(owner: JobOwner, id: string): Promise<BatchJob | Refusal> {
     const job = await this.find(owner, id);
     if (isRefusal(job)) return job;
-    return (await this.store.removeEnded(owner, id)) === undefined ? refuse("batch_under_way") : job;
+    return (await this.store.removeEnded(owner, id)) ? job : refuse("batch_under_way");
   }
 
   private record(call: Call, owner: JobOwner, id: string, inputFileId: string | null): NewBatchJob {

@@ -2,6 +2,7 @@ import { readCompletionsRequest } from "../../wire/completions/completions-reque
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
+import { MESSAGES_VERSION } from "../../wire/messages/messages-version.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 
@@ -16,9 +17,6 @@ interface Endpoint {
     headers: Readonly<Record<string, string>>,
   ) => { readonly fields: readonly { readonly field: string; readonly message: string }[] } | object;
 }
-
-/** The version of the messages API that is meant where nobody says which. */
-export const MESSAGES_VERSION = "2023-06-01";
 
 /** What a batch may ask for. */
 export const BATCH_ENDPOINTS = {

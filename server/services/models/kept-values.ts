@@ -47,7 +47,8 @@ export class KeptValues<Value> {
     const written: Promise<void>[] = [];
     for (const [id, value] of values) {
       this.cached.set(keyOf(call, id), { value, until });
-      if (value !== null) written.push(...this.write(call, id, value, until));
+      const writing = value === null ? null : this.write(call, id, value, until);
+      if (writing !== null) written.push(writing);
     }
     if (written.length > 0) call.keeping = Promise.all([call.keeping, this.settled(written)]);
   }
@@ -74,10 +75,10 @@ export class KeptValues<Value> {
     }
   }
 
-  /** What to wait for; nothing where it stays in memory, or the store is away. */
-  private write(call: Call, id: string, value: Value, until: number): Promise<void>[] {
+  /** What to wait for; null where it stays in memory, or the store is away. */
+  private write(call: Call, id: string, value: Value, until: number): Promise<void> | null {
     const tenantId = call.identity?.tenantId;
-    if (tenantId === undefined || this.kind.outlives?.(call) === false) return [];
+    if (tenantId === undefined || this.kind.outlives?.(call) === false) return null;
     const name = this.nameOf(call, id);
     const { promise, resolve } = Promise.withResolvers<void>();
     const row: StoredValue = {
@@ -89,9 +90,9 @@ export class KeptValues<Value> {
     // The newer value of the name is the one to be written.
     this.waiting.get(name)?.settle();
     this.waiting.set(name, { row, settle: resolve });
-    if (this.awayUntil > this.parts.now()) return [];
+    if (this.awayUntil > this.parts.now()) return null;
     this.writing ??= this.writeWaiting();
-    return [promise];
+    return promise;
   }
 
   /** One batch after another until none waits. What was not written waits for the next thing kept, or for `flush`. */

@@ -23,9 +23,6 @@ export interface NamedAgent {
   readonly cardName: string;
 }
 
-/** Subtypes of rows by operation. */
-export const SUBTYPES: Readonly<Record<AgentRequest["operation"], string>> = A2A_SUBTYPES;
-
 /** The JSON object a body is. An empty one is an empty object: clients send none where the protocol asks for nothing. */
 export function bodyOf(body: Uint8Array | null): JsonObject | Refusal {
   if (body === null || body.byteLength === 0) return {};
@@ -70,7 +67,7 @@ export function agentExchange(call: Call, agents: AgentService, named: NamedAgen
   const { operation, params, version } = request;
   const sends = operation === "SendMessage" || operation === "SendStreamingMessage";
   call.row.a2a_protocol_version = version;
-  call.row.proxy_subtype = SUBTYPES[operation];
+  call.row.proxy_subtype = A2A_SUBTYPES[operation];
   const skill = sends ? skillOf(params) : null;
   if (skill !== null && typeof skill !== "string") return skill;
   const slots = () => {

@@ -14,7 +14,8 @@ import { eventObject } from "../../wire/a2a/shapes.ts";
 import { oldEvent, oldTask } from "../../wire/a2a/v03-objects.ts";
 import { oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
-import { agentExchange, bodyOf, malformed, type NamedAgent, SUBTYPES } from "./agent-exchange.ts";
+import { A2A_SUBTYPES } from "../../wire/a2a/audit-subtypes.ts";
+import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
 import { rpcErrorText, agentRpcStatus } from "./refusals.ts";
 import { rpcParams, oldRpcParams } from "./rpc-params.ts";
 
@@ -73,7 +74,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
     if (operation === undefined)
       return refuse("rpc_method_not_found", `The method ${JSON.stringify(method.slice(0, 100))} is not served here.`);
     call.row.a2a_protocol_version = version;
-    call.row.proxy_subtype = SUBTYPES[operation];
+    call.row.proxy_subtype = A2A_SUBTYPES[operation];
     const wrong = versionRefusal(call, version);
     if (wrong !== null) return wrong;
     if (params !== undefined && params !== null && !isObject(params)) return refuse("agent_invalid_params");

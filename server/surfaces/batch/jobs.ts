@@ -21,7 +21,7 @@ const USUAL_PAGE = 50;
 
 export const batchIdIn = (call: Call): string => /\/(?:jobs|batches)\/([A-Za-z0-9_]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
 
-const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, ended_at: endedAt }: CallerJob) => {
+export const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, ended_at: endedAt }: CallerJob) => {
   const left = endedAt === null ? 0 : total - completed - failed;
   const cancelled = endsAs === "cancelled" ? left : 0;
   const expired = endsAs === "expired" ? left : 0;

@@ -5,14 +5,14 @@ import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
-import { MESSAGES_VERSION } from "../../services/batch/endpoints.ts";
-import { errorOfLine, resultLines } from "../../services/batch/results.ts";
+import { errorOfLine, type resultLineOf, resultLines } from "../../services/batch/results.ts";
 import { callerOf, type FileService } from "../../services/files/caller.ts";
 import { errorTypeOf } from "../../wire/messages/fault.ts";
+import { MESSAGES_VERSION } from "../../wire/messages/messages-version.ts";
 import { queryOf, wholeNumber } from "../files/files.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
 import { messagesRefusals } from "../messages/refusals.ts";
-import { batchIdIn, streamedLines } from "./jobs.ts";
+import { batchIdIn, countsOf, streamedLines } from "./jobs.ts";
 import { submittedRequests } from "./submit-requests.ts";
 
 /** Anthropic's own paths for batches of messages, over the same jobs: requests come in the body, and results are asked for. */
@@ -23,35 +23,45 @@ const USUAL = 20;
 /** What clients of batches name of themselves, and no vendor of a message knows. */
 const BETA_OF_BATCHES = /^message-batches-/;
 
+export interface MessageBatches {
+  readonly batches: BatchService;
+  /** Null where callers' own way here is the only one known. */
+  readonly publicUrl: string | null;
+}
+
 const PROCESSING: Readonly<Partial<Record<CallerJob["status"], string>>> = {
   ...{ validating: "in_progress", in_progress: "in_progress", finalizing: "in_progress", cancelling: "canceling" },
 };
 
-/** What a client asks next of a batch: `publicUrl` is null where its own way here is the only one known. */
+/** Where the results of a batch are. */
 const resultsUrl = (call: Call, { id }: CallerJob, publicUrl: string | null): string =>
   new URL(`/v1/messages/batches/${id}/results`, publicUrl ?? call.url).href;
 
+/** What became of the lines of a batch that has ended, as its results tell it. */
+async function outcomesOf(batches: BatchService, job: CallerJob): Promise<object> {
+  const { completed, failed, cancelled, expired } = countsOf(job);
+  // What a provider did not come to in a batch of its own is kept as a failure with that reason.
+  const kinds = job.mode === "provider" && job.failed > 0 ? await batches.store.errorKinds(job) : [];
+  const because = (wanted: string) => kinds.find(({ code }) => code === wanted)?.count ?? 0;
+  const [off, late] = [because("batch_cancelled"), because("batch_expired")];
+  return { processing: 0, succeeded: completed, errored: failed - off - late, canceled: cancelled + off, expired: expired + late };
+}
+
 /** A batch, in Anthropic's form. Nothing is counted by its outcome before all of it has ended. */
-function objectOf(call: Call, job: CallerJob, publicUrl: string | null): object {
-  const { ended_at: endedAt, total_requests: total, completed, failed, ends_as: endsAs } = job;
-  const ended = endedAt !== null;
-  const left = total - completed - failed;
-  const counts = {
-    ...{ processing: 0, succeeded: completed, errored: failed, canceled: 0, expired: 0 },
-    [endsAs === "cancelled" ? "canceled" : endsAs === "expired" ? "expired" : "errored"]:
-      left + (endsAs === "cancelled" || endsAs === "expired" ? 0 : failed),
-  };
+async function objectOf(call: Call, job: CallerJob, { batches, publicUrl }: MessageBatches): Promise<object> {
+  const ended = job.ended_at !== null;
+  const underWay = { processing: job.total_requests, succeeded: 0, errored: 0, canceled: 0, expired: 0 };
   return {
     ...{ id: job.id, type: "message_batch", processing_status: PROCESSING[job.status] ?? "ended" },
-    request_counts: ended ? counts : { processing: total, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
-    ...{ created_at: job.created_at, expires_at: job.expires_at, ended_at: endedAt, archived_at: null },
+    request_counts: ended ? await outcomesOf(batches, job) : underWay,
+    ...{ created_at: job.created_at, expires_at: job.expires_at, ended_at: job.ended_at, archived_at: null },
     cancel_initiated_at: job.cancelling_at,
     results_url: ended ? resultsUrl(call, job, publicUrl) : null,
   };
 }
 
 /** What the vendor of each message is told beside what it is told anyway; null where that is nothing. */
-function headersOfLines(call: Call): Record<string, string> | null {
+function toldToVendors(call: Call): Record<string, string> | null {
   const { "anthropic-beta": said = "", "anthropic-version": version = MESSAGES_VERSION } = vendorHeaders(call, [
     "anthropic-version",
     "anthropic-beta",
@@ -66,17 +76,17 @@ function headersOfLines(call: Call): Record<string, string> | null {
 }
 
 /** POST /v1/messages/batches */
-export const messageBatchCreate = (batches: BatchService, publicUrl: string | null): Surface => ({
+export const messageBatchCreate = (of: MessageBatches): Surface => ({
   ...messagesRefusals,
   read(call) {
     if (call.headers.get("anthropic-version") === null)
       return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
     const factsOf = (): JobFacts => ({
       ...{ endpoint: ENDPOINT, completionWindow: "24h", model: null, modelId: null, description: null, metadata: null },
-      ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: headersOfLines(call) },
+      ...{ retryInterrupted: false, resultsExpireSeconds: null, vendorHeaders: toldToVendors(call) },
     });
-    return submittedRequests(call, batches, { lineForm: "params", body: messageBatchRequest, factsOf }, (job) =>
-      jsonAnswer(objectOf(call, job, publicUrl)),
+    return submittedRequests(call, of.batches, { lineForm: "params", body: messageBatchRequest, factsOf }, async (job) =>
+      jsonAnswer(await objectOf(call, job, of)),
     );
   },
 });
@@ -92,7 +102,7 @@ async function batchOf(call: Call, batches: BatchService): Promise<CallerJob | R
 }
 
 /** GET /v1/messages/batches */
-export const messageBatchList = (batches: BatchService, publicUrl: string | null): Surface =>
+export const messageBatchList = (of: MessageBatches): Surface =>
   surfaceOf(async (call) => {
     const query = queryOf(call, ["after_id", "before_id", "limit", "beta"]);
     if (isRefusal(query)) return query;
@@ -100,30 +110,27 @@ export const messageBatchList = (batches: BatchService, publicUrl: string | null
     if (typeof limit !== "number") return limit;
     const [after, before] = [query.get("after_id"), query.get("before_id")];
     const page = { limit: limit + 1, offset: 0, after, before, endpoint: ENDPOINT };
-    const { items } = await batches.store.list(callerOf(call).owner, undefined, page);
+    const { items } = await of.batches.store.list(callerOf(call).owner, undefined, page);
     // One more than was asked for says whether there are more: in the direction that was gone.
     const shown = before === undefined ? items.slice(0, limit) : items.slice(-limit);
-    return jsonAnswer({
-      data: shown.map((job) => objectOf(call, job, publicUrl)),
-      has_more: items.length > limit,
-      first_id: shown[0]?.id ?? null,
-      last_id: shown.at(-1)?.id ?? null,
-    });
+    const data: object[] = [];
+    for (const job of shown) data.push(await objectOf(call, job, of));
+    return jsonAnswer({ data, has_more: items.length > limit, first_id: shown[0]?.id ?? null, last_id: shown.at(-1)?.id ?? null });
   });
 
 /** GET /v1/messages/batches/{message_batch_id} */
-export const messageBatchDetail = (batches: BatchService, publicUrl: string | null): Surface =>
+export const messageBatchDetail = (of: MessageBatches): Surface =>
   surfaceOf(async (call) => {
-    const job = await batchOf(call, batches);
-    return isRefusal(job) ? job : jsonAnswer(objectOf(call, job, publicUrl));
+    const job = await batchOf(call, of.batches);
+    return isRefusal(job) ? job : jsonAnswer(await objectOf(call, job, of));
   });
 
 /** POST /v1/messages/batches/{message_batch_id}/cancel */
-export const messageBatchCancel = (batches: BatchService, publicUrl: string | null): Surface =>
+export const messageBatchCancel = (of: MessageBatches): Surface =>
   surfaceOf(async (call) => {
-    const found = await batchOf(call, batches);
-    const job = isRefusal(found) ? found : await batches.cancel(callerOf(call).owner, found.id);
-    return isRefusal(job) ? job : jsonAnswer(objectOf(call, job, publicUrl));
+    const found = await batchOf(call, of.batches);
+    const job = isRefusal(found) ? found : await of.batches.cancel(callerOf(call).owner, found.id);
+    return isRefusal(job) ? job : jsonAnswer(await objectOf(call, job, of));
   });
 
 /** DELETE /v1/messages/batches/{message_batch_id}: of a batch that has ended, with its results. */
@@ -147,7 +154,7 @@ export const messageBatchResults = (batches: BatchService): Surface =>
   });
 
 /** One line of results, in Anthropic's form. */
-const messageResultOf: typeof import("../../services/batch/results.ts").resultLineOf = (job, line) => {
+const messageResultOf: typeof resultLineOf = (job, line) => {
   const named = `{"custom_id":${JSON.stringify(line.custom_id)},"result":`;
   const error = errorOfLine(job, line);
   if (error === null) return `${named}{"type":"succeeded","message":${line.result}}}`;

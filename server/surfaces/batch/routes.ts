@@ -10,6 +10,7 @@ import {
   messageBatchDetail,
   messageBatchList,
   messageBatchResults,
+  type MessageBatches,
 } from "./message-batches.ts";
 import { openaiBatchCancel, openaiBatchCreate, openaiBatchDetail, openaiBatchList } from "./openai-batches.ts";
 
@@ -43,6 +44,11 @@ const JOBS = "/v1/proxy/batch/jobs";
 const OPENAI = "/v1/proxy/llm/batches";
 const ANTHROPIC = "/v1/messages/batches";
 
+const ofMessages =
+  (surface: (of: MessageBatches) => Surface) =>
+  (batches: BatchService, _files: FileService, publicUrl: string | null): Surface =>
+    surface({ batches, publicUrl });
+
 /** Every route of batch jobs. */
 export const BATCH_SURFACES: readonly BatchRoute[] = [
   route("POST", JOBS, "batch_submit", batchSubmit, "streamed"),
@@ -54,12 +60,10 @@ export const BATCH_SURFACES: readonly BatchRoute[] = [
   route("GET", OPENAI, "batch_list", openaiBatchList),
   route("GET", `${OPENAI}/:batch_job_id`, "batch_detail", openaiBatchDetail),
   route("POST", `${OPENAI}/:batch_job_id/cancel`, "batch_cancel", openaiBatchCancel),
-  route("POST", ANTHROPIC, "batch_submit", (batches, _files, publicUrl) => messageBatchCreate(batches, publicUrl), "streamed"),
-  route("GET", ANTHROPIC, "batch_list", (batches, _files, publicUrl) => messageBatchList(batches, publicUrl)),
-  route("GET", `${ANTHROPIC}/:batch_job_id`, "batch_detail", (batches, _files, publicUrl) => messageBatchDetail(batches, publicUrl)),
-  route("POST", `${ANTHROPIC}/:batch_job_id/cancel`, "batch_cancel", (batches, _files, publicUrl) =>
-    messageBatchCancel(batches, publicUrl),
-  ),
+  route("POST", ANTHROPIC, "batch_submit", ofMessages(messageBatchCreate), "streamed"),
+  route("GET", ANTHROPIC, "batch_list", ofMessages(messageBatchList)),
+  route("GET", `${ANTHROPIC}/:batch_job_id`, "batch_detail", ofMessages(messageBatchDetail)),
+  route("POST", `${ANTHROPIC}/:batch_job_id/cancel`, "batch_cancel", ofMessages(messageBatchCancel)),
   route("DELETE", `${ANTHROPIC}/:batch_job_id`, "batch_delete", messageBatchDelete),
   route("GET", `${ANTHROPIC}/:batch_job_id/results`, "batch_results", messageBatchResults),
 ];

@@ -29,7 +29,7 @@ export function submittedRequests<Body extends z.ZodType>(
   call: Call,
   batches: BatchService,
   form: BodyForm<Body>,
-  answered: (job: CallerJob) => Answer,
+  answered: (job: CallerJob) => Answer | Promise<Answer>,
 ): Promise<Exchange | Refusal> | Refusal {
   const { arriving } = call;
   const coded = refusedCoding(call);

@@ -13,7 +13,7 @@ export async function submitted(
   call: Call,
   batches: BatchService,
   submission: Submission,
-  answered: (job: CallerJob) => Answer,
+  answered: (job: CallerJob) => Answer | Promise<Answer>,
   invalid: (read: SubmittedJob) => Refusal | readonly InputProblem[],
 ): Promise<Exchange | Refusal> {
   let read: SubmittedJob | Refusal;

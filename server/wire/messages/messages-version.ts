@@ -1,5 +1,7 @@
 import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
 
+/** The `anthropic-version` of the gateway's own translations, and what a caller means who names none. */
+export const MESSAGES_VERSION = "2023-06-01";
 /** From this `anthropic-version` on, the vendor takes no sampling parameters. Versions are dates and compare as text. */
 const WITHOUT_SAMPLING = "2026-10-21";
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

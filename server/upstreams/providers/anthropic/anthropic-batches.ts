@@ -13,7 +13,8 @@ import {
   wordIn,
 } from "../provider-batches.ts";
 
-import { ANTHROPIC_VERSION, anthropicAddress } from "./anthropic.ts";
+import { MESSAGES_VERSION } from "../../../wire/messages/messages-version.ts";
+import { anthropicAddress } from "./anthropic.ts";
 
 const LISTED = 100;
 const MOST_LISTS = 10;
@@ -36,7 +37,7 @@ const STATUSES: Readonly<Record<string, number>> = {
 export function anthropicBatches(outbound: Outbound): ProviderBatches {
   const own = ({ apiKey, headers }: ProviderTarget): Record<string, string> => ({
     ...(apiKey === null ? {} : { "x-api-key": apiKey }),
-    ...(Object.keys(headers).some((name) => name.toLowerCase() === "anthropic-version") ? {} : { "anthropic-version": ANTHROPIC_VERSION }),
+    ...(Object.keys(headers).some((name) => name.toLowerCase() === "anthropic-version") ? {} : { "anthropic-version": MESSAGES_VERSION }),
   });
   const path = (id: string, more = "") => `/messages/batches/${encodeURIComponent(id)}${more}`;
   const get = (target: ProviderTarget, at: string, signal: AbortSignal) =>

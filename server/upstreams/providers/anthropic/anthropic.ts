@@ -1,11 +1,9 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
+import { MESSAGES_VERSION } from "../../../wire/messages/messages-version.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { anthropicTraits } from "./traits.ts";
-
-/** What the gateway's own translations are written in, and what a caller means who names no version. */
-export const ANTHROPIC_VERSION = "2023-06-01";
 
 const PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
 
@@ -17,7 +15,7 @@ export function anthropicProvider(outbound: Outbound): Provider {
     async send(target, request) {
       if (PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-api-key": target.apiKey });
-      headers["anthropic-version"] ??= ANTHROPIC_VERSION;
+      headers["anthropic-version"] ??= MESSAGES_VERSION;
       return send(
         outbound,
         {
