@@ -65,8 +65,8 @@ const MAX_LEVELS = 1024;
  * knows of it is; all else is looked at where it stands.
  */
 export function addOtherTexts(body: JsonObject, contents: ContentsList): void {
-  const { wholes, calls, tokens, known: others } = contents;
-  visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + others.length > 0));
+  const { wholes, calls, tokens, known } = contents;
+  visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + known.length > 0));
 }
 
 /** Most frames have nothing else, and are told so at the least cost. */
@@ -143,8 +143,8 @@ function deltaOf(walk: Walk, holder: object): number | undefined {
 
 /** Whether the format told of what stands there. */
 function isRead(walk: Walk, holder: object, key: string | number): boolean {
-  const { pieces, wholes, calls, tokens, known: others } = walk.contents;
-  if (walk.places === null && pieces.length + wholes.length + calls.length + tokens.length + others.length > FEW)
+  const { pieces, wholes, calls, tokens, known } = walk.contents;
+  if (walk.places === null && pieces.length + wholes.length + calls.length + tokens.length + known.length > FEW)
     walk.places = new Places(walk.contents);
   if (walk.places !== null) return walk.places.has(holder, key);
   if (isIn(pieces, holder, key)) return true;
@@ -152,7 +152,7 @@ function isRead(walk: Walk, holder: object, key: string | number): boolean {
   return (
     isIn(wholes, holder, key) ||
     isIn(tokens, holder, key) ||
-    isIn(others, holder, key) ||
+    isIn(known, holder, key) ||
     calls.some(({ place }) => place !== null && place.holder === holder && place.key === key)
   );
 }
