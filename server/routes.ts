@@ -17,6 +17,7 @@ import { INGEST_ROUTES, type IngestServices } from "./surfaces/ingest/routes.ts"
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
+import { RERANK_ROUTES } from "./surfaces/llm/rerank.ts";
 import { MEDIA_ROUTES } from "./surfaces/llm/media-routes.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
@@ -126,6 +127,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     body: true,
   },
   { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
+  ...RERANK_ROUTES,
   ...MEDIA_ROUTES,
   ...VIDEO_SURFACES,
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },

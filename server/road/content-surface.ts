@@ -45,7 +45,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   // Counting the tokens of a text sends it to the vendor like any other question.
   chat_input: { direction: "input", subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens"] },
   chat_output: { direction: "output", subtypes: CONVERSATIONS },
-  embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents"] },
+  embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents", "rerank"] },
   image_gen_input: { direction: "input", subtypes: ["image_generations", "image_edits"] },
   image_gen_output: { direction: "output", subtypes: ["image_generations", "image_edits"] },
   audio_tts_input: { direction: "input", subtypes: ["audio_speech"] },

@@ -1,4 +1,5 @@
 import type { Film, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
+import type { Reranking } from "../wire/rerank/reranking.ts";
 import type { AskedKnowledge } from "./asked-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
@@ -24,6 +25,8 @@ export interface RequestView {
   readonly pictures?: Pictures | undefined;
   /** Of what is to be spoken, where speech is asked for. */
   readonly spokenCharacters?: number | undefined;
+  /** Where documents are to be ordered. */
+  readonly reranking?: Reranking | undefined;
   /** Where sound comes along to be heard. */
   readonly sound?: Sound | undefined;
   /** Where a video is asked for. */
@@ -101,6 +104,9 @@ export class InboundView implements RequestView {
   }
   get spokenCharacters(): number | undefined {
     return this.inbound.spokenCharacters;
+  }
+  get reranking(): Reranking | undefined {
+    return this.inbound.reranking;
   }
   get sound(): Sound | undefined {
     return this.inbound.sound;

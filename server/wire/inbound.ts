@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "./document.ts";
 import type { Film, MediaAsked, Pictures, Sound } from "./media-asked.ts";
+import type { Reranking } from "./rerank/reranking.ts";
 import type { SentSettings } from "./sent-settings.ts";
 
 /** One text the model would read, in the order it would. */
@@ -58,6 +59,8 @@ export interface InboundRequest {
   readonly pictures?: Pictures;
   /** Of what is to be spoken, where speech is asked for: Unicode code points. */
   readonly spokenCharacters?: number;
+  /** Where documents are to be ordered. */
+  readonly reranking?: Reranking;
   /** Where sound comes along to be heard. */
   readonly sound?: Sound;
   /** Where a video is asked for. */

@@ -14,6 +14,7 @@ export type ProviderOperation =
   | "transcriptions"
   | "translations"
   | "moderations"
+  | "rerank"
   | "videos"
   | "video_remix"
   | "video_edits"
@@ -32,4 +33,5 @@ export type ProviderOperation =
   | "converse"
   | "bedrock_embed"
   | "bedrock_images"
+  | "bedrock_rerank"
   | "bedrock_async";

@@ -25,6 +25,8 @@ export interface Usage {
   readonly videoOutput?: number;
   /** Searches of the vendor's own web search, which have a fee beside the tokens. */
   readonly webSearches?: number;
+  /** Of reranking, by which it is billed where the model's record prices them. */
+  readonly searchUnits?: number;
   /** Pictures that came: billed by the tokens told of them, else each by itself, as what was asked for is priced. */
   readonly images?: number;
   readonly imagesAsked?: { readonly quality: string | null; readonly size: string | null };

@@ -113,6 +113,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     audio_input_cost_per_million_tokens: 3,
     audio_output_cost_per_million_tokens: null,
     web_search_cost_per_thousand: 10,
+    search_unit_cost_per_thousand: 2,
     batch_price_factor: 0.4,
     price_tiers: [{ above_input_tokens: 200_000, input_cost_per_million_tokens: 0.3 }],
     price_changes: [{ effective_from: moment, input_cost_per_million_tokens: 1 }],

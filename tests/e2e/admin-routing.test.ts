@@ -299,6 +299,7 @@ describe("the compiled policy", () => {
       audioInput: null,
       audioOutput: null,
       webSearch: null,
+      searchUnit: null,
       image: 40_000_000_000,
       spokenCharacter: 15_000_000,
       audioSecond: 100_000_000,

@@ -171,6 +171,7 @@ beforeAll(async () => {
   for (const [name, mode] of [
     ["pictures", "image"],
     ["judge", "moderation"],
+    ["ranks", "rerank"],
     ["voice", "audio_speech"],
   ])
     await admin.post("/v1/admin/llms", {

@@ -10,7 +10,7 @@ const SURFACES = {
   completions: "proxy_subtype = 'completions'",
   messages: "proxy_subtype = 'anthropic_messages'",
   Gemini: "proxy_subtype IN ('gemini_generate_content', 'gemini_stream_generate_content')",
-  embeddings: "proxy_subtype = 'embeddings'",
+  "embeddings and reranking": "proxy_subtype IN ('embeddings', 'rerank')",
   pictures: "proxy_subtype LIKE 'image\\_%'",
   speech: "proxy_subtype = 'audio_speech'",
   transcription: "proxy_subtype IN ('audio_transcriptions', 'audio_translations')",

@@ -34,6 +34,12 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/completions": { body: { model: "fake-1", prompt: PROMPT }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/embeddings": { body: { model: "vectors", input: PROMPT }, ok: 200 },
+  ...Object.fromEntries(
+    ["", "/v1", "/v2"].map((version) => [
+      `POST /v1/proxy/llm${version}/rerank`,
+      { body: { model: "ranks", query: PROMPT, documents: [PROMPT] }, ok: 200 },
+    ]),
+  ),
   "POST /v1/proxy/llm/images/generations": { body: { model: "pictures", prompt: PROMPT }, ok: 200 },
   "POST /v1/proxy/llm/images/edits": { body: {}, ok: 400 },
   "POST /v1/proxy/llm/audio/speech": { body: { model: "voice", input: PROMPT, voice: "alloy" }, ok: 200 },

@@ -26,6 +26,7 @@ export const catalogEntry = z
     audio_input_cost_per_million_tokens: prices.audio_input_cost_per_million_tokens,
     audio_output_cost_per_million_tokens: prices.audio_output_cost_per_million_tokens,
     web_search_cost_per_thousand: prices.web_search_cost_per_thousand,
+    search_unit_cost_per_thousand: prices.search_unit_cost_per_thousand,
     price_tiers: prices.price_tiers,
     price_changes: prices.price_changes,
     audio_input_cost_per_second: prices.audio_input_cost_per_second,

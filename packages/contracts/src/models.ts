@@ -13,6 +13,7 @@ export const MODES = [
   "audio_transcription",
   "video",
   "moderation",
+  "rerank",
 ] as const;
 export const mode = z.enum(MODES);
 
@@ -97,6 +98,11 @@ const written = {
   web_search_cost_per_thousand: unitPrice
     .optional()
     .describe("US dollars for a thousand searches of the vendor's own web search; null: unpriced"),
+  search_unit_cost_per_thousand: unitPrice
+    .optional()
+    .describe(
+      "US dollars for a thousand search units of reranking, a query over up to 100 documents each; null: what it reads is billed as input",
+    ),
   batch_price_factor: z
     .number()
     .min(0)
@@ -208,6 +214,7 @@ export const model = z
     audio_input_cost_per_million_tokens: money,
     audio_output_cost_per_million_tokens: money,
     web_search_cost_per_thousand: money,
+    search_unit_cost_per_thousand: money,
     batch_price_factor: number,
     price_tiers: z.array(priceTier),
     price_changes: z.array(priceChange),

@@ -9,7 +9,7 @@ export const ROUTING_STRATEGIES = ["simple-shuffle", "least-busy", "latency-base
 export type RoutingStrategy = (typeof ROUTING_STRATEGIES)[number];
 const routingStrategy = z.enum(ROUTING_STRATEGIES);
 
-const groupMode = z.enum(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation"]);
+const groupMode = z.enum(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation", "rerank"]);
 
 export const routingGroupId = z
   .string()

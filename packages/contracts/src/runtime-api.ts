@@ -214,6 +214,27 @@ export const moderationsAnswer = z
   .looseObject({ id: text.optional(), model: text.optional(), results: z.array(z.looseObject({ flagged: z.boolean() })) })
   .meta({ id: "ModerationsAnswer" });
 
+const passage = z.union([text, z.looseObject({})]);
+
+export const rerankRequest = z
+  .looseObject({
+    model: text,
+    query: passage,
+    documents: z.array(passage).min(1),
+    top_n: z.number().int().min(1).describe("`top_k` of Voyage's models").optional(),
+    return_documents: z.boolean().optional(),
+  })
+  .meta({ id: "RerankRequest" });
+
+export const rerankAnswer = z
+  .looseObject({
+    results: z
+      .array(z.looseObject({ index: z.number().int(), relevance_score: z.number() }))
+      .describe("`data` of Voyage's models")
+      .optional(),
+  })
+  .meta({ id: "RerankAnswer" });
+
 export const listedModel = z
   .strictObject({
     id: text.describe("its name"),

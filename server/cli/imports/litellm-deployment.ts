@@ -31,6 +31,7 @@ const MODES: Readonly<Record<string, string>> = {
   audio_speech: "audio_speech",
   video_generation: "video",
   moderation: "moderation",
+  rerank: "rerank",
 };
 
 /** Said by a model's or a provider's record in another way, or handled with the entry. */
@@ -51,6 +52,7 @@ const READ = new Set([
   "temperature",
   "max_tokens",
   "input_cost_per_token",
+  "input_cost_per_query",
   "output_cost_per_token",
   "cache_read_input_token_cost",
   "cache_creation_input_token_cost",
@@ -73,6 +75,7 @@ const READ_INFO = new Set([
   "mode",
   "base_model",
   "input_cost_per_token",
+  "input_cost_per_query",
   "output_cost_per_token",
   "cache_read_input_token_cost",
   "cache_creation_input_token_cost",
@@ -159,7 +162,7 @@ export function readDeployment(
   if (provider === null) return null;
   const mode = modeOf(info, name);
   if (mode === null) {
-    into.note(`${at}: models of the mode ${String(info["mode"] ?? "rerank")} are not served, so it was left out`);
+    into.note(`${at}: models of the mode ${String(info["mode"])} are not served, so it was left out`);
     return null;
   }
   for (const member of Object.keys(params).filter((one) => !READ.has(one)))
@@ -234,6 +237,8 @@ function settingsOf(params: ConfigEntry, info: ConfigEntry): ConfigEntry {
     ["cache_write_cost_per_million_tokens", "cache_creation_input_token_cost"],
   ] as const)
     set(ours, priceWritten(params[theirs] ?? info[theirs]));
+  const query = numberWritten(params["input_cost_per_query"] ?? info["input_cost_per_query"]);
+  set("search_unit_cost_per_thousand", query === null ? null : Math.round(query * 1e12) / 1e9);
   if (typeof info["supports_vision"] === "boolean") found["supports_vision"] = info["supports_vision"];
   if (typeof info["supports_function_calling"] === "boolean") found["supports_tools"] = info["supports_function_calling"];
   if (typeof info["description"] === "string") found["description"] = info["description"];

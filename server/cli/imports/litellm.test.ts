@@ -100,10 +100,19 @@ test("shares of deployments stay what they are", async () => {
 
 test("an entry that leaves its mode to LiteLLM's list of models has that of its name, or the catalog's", async () => {
   const { of, notes } = await imported(
-    `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("rerank", "model: cohere/rerank-v3.5")}`,
+    `model_list:\n${["text-embedding-3-small", "whisper-1", "tts-1", "gpt-image-1", "gpt-5"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("ada", "model: openai/our-deployment", "{ base_model: azure/text-embedding-ada-002 }")}${model("ranks", "model: cohere/rerank-v3.5, input_cost_per_query: 0.002")}${model("live", "model: openai/gpt-realtime", "{ mode: realtime }")}`,
   );
-  expect(of("llms", "modes")).toEqual([["embedding"], ["audio_transcription"], ["audio_speech"], ["image"], undefined, ["embedding"]]);
-  expect(notes).toContain("models of the mode rerank are not served");
+  expect(of("llms", "modes")).toEqual([
+    ["embedding"],
+    ["audio_transcription"],
+    ["audio_speech"],
+    ["image"],
+    undefined,
+    ["embedding"],
+    ["rerank"],
+  ]);
+  expect(of("llms", "search_unit_cost_per_thousand").at(-1)).toBe(2);
+  expect(notes).toContain("models of the mode realtime are not served");
 });
 
 test("numbers that are text, aliases and rates that stand in several records", async () => {

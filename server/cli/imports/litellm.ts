@@ -31,7 +31,7 @@ const ANSWERED_SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /** What the members of a routing group can be asked for; there is none for other modes. */
-const GROUP_MODES = new Set(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation"]);
+const GROUP_MODES = new Set(["chat", "embedding", "image", "audio_speech", "audio_transcription", "moderation", "rerank"]);
 
 /**
  * LiteLLM's `config.yaml` as a configuration of ours: a provider for each place where models are, a model for each deployment,

@@ -8,7 +8,18 @@ import type { RequestView } from "../../road/view.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import type { CallPlan } from "./plan.ts";
-import { dearest, demandOf, ofFilm, ofPictures, ofSound, ofSpeech, type WorstCase, withoutOutput, worstCaseOf } from "./worst-case.ts";
+import {
+  dearest,
+  demandOf,
+  ofFilm,
+  ofPictures,
+  ofReranking,
+  ofSound,
+  ofSpeech,
+  type WorstCase,
+  withoutOutput,
+  worstCaseOf,
+} from "./worst-case.ts";
 
 /** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
 export function arrive(
@@ -64,9 +75,14 @@ export function arrive(
   };
 }
 
-function ofMedia(model: ModelEntry, { film, pictures, sound, spokenCharacters = 0 }: RequestView, bounded: WorstCase): WorstCase {
+function ofMedia(
+  model: ModelEntry,
+  { film, pictures, sound, reranking, spokenCharacters = 0 }: RequestView,
+  bounded: WorstCase,
+): WorstCase {
   if (film !== undefined) return ofFilm(model, bounded, film);
   if (pictures !== undefined) return ofPictures(model, bounded, pictures);
   if (sound?.seconds != null) return ofSound(bounded, sound.seconds);
+  if (reranking !== undefined) return ofReranking(bounded, reranking);
   return spokenCharacters > 0 ? ofSpeech(model, bounded, spokenCharacters) : withoutOutput(bounded);
 }

@@ -4,6 +4,7 @@ import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { Film, Pictures } from "../../wire/media-asked.ts";
+import type { Reranking } from "../../wire/rerank/reranking.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { Demand } from "./counters.ts";
 
@@ -31,6 +32,8 @@ export interface WorstCase {
   readonly videoResolution?: string | null;
   /** Characters to be spoken, billed by themselves or by tokens; none when left out. */
   readonly spokenCharacters?: number;
+  /** Of reranking, billed by themselves or by tokens; none when left out. */
+  readonly searchUnits?: number;
   /** Seconds of sound to be heard, billed by themselves or by tokens; none when left out. */
   readonly audioSeconds?: number;
   /** True when the caller named no bound: then the gateway may set a lower one. */
@@ -109,6 +112,12 @@ export function ofSpeech(model: ModelEntry, worst: WorstCase, spokenCharacters: 
   return { ...withoutOutput(worst), spokenCharacters, outputTokens: Math.min(most, model.maxOutputTokens ?? most) };
 }
 
+/** A call that reranks: billed by search units, or by what it reads. */
+export function ofReranking(worst: WorstCase, { searchUnits, readBytes }: Reranking): WorstCase {
+  const inputTokens = Math.max(worst.inputTokens, readBytes);
+  return { ...withoutOutput(worst), inputTokens, inputBytes: inputTokens, searchUnits };
+}
+
 /** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
 export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: number, outputTokens: number | null): WorstCase {
   const known = [outputTokens ?? model.defaultMaxTokens, model.maxOutputTokens].filter((value) => value !== null);
@@ -149,7 +158,7 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
 }
 
 type Dear = Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "imagesAsked" | "spokenCharacters"> &
-  Pick<WorstCase, "audioSeconds" | "videoSeconds" | "videoResolution">;
+  Pick<WorstCase, "searchUnits" | "audioSeconds" | "videoSeconds" | "videoResolution">;
 
 const most = (prices: readonly (number | null | undefined)[]): number | null =>
   prices.reduce<number | null>((dear, price) => (price == null ? dear : Math.max(dear ?? 0, price)), null);
@@ -181,6 +190,7 @@ export function dearest(
     videoSeconds = 0,
     videoResolution = null,
     spokenCharacters = 0,
+    searchUnits = 0,
     audioSeconds = 0,
   }: Dear,
 ): MicroUsd | null {
@@ -202,6 +212,7 @@ export function dearest(
       [images, dearestPicture(of, imagesAsked)],
       [Math.ceil(videoSeconds), dearestFilm(of, videoResolution)],
       [audioSeconds, of.audioSecond],
+      [searchUnits, of.searchUnit],
     ].flatMap(([count, price]) => (!count || price == null ? [] : [costOf([{ tokens: count, pricePerMillion: price }])]));
     for (const one of each) dear = Math.max(dear ?? 0, one);
     if (each.length > 0 && (of.input === null || of.output === null)) continue;

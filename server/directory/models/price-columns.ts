@@ -22,6 +22,7 @@ const MEDIA_PRICES = [
   ["audio_output_character_cost", "audio_output_cost_per_million_characters", 1_000_000],
   ["video_second_cost", "video_cost_per_second", 1],
   ["web_search_cost", "web_search_cost_per_thousand", 1_000],
+  ["search_unit_cost", "search_unit_cost_per_thousand", 1_000],
   ["image_input_cost", "image_input_cost_per_million_tokens", 1_000_000],
   ["image_output_cost", "image_output_cost_per_million_tokens", 1_000_000],
   ["image_cache_read_cost", "image_cache_read_cost_per_million_tokens", 1_000_000],
@@ -74,6 +75,7 @@ export function priceMembers(row: ModelRow) {
     audio_input_cost_per_million_tokens: usd(row.audio_input_cost),
     audio_output_cost_per_million_tokens: usd(row.audio_output_cost),
     web_search_cost_per_thousand: unit(row.web_search_cost, 1_000),
+    search_unit_cost_per_thousand: unit(row.search_unit_cost, 1_000),
     price_tiers: row.price_tiers.map(shownTier),
     price_changes: row.price_changes.map((change) => ({
       effective_from: change.effective_from,

@@ -16,6 +16,8 @@ export interface Prices {
   readonly audioOutput?: MicroUsd | null;
   /** For a million searches of the vendor's own web search; null and absent are unpriced. */
   readonly webSearch?: MicroUsd | null;
+  /** For a million search units of reranking; null and absent: what it reads is billed as input. */
+  readonly searchUnit?: MicroUsd | null;
   /** For a million pictures; null and absent are unpriced. */
   readonly image?: MicroUsd | null;
   /** For a million seconds of sound that are heard; null and absent are unpriced. */
@@ -59,6 +61,7 @@ type PriceColumns = Pick<
   | "audio_input_cost"
   | "audio_output_cost"
   | "web_search_cost"
+  | "search_unit_cost"
   | "image_cost"
   | "audio_input_second_cost"
   | "audio_output_character_cost"
@@ -82,6 +85,7 @@ export function pricesOfColumns(row: PriceColumns): Prices {
     audioInput: row.audio_input_cost,
     audioOutput: row.audio_output_cost,
     webSearch: row.web_search_cost,
+    searchUnit: row.search_unit_cost,
     image: row.image_cost,
     audioSecond: row.audio_input_second_cost,
     spokenCharacter: row.audio_output_character_cost,

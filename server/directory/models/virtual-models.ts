@@ -57,6 +57,7 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     audio_input_cost_per_million_tokens: null,
     audio_output_cost_per_million_tokens: null,
     web_search_cost_per_thousand: null,
+    search_unit_cost_per_thousand: null,
     batch_price_factor: null,
     price_tiers: [],
     price_changes: [],

@@ -30,6 +30,7 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
   const byTokens = inputTokens(usage) + usage.output > 0 && input !== null && output !== null;
   if ((usage.spokenCharacters ?? 0) > 0 && !byTokens) return costEach(prices.spokenCharacter, usage.spokenCharacters ?? 0);
+  if ((usage.searchUnits ?? 0) > 0 && prices.searchUnit != null) return costEach(prices.searchUnit, usage.searchUnits ?? 0);
   if ((usage.images ?? 0) > 0 && !byTokens) return costOfPictures(prices, usage);
   if ((usage.videoSeconds ?? 0) > 0 && !byTokens) return costOfVideo(prices, usage);
   // Whoever hears bills each second that was begun.

@@ -1,3 +1,4 @@
+import { estimated } from "../../road/metering/stream-usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import type { ProviderCodec } from "../../wire/conversation/codec.ts";
@@ -31,7 +32,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
   const { inbound, caller } = conversation;
   return {
     inputCharacters: inbound.inputCharacters,
-    billedBySending: true,
+    usageOfSending: () => estimated(inbound.inputCharacters, 0),
     prepare(call, model) {
       const provider = providerOf(parts.providers, model);
       if (isRefusal(provider)) return provider;

@@ -7,12 +7,12 @@ import { replyStream } from "../../road/answers/reply-stream.ts";
 import { isAnswered, LeftInBatch } from "../../road/batched.ts";
 import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../road/call.ts";
 import { costOfAttempt } from "../../road/metering/cost.ts";
-import { estimated } from "../../road/metering/stream-usage.ts";
 import type { ModelTarget, Route } from "../../road/target.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
+import type { RerankRequest } from "../../wire/rerank/rerank-request.ts";
 import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
@@ -29,6 +29,7 @@ import { embeddingsModelRequest } from "./embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
 import { imagesModelRequest } from "./images.ts";
 import { moderationsModelRequest } from "./moderations.ts";
+import { rerankModelRequest } from "./rerank.ts";
 import { tellDropped } from "./dropped-parameters.ts";
 import { speechModelRequest } from "./speech.ts";
 import { transcriptionModelRequest } from "./transcriptions.ts";
@@ -50,6 +51,7 @@ export interface Dispatch {
   /** Begins a job: what it comes to is for others to find out. */
   film(call: Call, request: VideosRequest, submission: VideoSubmission): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
+  rerank(call: Call, request: RerankRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
 
@@ -88,6 +90,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
     transcribe: (call, request) => send(call, transcriptionModelRequest(request, parts.providers)),
     film: (call, request, submission) => send(call, videosModelRequest(request, submission, parts.providers)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
+    rerank: (call, request) => send(call, rerankModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
   };
@@ -319,7 +322,7 @@ class Failover {
     told.outcome = abandoned ?? failure.outcome;
     told.status = status;
     // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
-    const sent = abandoned !== null && this.request.billedBySending === true ? estimated(this.request.inputCharacters, 0) : null;
+    const sent = abandoned === null ? null : (this.request.usageOfSending?.() ?? null);
     told.usage = usage ?? sent;
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;

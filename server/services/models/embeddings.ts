@@ -11,12 +11,13 @@ import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
+import { refusedByProvider } from "./refused-by-provider.ts";
 
 /** Texts turned into vectors by a model of any provider that has such models. */
 export function embeddingsModelRequest(request: EmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
-    billedBySending: true,
+    usageOfSending: () => estimated(request.inputCharacters, 0),
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;
@@ -99,17 +100,7 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
         outputCharacters: 0,
       };
     },
-    refusal: (status) =>
-      new TextEncoder().encode(
-        JSON.stringify({
-          error: {
-            message: `The model's provider refused the request (HTTP ${status}).`,
-            type: "invalid_request_error",
-            param: null,
-            code: null,
-          },
-        }),
-      ),
+    refusal: refusedByProvider,
   };
 }
 

@@ -18,7 +18,7 @@ const encoder = new TextEncoder();
 export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
-    billedBySending: true,
+    usageOfSending: () => estimated(request.inputCharacters, 0),
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;

@@ -1,6 +1,6 @@
 import { type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
-import type { JsonObject, JsonValue } from "../../wire/document.ts";
+import type { JsonValue } from "../../wire/document.ts";
 import { ImageEditRequest } from "../../wire/images/image-edit-request.ts";
 import { readImagesReply } from "../../wire/images/images-reply.ts";
 import type { PicturesAsked, PicturesCodec, PicturesRead } from "../../wire/images/pictures-codec.ts";
@@ -13,6 +13,7 @@ import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import { picturesAsBytes } from "./picture-bytes.ts";
 import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
 import { onlyPictures, pictureTokens, pictureUsage, toldPictures } from "./told-pictures.ts";
+import { refusedByProvider } from "./refused-by-provider.ts";
 
 /** Pictures drawn anew, or from others, by a model of any provider that has such models. */
 export function imagesModelRequest(request: PicturesRequest, providers: AttemptParts["providers"]): ModelRequest {
@@ -75,7 +76,7 @@ async function translating(
       if (read === null || read.pictures.length > 0) return null;
       return { declined: refuse("picture_declined", undefined, { reason: read.declined ?? undefined }), usage: read.usage };
     },
-    refusal: (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
+    refusal: refusedByProvider,
     dropped: written.dropped,
   };
 }
@@ -87,11 +88,6 @@ async function shownIn({ files }: ImageEditRequest): Promise<PicturesAsked["show
     shown.push({ mimeType: file.mimeType, base64: Buffer.from(bytes ?? new Uint8Array(0)).toString("base64") });
   }
   return shown;
-}
-
-function refusedAs(status: number): JsonObject {
-  const message = `The model's provider refused the request (HTTP ${status}).`;
-  return { message, type: "invalid_request_error", param: null, code: null };
 }
 
 function readPictures(codec: PicturesCodec, bytes: Uint8Array): PicturesRead | null {

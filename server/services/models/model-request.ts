@@ -13,8 +13,8 @@ export interface ModelRequest {
   prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
   /** Length of the input, for an estimate when the provider reports no usage. */
   readonly inputCharacters: number;
-  /** Whether a provider bills that input by its tokens as soon as it was sent; false when left out. */
-  readonly billedBySending?: boolean;
+  /** What a provider bills as soon as the input was sent; nothing when left out. */
+  usageOfSending?(): Usage;
   /** Asked of an attempt that failed: whether nobody may be asked again, because this one may have been taken on; never when left out. */
   lastTry?(told: Attempt): boolean;
 }

@@ -15,6 +15,15 @@ export function passedWhole(
 ): PreparedRequest | Refusal {
   if (traits.passes?.has(operation) !== true)
     return refuse("unsupported_parameter", `No ${operation} are served for providers of the format ${provider.apiFormat}.`);
+  return sentWhole(operation, body, whole);
+}
+
+/** A request that is answered whole, in the shape that `whole` gives it; an error of the provider is told as it is. */
+export function sentWhole(
+  operation: ProviderOperation,
+  body: string,
+  whole: (bytes: Uint8Array) => WholeAnswerReading | null,
+): PreparedRequest {
   return {
     operation,
     body,

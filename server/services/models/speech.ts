@@ -7,6 +7,7 @@ import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { DeclinedReading, ModelRequest, PreparedRequest } from "./model-request.ts";
+import { refusedByProvider } from "./refused-by-provider.ts";
 
 /** Speech of a model whose provider speaks OpenAI's API, or has such models of its own. */
 export function speechModelRequest(request: SpeechRequest, providers: AttemptParts["providers"]): ModelRequest {
@@ -73,7 +74,7 @@ function translating(request: SpeechRequest, codec: SpeechCodec): PreparedReques
       const read = codec.read(bytes, asked.format);
       return read === null || read.sound !== null ? null : declinedFor(read.declined, read.usage);
     },
-    refusal: (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
+    refusal: refusedByProvider,
     dropped: written.dropped,
   };
 }
@@ -84,9 +85,4 @@ function declinedFor(reason: string | null, usage: Usage | null): DeclinedReadin
 
 function usageOf({ usage }: SpeechRead, spokenCharacters: number): Usage {
   return usage === null ? usageOfSpeech(spokenCharacters) : { ...usage, spokenCharacters };
-}
-
-function refusedAs(status: number): object {
-  const message = `The model's provider refused the request (HTTP ${status}).`;
-  return { message, type: "invalid_request_error", param: null, code: null };
 }

@@ -11,6 +11,7 @@ import type { FilmedBefore, VideosRequest } from "../../wire/videos/videos-reque
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
+import { refusedByProvider } from "./refused-by-provider.ts";
 
 /** A job that is about to be given to a provider. */
 export interface VideoSubmission {
@@ -77,7 +78,7 @@ async function written(request: VideosRequest, model: ModelEntry, codec: VideoCo
       const id = codec.accepted(jsonOf(bytes));
       return id === null ? null : { body: new TextEncoder().encode(JSON.stringify({ id })), usage: NOTHING_YET, outputCharacters: 0 };
     },
-    refusal: codec.form ? () => null : (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
+    refusal: codec.form ? () => null : refusedByProvider,
     dropped: asIs ? [] : sent.dropped,
   };
 }
@@ -94,11 +95,6 @@ async function sourceFor(source: FilmedBefore, model: ModelEntry, codec: VideoCo
   if (told === "job") return { as, upstreamId, shown: null };
   const file = await source.open();
   return isRefusal(file) ? file : { as, upstreamId, shown: await inBase64(file) };
-}
-
-function refusedAs(status: number): object {
-  const message = `The model's provider refused the request (HTTP ${status}).`;
-  return { message, type: "invalid_request_error", param: null, code: null };
 }
 
 async function shownIn({ reference }: VideosRequest): Promise<VideoAsked["reference"]> {

@@ -86,12 +86,13 @@ export interface ModelTable {
   audio_output_cost: number | null;
   price_tiers: JsonWithDefault<TierPrices[]>;
   price_changes: JsonWithDefault<StoredPriceChange[]>;
-  /** Micro-dollars for a million images, seconds, characters, seconds and searches; null is unpriced. */
+  /** Micro-dollars for a million images, seconds, characters, seconds, searches and search units of reranking; null is unpriced. */
   image_cost: number | null;
   audio_input_second_cost: number | null;
   audio_output_character_cost: number | null;
   video_second_cost: number | null;
   web_search_cost: number | null;
+  search_unit_cost: number | null;
   batch_price_factor: number | null;
   /** Of tokens that are pictures or videos, as the token prices; null: as other tokens. */
   image_input_cost: number | null;

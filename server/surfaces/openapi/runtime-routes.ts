@@ -85,6 +85,12 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/responses`]: openai("Responses", maybeStreamed(api.responsesAnswer), api.responsesRequest),
   [`POST ${MODELS}/completions`]: openai("Legacy completions", maybeStreamed(api.completion), api.completionRequest),
   [`POST ${MODELS}/embeddings`]: openai("Embeddings", json(api.embeddingsAnswer), api.embeddingsRequest),
+  ...Object.fromEntries(
+    ["", "/v1", "/v2"].map((version) => [
+      `POST ${MODELS}${version}/rerank`,
+      openai("Rerank documents by a query", json(api.rerankAnswer), api.rerankRequest),
+    ]),
+  ),
   [`POST ${MODELS}/images/generations`]: openai("Image generation", json(api.imagesAnswer), api.imagesRequest),
   [`POST ${MODELS}/images/edits`]: { ...openai("Image edits", json(api.imagesAnswer), api.imageEditForm), form: true },
   [`POST ${MODELS}/audio/speech`]: openai("Text to speech", { status: 200, media: "audio/*" }, api.speechRequest),

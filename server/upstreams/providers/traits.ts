@@ -1,6 +1,7 @@
 import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/codec.ts";
 import type { EmbeddingsCodec } from "../../wire/embeddings/embeddings-codec.ts";
 import type { PicturesCodec } from "../../wire/images/pictures-codec.ts";
+import type { RerankCodec } from "../../wire/rerank/rerank-codec.ts";
 import type { SpeechCodec } from "../../wire/speech/speech-codec.ts";
 import type { VideoCodec } from "../../wire/videos/video-codec.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
@@ -25,6 +26,8 @@ export interface ProviderTraits {
   readonly embeddings: "passes" | EmbeddingsCodec | "refused";
   /** What else of OpenAI's API it takes and answers in OpenAI's own shape; nothing when left out. */
   readonly passes?: ReadonlySet<ProviderOperation>;
+  /** How documents are ordered by a provider that does not take such requests as `passes` says; left out by one that orders none. */
+  readonly reranking?: RerankCodec;
   /** How a model draws that does not take OpenAI's requests for pictures; null for one that draws not at all. */
   pictures?(model: ServedModel): PicturesCodec | null;
   /** How a model speaks that does not take OpenAI's requests for speech; null for one that speaks not at all. */

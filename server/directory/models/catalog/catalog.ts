@@ -73,6 +73,8 @@ function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): C
     ...priced,
     web_search_cost_per_thousand:
       priced.web_search_cost_per_thousand ?? (mode === "chat" && provider.vendor === "google" ? searchPriceByName(modelName) : null),
+    // The price catalog knows no search units.
+    search_unit_cost_per_thousand: null,
     ...capabilitiesByName(info.id, modes),
   };
 }

@@ -12,9 +12,10 @@ export interface Capabilities {
 }
 
 // Kinds of models this gateway has no surface for, and names that are patterns and no models.
-const UNSERVED = /realtime|-live|rerank|ocr|voice|sonic|computer-use|^ft:|\.ft-/;
+const UNSERVED = /realtime|-live|ocr|voice|sonic|computer-use|^ft:|\.ft-/;
 
 const MODES_BY_NAME: readonly (readonly [RegExp, readonly Mode[]])[] = [
+  [/rerank/, ["rerank"]],
   [/embed|^voyage-|(^|\/)(bge|e5|gte)-/, ["embedding"]],
   [/(^|\/)(omni-)?moderation/, ["moderation"]],
   [/(^|\/)(gpt-image|dall-e|imagen|flux|stable-diffusion)/, ["image"]],
@@ -73,7 +74,7 @@ export function capabilitiesByName(model: string, modes: readonly Mode[]): Capab
       ...UNKNOWN,
       supports_tools: false,
       supports_file_uploads: false,
-      supports_streaming: mode === "completion" ? true : mode === "embedding" || mode === "moderation" ? false : null,
+      supports_streaming: mode === "completion" ? true : mode === "embedding" || mode === "moderation" || mode === "rerank" ? false : null,
     };
   }
   const found = CAPABILITIES.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1];

@@ -11,7 +11,7 @@ import { authorizeBedrock } from "./authorize.ts";
 import { s3Bucket } from "./s3-bucket.ts";
 import { bedrockTraits } from "./traits.ts";
 
-/** Amazon Bedrock's runtime: conversations by Converse, embeddings by InvokeModel. */
+/** Amazon Bedrock's runtime: conversations by Converse, embeddings, pictures and reranking by InvokeModel. */
 export function bedrockProvider(outbound: Outbound, clock: { now(): number }): Provider {
   async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
     const address = url(target, request.operation, request.stream);
@@ -67,10 +67,12 @@ async function embed(
   return { response: Response.json(answers), requestId: sent.requestId };
 }
 
+const INVOKED: ReadonlySet<ProviderOperation> = new Set(["bedrock_embed", "bedrock_images", "bedrock_rerank"]);
+
 function method(operation: ProviderOperation, stream: boolean): string | null {
   if (operation === "bedrock_async") return "async-invoke";
   if (operation === "converse") return stream ? "converse-stream" : "converse";
-  return operation === "bedrock_embed" || operation === "bedrock_images" ? "invoke" : null;
+  return INVOKED.has(operation) ? "invoke" : null;
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {

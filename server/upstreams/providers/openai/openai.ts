@@ -16,6 +16,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   transcriptions: "/audio/transcriptions",
   translations: "/audio/translations",
   moderations: "/moderations",
+  rerank: "/rerank",
   videos: "/videos",
   video_remix: "/videos/{of}/remix",
   video_edits: "/videos/edits",
@@ -30,7 +31,7 @@ export function openaiPath(operation: ProviderOperation, of = ""): string {
 /** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */
 export function openaiProvider(outbound: Outbound): Provider {
   const url = (target: ProviderTarget, operation: ProviderOperation, _stream: boolean, of?: string) =>
-    `${withoutSlash(target.baseUrl)}${openaiPath(operation, of)}`;
+    `${baseOf(target, operation)}${openaiPath(operation, of)}`;
   return {
     traits: openaiTraits,
     url,
@@ -60,4 +61,10 @@ export function openaiProvider(outbound: Outbound): Provider {
       );
     },
   };
+}
+
+/** Cohere speaks OpenAI's API beside its own, and reranks by that alone. */
+function baseOf({ baseUrl }: ProviderTarget, operation: ProviderOperation): string {
+  const base = withoutSlash(baseUrl);
+  return operation === "rerank" ? base.replace(/\/compatibility\/v1$/, "/v2") : base;
 }

@@ -23,6 +23,7 @@ export const openaiTraits = {
     "transcriptions",
     "translations",
     "moderations",
+    "rerank",
   ] as const) as ReadonlySet<ProviderOperation>,
   videos: () => openaiVideos,
   counts: () => false,

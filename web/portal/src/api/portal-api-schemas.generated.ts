@@ -9,6 +9,8 @@ type Schema_CompletionRequest = { "model": string; "prompt": (string | readonly 
 type Schema_Completion = { "id": string; "object": string; "created": number; "model": string; "choices": readonly ({ "index": number; "text": string; "finish_reason": (string | null); })[]; "usage"?: ({ "prompt_tokens": number; "completion_tokens": number; "total_tokens": number; } | null); };
 type Schema_EmbeddingsRequest = { "model": string; "input": (string | readonly (string)[] | readonly (number)[] | readonly (readonly (number)[])[]); "dimensions"?: number; "encoding_format"?: "float" | "base64"; };
 type Schema_EmbeddingsAnswer = { "object": string; "model": string; "data": readonly ({ "index": number; "embedding": (readonly (number)[] | string); })[]; "usage"?: { "prompt_tokens": number; "total_tokens": number; }; };
+type Schema_RerankRequest = { "model": string; "query": (string | { [name: string]: unknown }); "documents": readonly ((string | { [name: string]: unknown }))[]; "top_n"?: number; "return_documents"?: boolean; };
+type Schema_RerankAnswer = { "results"?: readonly ({ "index": number; "relevance_score": number; })[]; };
 type Schema_ImagesRequest = { "model": string; "prompt": string; "n"?: number; "size"?: string; "quality"?: string; "style"?: "vivid" | "natural"; "response_format"?: "url" | "b64_json"; "chat_id"?: string; "display_name"?: string; };
 type Schema_ImagesAnswer = { "created"?: number; "data": readonly ({ "b64_json"?: (string | null); "url"?: string; "revised_prompt"?: (string | null); })[]; "gw_cost_usd": (number | null); "gw_model_id": string; };
 type Schema_SpeechRequest = { "model": string; "input": string; "voice": (string | { "id": string; }); "instructions"?: string; "response_format"?: "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm"; "speed"?: number; "persist"?: boolean; "chat_id"?: string; };
@@ -140,6 +142,8 @@ export interface PortalApiSchemas {
   "Completion": Schema_Completion;
   "EmbeddingsRequest": Schema_EmbeddingsRequest;
   "EmbeddingsAnswer": Schema_EmbeddingsAnswer;
+  "RerankRequest": Schema_RerankRequest;
+  "RerankAnswer": Schema_RerankAnswer;
   "ImagesRequest": Schema_ImagesRequest;
   "ImagesAnswer": Schema_ImagesAnswer;
   "SpeechRequest": Schema_SpeechRequest;

@@ -1,0 +1,36 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { plausibleCount } from "../usage.ts";
+
+/** What an answer to POST /rerank tells of its cost; null where it does not. */
+export interface RankedAnswer {
+  readonly inputTokens: number | null;
+  readonly searchUnits: number | null;
+}
+
+/** Null when the bytes are no answer: Cohere, Jina and vLLM call the list `results`, Voyage `data`. */
+export function readRankedAnswer(bytes: Uint8Array): RankedAnswer | null {
+  let body: JsonValue;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
+  } catch {
+    return null;
+  }
+  if (!isObject(body)) return null;
+  const ranked = Array.isArray(body.results) ? body.results : body.data;
+  if (!Array.isArray(ranked) || !ranked.every((one) => isObject(one) && typeof one.index === "number")) return null;
+  const { usage, meta } = { usage: part(body, "usage"), meta: part(body, "meta") };
+  const [tokens, billed] = [part(meta, "tokens"), part(meta, "billed_units")];
+  return {
+    inputTokens: told(usage.total_tokens ?? usage.prompt_tokens ?? billed.input_tokens ?? tokens.input_tokens),
+    searchUnits: told(billed.search_units),
+  };
+}
+
+function part(of: JsonObject, name: string): JsonObject {
+  const value = of[name] ?? null;
+  return isObject(value) ? value : {};
+}
+
+function told(value: JsonValue | undefined): number | null {
+  return plausibleCount(typeof value === "number" ? value : null);
+}
