@@ -51,7 +51,7 @@ export async function listFiles(
   db: Database,
   owner: FileOwner,
   filter: FileFilter,
-  page: Page & { readonly after?: string | undefined; readonly oldestFirst?: boolean },
+  page: Page & { readonly after?: string | undefined; readonly before?: string | undefined; readonly oldestFirst?: boolean },
   now: Date,
 ): Promise<Paged<FileRow>> {
   let found = db.selectFrom("files").where(owned(owner)).where(alive(now));
@@ -63,13 +63,15 @@ export async function listFiles(
   if (filter.chatId !== undefined) found = found.where("chat_id", "=", filter.chatId);
   const { total } = await found.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   if (page.after !== undefined) found = found.where("id", page.oldestFirst === true ? ">" : "<", page.after);
+  if (page.before !== undefined) found = found.where("id", ">", page.before);
   const items = await found
     .selectAll()
-    .orderBy("id", page.oldestFirst === true ? "asc" : "desc")
+    .orderBy("id", page.oldestFirst === true || page.before !== undefined ? "asc" : "desc")
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  return { items, total: Number(total) };
+  // What stands before is found from there, and shown as everything else is.
+  return { items: page.before === undefined ? items : items.toReversed(), total: Number(total) };
 }
 
 /** From then on its bytes stay: they are no upload under way any more. */

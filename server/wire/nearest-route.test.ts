@@ -14,7 +14,6 @@ test.each([
   ["POST", "/v1/completions", `${LLM}/completions`, LLM],
   ["POST", "/v1/batches", `${LLM}/batches`, LLM],
   ["GET", "/v1/batches/batch_1", `${LLM}/batches/batch_1`, LLM],
-  ["POST", "/v1/files", `${LLM}/files`, LLM],
   ["POST", "/anthropic/v1/messages/batches", "/v1/messages/batches", ""],
   ["POST", "/v1/responses", `${LLM}/responses`, LLM],
   ["POST", "/v1/embeddings", `${LLM}/embeddings`, LLM],

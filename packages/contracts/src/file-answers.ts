@@ -92,3 +92,41 @@ export const fileObjectListQuery = z.strictObject({
 export const fileObjectDeleted = z
   .strictObject({ id: z.string(), object: z.literal("file"), deleted: z.literal(true) })
   .meta({ id: "FileObjectDeleted" });
+
+/** A stored file in Anthropic's form. */
+export const fileMetadata = z
+  .strictObject({
+    id: z.string(),
+    type: z.literal("file"),
+    filename: z.string(),
+    mime_type: z.string(),
+    size_bytes: count,
+    created_at: timestamp,
+    expires_at: timestamp.nullable(),
+    downloadable: z.literal(true),
+  })
+  .meta({ id: "FileMetadata" });
+
+export const fileMetadataForm = z
+  .strictObject({ file: z.string().meta({ format: "binary" }), expires_in_seconds: count.min(3_600).max(7_776_000).optional() })
+  .meta({ id: "FileMetadataForm" });
+
+export const fileMetadataList = z
+  .strictObject({
+    data: z.array(fileMetadata),
+    next_page: text.describe("`page` of the next one"),
+    has_more: z.boolean(),
+    first_id: text,
+    last_id: text,
+  })
+  .meta({ id: "FileMetadataList" });
+
+export const fileMetadataListQuery = z.strictObject({
+  page: z.string().optional(),
+  limit: count.max(1_000).optional(),
+  after_id: z.string().optional(),
+  before_id: z.string().optional(),
+  ids: z.array(z.string()).max(100).optional(),
+});
+
+export const fileMetadataDeleted = z.strictObject({ id: z.string(), type: z.literal("file_deleted") }).meta({ id: "FileMetadataDeleted" });

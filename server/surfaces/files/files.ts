@@ -103,10 +103,11 @@ export function fileIdIn(call: Call): string {
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_query", undefined, { fields: [{ field, message }] });
 
-/** The query, of names that are known and stand once. */
-export function queryOf(call: Call, known: readonly string[]): ReadonlyMap<string, string> | Refusal {
+/** The query, of names that are known and stand once; `lists` are read by themselves. */
+export function queryOf(call: Call, known: readonly string[], lists: readonly string[] = []): ReadonlyMap<string, string> | Refusal {
   const query = new Map<string, string>();
   for (const [name, value] of new URL(call.url).searchParams) {
+    if (lists.includes(name)) continue;
     if (!known.includes(name)) return invalid(name.slice(0, 100), "is not known here");
     if (query.has(name)) return invalid(name, "was sent more than once");
     if (value.includes("\0")) return invalid(name, "must be text");

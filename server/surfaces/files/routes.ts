@@ -1,6 +1,13 @@
 import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { FileService } from "../../services/files/caller.ts";
+import {
+  anthropicFileContent,
+  anthropicFileDelete,
+  anthropicFileDetail,
+  anthropicFileList,
+  anthropicFileUpload,
+} from "./anthropic-files.ts";
 import { fileDelete, fileDetail, fileList, filesOfChatDelete, fileUpload, fileUrl } from "./files.ts";
 import { fileContent } from "./signed-content.ts";
 import { openaiFileContent, openaiFileDelete, openaiFileDetail, openaiFileList, openaiFileUpload } from "./openai-files.ts";
@@ -28,6 +35,7 @@ function route(
 
 const FILES = "/v1/proxy/files";
 const OPENAI = "/v1/proxy/llm/files";
+const ANTHROPIC = "/v1/files";
 
 /** Every route of files. */
 export const FILE_SURFACES: readonly FileRoute[] = [
@@ -44,4 +52,9 @@ export const FILE_SURFACES: readonly FileRoute[] = [
   route("GET", `${OPENAI}/:file_id`, "file_detail", openaiFileDetail),
   route("GET", `${OPENAI}/:file_id/content`, "file_content", openaiFileContent),
   route("DELETE", `${OPENAI}/:file_id`, "file_delete", openaiFileDelete),
+  route("POST", ANTHROPIC, "file_upload", anthropicFileUpload, { body: "streamed" }),
+  route("GET", ANTHROPIC, "file_list", anthropicFileList),
+  route("GET", `${ANTHROPIC}/:file_id`, "file_detail", anthropicFileDetail),
+  route("GET", `${ANTHROPIC}/:file_id/content`, "file_content", anthropicFileContent),
+  route("DELETE", `${ANTHROPIC}/:file_id`, "file_delete", anthropicFileDelete),
 ];

@@ -5,6 +5,7 @@ import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
 
 const FILES = "/v1/proxy/files";
 const OPENAI = "/v1/proxy/llm/files";
+const ANTHROPIC = "/v1/files";
 const BYTES: DescribedAnswer = { status: 200, media: "*/*" };
 
 function file(summary: string, answer: DescribedAnswer | z.ZodType, more: Partial<DescribedRoute> = {}): DescribedRoute {
@@ -25,4 +26,9 @@ export const FILE_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`GET ${OPENAI}/:file_id`]: file("Retrieve a file (OpenAI)", files.fileObject),
   [`GET ${OPENAI}/:file_id/content`]: file("Download a file (OpenAI)", BYTES),
   [`DELETE ${OPENAI}/:file_id`]: file("Delete a file (OpenAI)", files.fileObjectDeleted),
+  [`POST ${ANTHROPIC}`]: file("Upload a file (Anthropic)", files.fileMetadata, { body: files.fileMetadataForm, form: true }),
+  [`GET ${ANTHROPIC}`]: file("List files (Anthropic)", files.fileMetadataList, { query: files.fileMetadataListQuery }),
+  [`GET ${ANTHROPIC}/:file_id`]: file("Retrieve a file (Anthropic)", files.fileMetadata),
+  [`GET ${ANTHROPIC}/:file_id/content`]: file("Download a file (Anthropic)", BYTES),
+  [`DELETE ${ANTHROPIC}/:file_id`]: file("Delete a file (Anthropic)", files.fileMetadataDeleted),
 };

@@ -1,0 +1,133 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Answer, jsonAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import type { Surface } from "../../road/surface.ts";
+import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
+import { fileNameOf } from "../../services/files/file-name.ts";
+import { baseName } from "../../services/files/said-of-file.ts";
+import { upload, type UploadFields } from "../../services/files/upload.ts";
+import { messagesRefusals } from "../messages/refusals.ts";
+import { contentAnswer } from "./content.ts";
+import { fileIdIn, queryOf, wholeNumber } from "./files.ts";
+
+/** Anthropic's own paths for files, over the same store and rules. */
+
+const MOST_LISTED = 1_000;
+const USUAL = 20;
+const MOST_NAMED = 100;
+const LEAST_SECONDS = 3_600;
+const MOST_SECONDS = 7_776_000;
+
+function surfaceOf(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
+  return { ...messagesRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
+}
+
+function metadataOf(file: CallerFile): object {
+  return {
+    id: file.id,
+    type: "file",
+    filename: fileNameOf(file),
+    mime_type: file.mime_type,
+    size_bytes: file.size_bytes,
+    created_at: file.created_at,
+    expires_at: file.expires_at,
+    downloadable: true,
+  };
+}
+
+const KNOWN = new Set(["file", "expires_in_seconds"]);
+const OF_OPENAI = "is a field of OpenAI's clients, whose base address has to end in /v1/proxy/llm";
+
+const FORM: UploadFields = {
+  // What it is, its bytes say.
+  kindOf: () => null,
+  factsOf(fields, fileName) {
+    const problems = [...fields.keys()]
+      .filter((name) => !KNOWN.has(name))
+      .map((field) => ({ field, message: field === "purpose" ? OF_OPENAI : "is not known here" }));
+    const seconds = fields.get("expires_in_seconds");
+    const isSeconds = seconds === undefined || (/^[0-9]{4,7}$/.test(seconds) && Number(seconds) >= LEAST_SECONDS);
+    if (!isSeconds || Number(seconds ?? 0) > MOST_SECONDS)
+      problems.push({ field: "expires_in_seconds", message: `must be a whole number from ${LEAST_SECONDS} to ${MOST_SECONDS}` });
+    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
+    return { kind: null, displayName: baseName(fileName), expiresInSeconds: seconds === undefined ? null : Number(seconds) };
+  },
+};
+
+/** POST /v1/files */
+export const anthropicFileUpload = (files: FileService): Surface =>
+  surfaceOf(async (call) => {
+    const file = await upload(call, files, FORM);
+    return isRefusal(file) ? file : jsonAnswer(metadataOf(file));
+  });
+
+/** GET /v1/files: in pages as newer clients turn them (`page`) and as older ones do (`after_id`, `before_id`), or those that are named. */
+export const anthropicFileList = (files: FileService): Surface =>
+  surfaceOf(async (call) => {
+    const named = namedIds(call);
+    const { owner } = callerOf(call);
+    if (named.length > MOST_NAMED)
+      return refuse("invalid_query", undefined, { fields: [{ field: "ids", message: `must be at most ${MOST_NAMED}` }] });
+    const query = queryOf(call, ["page", "limit", "after_id", "before_id", "beta"], IDS);
+    if (isRefusal(query)) return query;
+    if (named.length > 0) {
+      const found = await Promise.all(named.map((id) => files.find(owner, id)));
+      // Who names files that are gone gets the others.
+      return pageOf(
+        found.flatMap((file) => (isRefusal(file) ? [] : [file])),
+        false,
+      );
+    }
+    const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
+    if (typeof limit !== "number") return limit;
+    const [after, before] = [query.get("page") ?? query.get("after_id"), query.get("before_id")];
+    const { items } = await files.list(owner, {}, { limit: limit + 1, offset: 0, after, before });
+    // One more than was asked for says whether there are more: in the direction that was gone.
+    return pageOf(before === undefined ? items.slice(0, limit) : items.slice(-limit), items.length > limit);
+  });
+
+const IDS = ["ids", "ids[]"];
+
+function namedIds(call: Call): string[] {
+  const { searchParams } = new URL(call.url);
+  return [...new Set(IDS.flatMap((name) => searchParams.getAll(name)))];
+}
+
+function pageOf(shown: readonly CallerFile[], more: boolean): Answer {
+  const last = shown.at(-1)?.id ?? null;
+  return jsonAnswer({
+    data: shown.map(metadataOf),
+    next_page: more ? last : null,
+    has_more: more,
+    first_id: shown[0]?.id ?? null,
+    last_id: last,
+  });
+}
+
+/** GET /v1/files/{file_id} */
+export const anthropicFileDetail = (files: FileService): Surface =>
+  surfaceOf(async (call) => {
+    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    return jsonAnswer(metadataOf(file));
+  });
+
+/** GET /v1/files/{file_id}/content */
+export const anthropicFileContent = (files: FileService): Surface =>
+  surfaceOf(async (call) => {
+    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    return isRefusal(file) ? file : contentAnswer(call, files, file);
+  });
+
+/** DELETE /v1/files/{file_id} */
+export const anthropicFileDelete = (files: FileService): Surface =>
+  surfaceOf(async (call) => {
+    const { owner } = callerOf(call);
+    const file = await files.find(owner, fileIdIn(call));
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    const gone = (await files.delete(owner, { id: file.id })) === 0;
+    return gone ? refuse("file_not_found") : jsonAnswer({ id: file.id, type: "file_deleted" });
+  });
