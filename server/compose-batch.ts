@@ -16,7 +16,6 @@ import { modeAmong } from "./services/batch/mode.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./services/batch/provider-runs.ts";
 import { FilesInMessages } from "./services/files/in-messages.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
-import type { KeptItems } from "./services/models/kept-items.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { withFiles } from "./surfaces/files/with-files.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
@@ -24,7 +23,7 @@ import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 import { moderations } from "./surfaces/llm/moderations.ts";
-import { responses } from "./surfaces/llm/responses.ts";
+import { type ResponseServices, responses } from "./surfaces/llm/responses.ts";
 
 const LOOKED_MS = 1_000;
 const SWEPT_MS = 600_000;
@@ -35,7 +34,8 @@ interface BatchParts {
   readonly connection: Pick<DatabaseConnection, "db">;
   readonly calls: OpenCalls;
   readonly models: Dispatch;
-  readonly items: Pick<KeptItems, "find" | "keep">;
+  readonly items: ResponseServices["items"];
+  readonly responses: ResponseServices["responses"];
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,7 +45,7 @@ interface BatchParts {
 
 /** Batch jobs: what callers reach of them, and what runs them in this process. */
 export function openBatches(parts: BatchParts) {
-  const { carried, connection, calls, models, items, files, clock, log, snapshots, ledger, upstream } = parts;
+  const { carried, connection, calls, models, items, responses: stored, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
   const { batches } = upstream;
   const inMessages = new FilesInMessages(files);
@@ -56,7 +56,7 @@ export function openBatches(parts: BatchParts) {
     ...{ calls: carried, store, models: known },
     surfaces: {
       "/v1/chat/completions": withFiles(inMessages, chatCompletions(models)),
-      "/v1/responses": withFiles(inMessages, responses(models, items)),
+      "/v1/responses": withFiles(inMessages, responses({ models, items, responses: stored })),
       "/v1/completions": completions(models),
       "/v1/messages": withFiles(inMessages, messages(models)),
       "/v1/embeddings": embeddings(models),

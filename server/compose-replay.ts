@@ -7,11 +7,10 @@ import type { Controls } from "./road/govern.ts";
 import { governedBy } from "./road/govern.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
-import type { KeptItems } from "./services/models/kept-items.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import { generateContent } from "./surfaces/gemini/generate-content.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
-import { responses } from "./surfaces/llm/responses.ts";
+import { type ResponseServices, responses } from "./surfaces/llm/responses.ts";
 import { toolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 
@@ -45,12 +44,13 @@ interface ReplayParts extends Omit<ReplayRunnerParts, "govern" | "surfaces" | "j
   readonly controls: Controls;
   /** Without the cache: what was answered once is not what is answered now. */
   readonly models: Dispatch;
-  readonly items: Pick<KeptItems, "find" | "keep">;
+  readonly items: ResponseServices["items"];
+  readonly responses: ResponseServices["responses"];
   readonly tools: ToolService;
 }
 
 /** What carries replays out, and its job. */
-export function openReplays({ controls, models, items, tools, ask, judgeModel, ...parts }: ReplayParts) {
+export function openReplays({ controls, models, items, responses: stored, tools, ask, judgeModel, ...parts }: ReplayParts) {
   const passed = <T extends { readonly name: string }>(list: readonly T[]) => list.filter(({ name }) => !NOT_IN_REPLAYS.has(name));
   const runner = new ReplayRunner({
     ...parts,
@@ -59,7 +59,7 @@ export function openReplays({ controls, models, items, tools, ask, judgeModel, .
     surfaces: {
       chat: chatCompletions(models),
       messages: messages(models),
-      responses: responses(models, items),
+      responses: responses({ models, items, responses: stored }),
       gemini: generateContent(models),
       tool: toolServer(tools),
     },

@@ -6,6 +6,7 @@ import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
 import { openReplays } from "./compose-replay.ts";
+import { openStoredResponses } from "./compose-responses.ts";
 import { openVideos } from "./compose-videos.ts";
 import { openSkills } from "./compose-skills.ts";
 import { openPortal } from "./compose-portal.ts";
@@ -156,21 +157,22 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   await feed.start();
   const carried = new CarriedCalls({ ...carrying, give: givenBy(controls), standing });
   const jobParts = { carried, connection, calls, snapshots, files: files.files, clock, log };
-  const batch = openBatches({ ...jobParts, ledger, upstream, models: models.models, items });
-  const videos = openVideos({ ...jobParts, ledger, budgets: limits.limits.jobs, providers: upstream.providers });
+  const asking = { ledger, budgets: limits.limits.jobs, providers: upstream.providers, timeoutMs: upstreamTimeoutMs };
+  const { videos, responses, ...lasting } = openLasting({ ...jobParts, ...asking });
+  const batch = openBatches({ ...jobParts, ledger, upstream, models: models.models, items, responses });
   const services: Services = {
     models: models.models,
-    items,
+    ...{ items, responses },
     outletTo,
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
     ...files,
-    ...{ batches: batch.batches, videos: videos.videos },
+    ...{ batches: batch.batches, videos },
     portal: portal.service(notices, tools.tools.appResource),
   };
   const replays = openReplays({
-    ...{ clock, log, calls, controls, actions, directory, snapshots, items },
+    ...{ clock, log, calls, controls, actions, directory, snapshots, items, responses },
     ask: models.ask,
     judgeModel: config.judgeModel ?? null,
     models: models.direct,
@@ -187,12 +189,12 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
   const connectors = openConnectors({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log });
   jobs.push(...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs, ...knowledge.jobs, ...connectors.jobs);
-  jobs.push(...batch.jobs, ...videos.jobs, ...replays.jobs, ...storedJobs(parts));
+  jobs.push(...batch.jobs, ...lasting.jobs, ...replays.jobs, ...storedJobs(parts));
   const workers = runJobs(jobs, parts.lookout, log);
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: videos.takeOver },
+    ...{ ledger, knowledge: knowledge.road, skills, judging: { snapshots, judge, clock }, takeOver: lasting.takeOver },
     follower,
     /** What the first calls need is in memory then, as far as it could be read. */
     // A change that came just now would have what was read before it read anew.
@@ -203,7 +205,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       replays.stop();
       await road.drain(graceMs);
       await batch.settled();
-      await videos.stop();
+      await lasting.stop();
       await models.settled();
     },
     async close(): Promise<void> {
@@ -212,12 +214,23 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await observing.close();
-      await Promise.all([signatures.flush(), items.flush()]);
+      await Promise.all([signatures.flush(), items.flush(), lasting.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close(), remembered.close()]);
       skills.close();
       await ledger.close();
     },
+  };
+}
+
+/** What goes on at providers when the call that began it has ended. */
+function openLasting(parts: Parameters<typeof openVideos>[0] & Parameters<typeof openStoredResponses>[0]) {
+  const [films, stored] = [openVideos(parts), openStoredResponses(parts)] as const;
+  return {
+    ...{ videos: films.videos, responses: stored.responses, flush: stored.flush },
+    jobs: [...films.jobs, ...stored.jobs],
+    takeOver: () => Promise.all([films.takeOver(), stored.takeOver()]),
+    stop: () => Promise.all([films.stop(), stored.stop()]),
   };
 }
 

@@ -2,6 +2,7 @@ import type { GovernedRoute } from "./road/road-parts.ts";
 import type { AgentService } from "./services/agents/agent-service.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { KeptItems } from "./services/models/kept-items.ts";
+import type { StoredResponses } from "./services/models/responses/stored-responses.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
 import type { Outlet } from "./road/outlet.ts";
@@ -20,7 +21,7 @@ import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { RERANK_ROUTES } from "./surfaces/llm/rerank.ts";
 import { MEDIA_ROUTES } from "./surfaces/llm/media-routes.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
-import { responses } from "./surfaces/llm/responses.ts";
+import { RESPONSE_ROUTES } from "./surfaces/llm/response-routes.ts";
 import type { DescribedRoute } from "./surfaces/openapi/described-route.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import {
@@ -62,6 +63,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** What some surfaces work with beside the road. */
 export interface Services extends IngestServices {
   readonly models: Dispatch;
+  /** What providers store. */
+  readonly responses: StoredResponses;
   /** What answers left behind for requests that name it. */
   readonly items: Pick<KeptItems, "find" | "keep">;
   /** The way out to an upstream of a surface's own, behind the gates. */
@@ -112,13 +115,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     audit: llm("chat_completions"),
     body: true,
   },
-  {
-    method: "POST",
-    path: "/v1/proxy/llm/responses",
-    surface: ({ models, items }) => responses(models, items),
-    audit: llm("responses"),
-    body: true,
-  },
+  ...RESPONSE_ROUTES,
   {
     method: "POST",
     path: "/v1/proxy/llm/completions",

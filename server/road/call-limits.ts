@@ -18,9 +18,11 @@ export interface JobBudgets {
    * Holds what a job may come to, micro-dollars, in the windows of `at` (milliseconds), in the place of what the call `from`
    * holds. False: there was no room, and the job goes on without. Rejects when the counters cannot be reached.
    */
-  hold(id: string, scope: GroupScope, model: ModelEntry, micros: number, at: number, from: Call | null): Promise<boolean>;
+  hold(id: string, scope: GroupScope, model: ModelEntry, micros: number, at: number, from: Call | null, tokens?: number): Promise<boolean>;
+  /** Holds for a job what the call that began it holds, in its place; what that is. */
+  takeOver(id: string, call: Call): Promise<{ readonly micros: number; readonly tokens: number }>;
   /** Puts what it cost in the place of that; does nothing where nothing is held. */
-  settle(id: string, micros: number): Promise<void>;
+  settle(id: string, micros: number, tokens?: { readonly input: number; readonly output: number }): Promise<void>;
 }
 
 /** What the road asks of the limits beside the request control they are. */

@@ -16,7 +16,7 @@ export interface Conversation {
     readonly operation?: ProviderOperation;
     stream(): StreamCodec;
     /** Null when the bytes are not an answer of the format. */
-    reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null;
+    reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number; readonly meteredLater?: true } | null;
   };
   /** Null: server-sent events. */
   readonly writer: ((context: ReplyContext) => StreamWriter) | null;
@@ -33,8 +33,17 @@ export interface Conversation {
   readonly keep?: (items: ReadonlyMap<string, string>) => void;
   /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
   readonly statefulFields: readonly string[];
+  /** The answer of before that this one goes on from, where the request names one. */
+  readonly previous?: PreviousAnswer;
   /** The one of them by which a conversation goes on whose instructions its provider keeps, and takes no others for. */
   readonly instructedBy?: string;
+}
+
+export interface PreviousAnswer {
+  readonly field: string;
+  readonly id: string;
+  /** The provider that keeps it; null where the caller has no such answer. */
+  readonly providerKey: string | null;
 }
 
 /** What the writer of an answer in the caller's format must know. */

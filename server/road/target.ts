@@ -23,6 +23,8 @@ export interface ModelReference {
   readonly id: string | null;
   /** The model must be able to do one of these to serve this endpoint. */
   readonly modes: readonly string[];
+  /** Whether what is asked for was made by a call before, which was limited and metered for it. */
+  readonly madeBefore?: true;
 }
 
 export interface ToolReference {

@@ -43,6 +43,7 @@ import type {
   BatchRunnerTable,
   BatchSubmissionTable,
 } from "./tables/batch.ts";
+import type { StoredResponseTable } from "./tables/stored-responses.ts";
 import type { VideoJobTable, VideoRunnerTable } from "./tables/videos.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
@@ -317,6 +318,7 @@ export interface Schema {
   batch_costs: BatchCostTable;
   batch_submissions: BatchSubmissionTable;
   batch_departures: BatchDepartureTable;
+  stored_responses: StoredResponseTable;
   video_jobs: VideoJobTable;
   video_runners: VideoRunnerTable;
   collector_keys: CollectorKeyTable;

@@ -11,6 +11,7 @@ const WAITING = {
   import_usage: `SELECT FROM usage_import_settings WHERE import_enabled AND next_run_at <= now() + interval '1 minute'
     UNION ALL SELECT FROM usage_import_runs WHERE finished_at IS NULL`,
   index_documents: "SELECT FROM knowledge_documents WHERE status IN ('queued', 'processing') AND due_at <= now()",
+  meter_responses: "SELECT FROM stored_responses WHERE look_at IS NOT NULL",
   remove_file_bytes: "SELECT FROM blobs_to_remove WHERE due_at <= now()",
   run_batches: "SELECT FROM batch_jobs WHERE ended_at IS NULL",
   run_provider_batches: "SELECT FROM batch_jobs WHERE ended_at IS NULL",

@@ -169,6 +169,10 @@ async function liveALittle(): Promise<void> {
     VALUES ('video_1', 'default', ${served.groupId}, ${mary.id}, 'succeeded', 'm', 'm', 'p', 'u', 'marys film', '{}', 0, now(), 'r', '', now(), now(), now(), now(), now())`.execute(
     connection.db,
   );
+  await sql`INSERT INTO stored_responses (tenant_id, id, resource_group_id, end_user_id, model_id, model, provider_key, request_id, client_ip, input_characters, created_at, expires_at, streamed, held_tokens, held_micro_usd)
+    VALUES ('default', 'resp_1', ${served.groupId}, ${mary.id}, 'm', 'm', 'p', 'r', '', 0, now(), now(), false, 0, 0)`.execute(
+    connection.db,
+  );
   const config = crypto.randomUUID();
   await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
     connection.db,

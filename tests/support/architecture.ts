@@ -39,6 +39,7 @@ const TOP = [
   "compose-observed.ts",
   "compose-portal.ts",
   "compose-replay.ts",
+  "compose-responses.ts",
   "compose-skills.ts",
   "compose-videos.ts",
   "compose-runtime.ts",

@@ -29,6 +29,7 @@ export const WHOLE_ROWS_GO = [
   "scim_users",
   "semantic_cache_entries",
   "sign_on_sessions",
+  "stored_responses",
   "video_jobs",
 ];
 /** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */

@@ -101,6 +101,8 @@ export const responsesRequest = z
     max_output_tokens: count.nullable().optional(),
     temperature: z.number().nullable().optional(),
     previous_response_id: text.nullable().optional(),
+    background: z.boolean().nullable().optional(),
+    store: z.boolean().nullable().optional(),
     tools: z.array(z.looseObject({ type: text })).optional(),
   })
   .meta({ id: "ResponsesRequest" });
@@ -116,6 +118,29 @@ export const responsesAnswer = z
     usage: z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count }).nullable().optional(),
   })
   .meta({ id: "ResponseObject" });
+
+export const storedResponseQuery = z.object({
+  include: text.optional(),
+  "include[]": text.optional(),
+  stream: z.enum(["true", "false"]).optional(),
+  include_obfuscation: z.enum(["true", "false"]).optional(),
+  starting_after: count.optional(),
+});
+
+export const inputItemsQuery = z.object({
+  include: text.optional(),
+  "include[]": text.optional(),
+  limit: count.optional(),
+  order: z.enum(["asc", "desc"]).optional(),
+  after: text.optional(),
+  before: text.optional(),
+});
+
+export const responseDeleted = z.looseObject({ id: text, object: text.optional(), deleted: z.boolean() }).meta({ id: "ResponseDeleted" });
+
+export const inputItemList = z
+  .looseObject({ object: text, data: z.array(z.looseObject({ type: text })), has_more: z.boolean() })
+  .meta({ id: "ResponseInputItems" });
 
 export const embeddingsRequest = z
   .looseObject({

@@ -1,8 +1,9 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
-import type { Call } from "../../road/call.ts";
+import { arrivalOf, type Call } from "../../road/call.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
 import { type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
 import { heldOf } from "./reckoning.ts";
+import { modelOf } from "../../road/target.ts";
 import { type CallPlan, nestedPlan } from "./plan.ts";
 import type { Warming } from "./warming.ts";
 
@@ -32,10 +33,28 @@ export class JobHolds implements JobBudgets {
     this.parts = parts;
   }
 
-  async hold(id: string, scope: GroupScope, model: ModelEntry, micros: number, at: number, from: Call | null): Promise<boolean> {
+  async takeOver(id: string, call: Call): Promise<{ readonly micros: number; readonly tokens: number }> {
+    const demands = this.parts.reservationsOf(call).map(({ demand }) => demand);
+    const micros = Math.max(0, ...demands.map((demand) => demand.micros));
+    const tokens = Math.max(0, ...demands.map((demand) => demand.tokens));
+    const model = modelOf(call);
+    if (call.scope !== null && model !== null && micros + tokens > 0)
+      await this.hold(id, call.scope, model, micros, arrivalOf(call), call, tokens);
+    return { micros, tokens };
+  }
+
+  async hold(
+    id: string,
+    scope: GroupScope,
+    model: ModelEntry,
+    micros: number,
+    at: number,
+    from: Call | null,
+    tokens = 0,
+  ): Promise<boolean> {
     const { counters, warming, planOf } = this.parts;
     const plan = planOf(scope, model, at, nestedPlan);
-    const demand = { tokens: 0, micros, toolCalls: 0 };
+    const demand = { tokens, micros, toolCalls: 0 };
     if (!plan.windows.some((window) => heldOf(window, demand) > 0) && plan.buckets.length === 0) return true;
     // What the call holds passes to its job, with nothing between the two that could take it.
     if (from !== null)
@@ -70,12 +89,12 @@ export class JobHolds implements JobBudgets {
     }
   }
 
-  async settle(id: string, micros: number): Promise<void> {
+  async settle(id: string, micros: number, { input, output } = { input: 0, output: 0 }): Promise<void> {
     const reservation = this.held.get(id);
     if (reservation === undefined) return;
     this.held.delete(id);
     this.count(reservation, -1);
-    const settled = this.parts.counters.settle(reservation, { requests: 1, input: 0, output: 0, micros });
+    const settled = this.parts.counters.settle(reservation, { requests: 1, input, output, micros });
     if (settled instanceof Promise) await settled;
     this.parts.counters.sealed(reservation);
     this.parts.released(reservation);

@@ -93,7 +93,7 @@ export class Limits implements RequestControl, CallLimits {
     if (scope === null) return PASS;
     if (call.target.kind === "tool") return this.decideTool(call, view, scope);
     if (call.target.kind === "agent") return this.decideAgent(call, view, scope, call.target);
-    if (model === null) return PASS;
+    if (model === null || (view.target.kind === "model" && view.target.madeBefore === true)) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
     return hasCeilings(call) ? this.decideInRun(call, view, leavingRoom(call, base)) : this.decideBy(call, view, leavingRoom(call, base));
   }

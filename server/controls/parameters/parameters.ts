@@ -22,7 +22,7 @@ export const parameters: RequestControl = {
   name: "parameters",
   decide(call, view) {
     const model = modelOf(call);
-    if (model === null || call.scope === null) return PASS;
+    if (model === null || call.scope === null || (view.target.kind === "model" && view.target.madeBefore === true)) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
     const unclear = ambiguous(view);

@@ -116,7 +116,7 @@ async function readWhole(
       status: response.status,
       headers: contentType === undefined ? headers : { ...headers, "content-type": contentType },
       body: read.body,
-      usage: meteredUsage(read.usage, inputCharacters, read.outputCharacters),
+      usage: read.meteredLater === true ? null : meteredUsage(read.usage, inputCharacters, read.outputCharacters),
       failure: null,
     },
   };

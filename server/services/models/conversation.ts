@@ -29,17 +29,18 @@ const encoder = new TextEncoder();
 
 /** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
 export function conversationModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
-  const { inbound, caller } = conversation;
+  const { inbound, caller, previous } = conversation;
   return {
     inputCharacters: inbound.inputCharacters,
     usageOfSending: () => estimated(inbound.inputCharacters, 0),
+    ...(previous !== undefined && { mayBeServedBy: ({ provider }) => provider.providerKey === previous.providerKey }),
     prepare(call, model) {
       const provider = providerOf(parts.providers, model);
       if (isRefusal(provider)) return provider;
       const { traits } = provider;
       const codec = traits.codecFor(model, caller.format);
       const changes = outboundChanges(model);
-      if (codec.format === caller.format) return passing(conversation, changes, traits.keepsState(model));
+      if (codec.format === caller.format) return passing(conversation, changes, model, traits.keepsState(model));
       if (conversation.statefulFields.length > 0)
         return unsupported(
           conversation.statefulFields.map((field) => ({
@@ -64,8 +65,9 @@ export function outboundChanges(model: ModelEntry): OutboundChanges {
 }
 
 function passing(
-  { inbound, caller, passing: own, headers, query = "", statefulFields, instructedBy }: Conversation,
+  { inbound, caller, passing: own, headers, query = "", statefulFields, instructedBy, previous }: Conversation,
   changes: OutboundChanges,
+  { provider: { providerKey } }: ModelEntry,
   keepsState: boolean,
 ): PreparedRequest | Refusal {
   // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
@@ -73,6 +75,12 @@ function passing(
     return unsupported(
       statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })),
     );
+  if (previous !== undefined && previous.providerKey === null)
+    return refuse("previous_response_not_found", `Previous response with id '${previous.id.slice(0, 256)}' not found.`, {
+      extra: { param: previous.field },
+    });
+  if (previous !== undefined && previous.providerKey !== providerKey)
+    return unsupported([{ field: previous.field, message: "names a response that the model's provider did not make" }]);
   if (instructedBy !== undefined && (changes.systemPrompt !== null || inbound.instructions !== null))
     return unsupported([{ field: instructedBy, message: "takes no instructions, and some are put before every request here" }]);
   return {

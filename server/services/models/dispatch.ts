@@ -167,6 +167,9 @@ class Failover {
       tenant.allowedRegions.size === 0
         ? route.members
         : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
+    const { mayBeServedBy } = this.request;
+    const able = mayBeServedBy === undefined ? [] : this.candidates.filter(({ model }) => mayBeServedBy(model));
+    if (able.length > 0) this.candidates = able;
     if (this.candidates.length > 0) return null;
     call.row.residency_class = "blocked";
     call.row.proxy_subtype = "residency_violation";

@@ -9,6 +9,8 @@ import type { SentSettings } from "../../wire/sent-settings.ts";
 
 /** A request to a provider, which can be encoded in whatever format the chosen model's provider speaks. */
 export interface ModelRequest {
+  /** Where not every model can: those that may are asked before anybody is told why the others may not. */
+  mayBeServedBy?(model: ModelEntry): boolean;
   /** For one attempt at one model. A refusal means that this model cannot serve it, so that a retry is useless. */
   prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
   /** Length of the input, for an estimate when the provider reports no usage. */
@@ -71,4 +73,6 @@ export interface WholeAnswerReading {
   readonly usage: Usage | null;
   /** Null where output is not counted in tokens. */
   readonly outputCharacters: number;
+  /** Where what it comes to is not known yet: then nothing is metered with this answer. */
+  readonly meteredLater?: true;
 }

@@ -40,6 +40,10 @@ function bodyOf(refusal: Refusal): object {
     case "usage_limit_reached":
     case "run_ceiling_reached":
       return { error: refusal.message, ...refusal.extra };
+    // As the vendor itself says it: clients tell by this body what they asked for.
+    case "response_not_found":
+    case "previous_response_not_found":
+      return { error: { message: messageOf(refusal), type: "invalid_request_error", param: null, code: refusal.code, ...refusal.extra } };
     default:
       if (isVerdict(refusal)) return { error: streamedError(refusal) };
       return { error: messageOf(refusal), code: refusal.code, type: typeOf(refusal), ...refusal.extra };

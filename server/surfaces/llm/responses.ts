@@ -1,48 +1,100 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { KeptItems } from "../../services/models/kept-items.ts";
+import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
+import type { PreviousAnswer } from "../../road/conversation.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
-import type { Surface } from "../../road/surface.ts";
+import type { Exchange, Surface } from "../../road/surface.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import { readResponsesRequest, type ResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
+import { isOpenResponse } from "../../wire/responses/stored-response.ts";
 import { statefulFields } from "../../wire/responses/stateful-fields.ts";
 import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 
-/** POST /responses: plain and streamed (interface 4.2). */
-export const responses = (models: Dispatch, items: Pick<KeptItems, "find" | "keep">): Surface => ({
+export interface ResponseServices {
+  readonly models: Dispatch;
+  readonly items: Pick<KeptItems, "find" | "keep">;
+  readonly responses: Pick<StoredResponses, "find" | "note" | "roomForOne" | "begun">;
+}
+
+/** POST /responses: plain, streamed, and in the background where somebody could ask for the answer (interface 4.2). */
+export const responses = (services: ResponseServices): Surface => ({
   ...responsesRefusals,
   namesFiles: "responses",
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
-    const served = () => exchange(call, models, inbound, items);
-    if (!inbound.namesItems) return served();
-    const whole = (kept: ReadonlyMap<string, string>) => {
-      const problems = inbound.putNamedItems(kept);
-      return problems.length > 0 ? invalidRequest(problems) : served();
-    };
-    const kept = items.find(call, inbound.namedItems);
-    return kept instanceof Promise ? kept.then(whole) : whole(kept);
+    // The answer of a line is what its batch holds: nothing would bring what is written later into it.
+    if (inbound.background && call.audit.proxySubtype !== "responses")
+      return invalidRequest([{ field: "background", message: "must not be set here: the answer is given with the others" }]);
+    if (!inbound.namesItems && inbound.previousResponseId === null) return exchange(call, services, inbound, null);
+    return readLinked(call, services, inbound);
   },
 });
 
-function exchange(call: Call, models: Dispatch, inbound: ResponsesRequest, items: Pick<KeptItems, "keep">) {
-  return conversationExchange(
+/** A request that names what answers before it left. */
+async function readLinked(call: Call, services: ResponseServices, inbound: ResponsesRequest): Promise<Exchange | Refusal> {
+  if (inbound.namesItems) {
+    const problems = inbound.putNamedItems(await services.items.find(call, inbound.namedItems));
+    if (problems.length > 0) return invalidRequest(problems);
+  }
+  const id = inbound.previousResponseId;
+  if (id === null) return exchange(call, services, inbound, null);
+  const found = await services.responses.find(call, id);
+  if (found !== null && isRefusal(found)) return found;
+  return exchange(call, services, inbound, { field: "previous_response_id", id, providerKey: found?.providerKey ?? null });
+}
+
+function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequest, previous: PreviousAnswer | null): Exchange | Refusal {
+  const { models, items, responses: stored } = services;
+  const { background, inputCharacters, stream } = inbound;
+  const later = background && !stream;
+  let noted: unknown = null;
+  const note = (response: JsonObject) => {
+    if (inbound.body.store === false || later || response.id === noted) return;
+    noted = response.id;
+    stored.note(call, response, { inputCharacters, background });
+  };
+  const made = conversationExchange(
     models,
     {
       inbound,
       caller: responsesCodec,
-      passing: { stream: () => new ResponsesStream(), reply: readResponsesReply },
+      passing: { stream: () => new ResponsesStream(note), reply: (bytes) => readResponsesReply(bytes, note, background) },
       writer: null,
       streamType: "text/event-stream",
       includeUsage: true,
       headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
       keep: (found) => items.keep(call, found),
       statefulFields: statefulFields(inbound.body),
+      ...(previous !== null && { previous }),
     },
     ["responses", "chat"],
   );
+  if (isRefusal(made) || !background) return made;
+  return { ...made, answer: (asking) => inBackground(asking, services, inbound, made) };
+}
+
+/** An answer that its provider goes on with when its caller is gone: what it used is told of it when it has ended. */
+async function inBackground(
+  call: Call,
+  { responses: stored }: ResponseServices,
+  { inputCharacters, stream }: ResponsesRequest,
+  made: Exchange,
+): Promise<Answer | Refusal> {
+  const full = await stored.roomForOne(call);
+  if (full !== null) return full;
+  const answer = await made.answer(call);
+  if (isRefusal(answer)) return answer;
+  if (answer.kind === "stream") return { ...answer, inputCharacters: null };
+  const response = stream || answer.failure !== null ? null : replyObject(answer.body);
+  if (response === null || !isOpenResponse(response)) return answer;
+  return (await stored.begun(call, response, { inputCharacters, background: true })) ?? answer;
 }

@@ -83,6 +83,16 @@ const SUB_PATH = "/v1/proxy/mcp/:server_id/:path";
 export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/chat/completions`]: openai("Chat completions", maybeStreamed(api.chatCompletion), api.chatRequest),
   [`POST ${MODELS}/responses`]: openai("Responses", maybeStreamed(api.responsesAnswer), api.responsesRequest),
+  [`GET ${MODELS}/responses/:response_id`]: {
+    ...openai("Retrieve a stored response", maybeStreamed(api.responsesAnswer)),
+    query: api.storedResponseQuery,
+  },
+  [`POST ${MODELS}/responses/:response_id/cancel`]: openai("Cancel a response in the background", json(api.responsesAnswer)),
+  [`DELETE ${MODELS}/responses/:response_id`]: openai("Delete a stored response", json(api.responseDeleted)),
+  [`GET ${MODELS}/responses/:response_id/input_items`]: {
+    ...openai("List the input items of a stored response", json(api.inputItemList)),
+    query: api.inputItemsQuery,
+  },
   [`POST ${MODELS}/completions`]: openai("Legacy completions", maybeStreamed(api.completion), api.completionRequest),
   [`POST ${MODELS}/embeddings`]: openai("Embeddings", json(api.embeddingsAnswer), api.embeddingsRequest),
   ...Object.fromEntries(

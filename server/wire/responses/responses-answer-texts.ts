@@ -96,7 +96,7 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
   for (const [item, index] of objectsOf(response.output)) itemContents(item, index, contents);
 }
 
-function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
+export function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
   const args = CALLS.get(item.type);
   if (args !== undefined) {
     const freeform = item.type === "custom_tool_call";

@@ -4,12 +4,30 @@ import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { visitMembers } from "../openai/text-places.ts";
 import { TextMeasure } from "../openai/text-measure.ts";
 import type { Usage } from "../usage.ts";
+import { isOpenResponse } from "./stored-response.ts";
 import { usageOfResponse } from "./usage.ts";
 
-/** What governance reads of a whole response; null when the bytes are no JSON object, or tell of a failure. */
-export function readResponsesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
+interface ConversationReading {
+  readonly usage: Usage | null;
+  readonly outputCharacters: number;
+  readonly meteredLater?: true;
+}
+
+/**
+ * What governance reads of a whole response; null when the bytes are no JSON object, or tell of a failure. Asked for in the
+ * `background`, what one comes to that is still being written is told later. `told`: of the response.
+ */
+export function readResponsesReply(
+  bytes: Uint8Array,
+  told: (response: JsonObject) => void = () => undefined,
+  background = false,
+): ConversationReading | null {
   const body = replyObject(bytes);
-  return body === null || tellsFailure(body, "output") ? null : { usage: usageOfResponse(body), outputCharacters: outputCharacters(body) };
+  if (body === null) return null;
+  const open = background && isOpenResponse(body);
+  if (!open && tellsFailure(body, "output")) return null;
+  told(body);
+  return { usage: usageOfResponse(body), outputCharacters: outputCharacters(body), ...(open && { meteredLater: true }) };
 }
 
 /** Length of all texts of a response's output. */

@@ -5,7 +5,7 @@ import { visitToolTexts } from "../tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
 import { isOwnReference, namedItems, withNamedItems } from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
-import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
+import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
 import { openAiMembers, OpenAiRequest } from "../openai/openai-request.ts";
 import { visitOthers } from "../other-texts.ts";
@@ -46,6 +46,16 @@ export class ResponsesRequest extends OpenAiRequest {
       item.tools = kept;
       this.changed("input");
     }
+  }
+
+  /** The response that this one goes on from. */
+  get previousResponseId(): string | null {
+    return filledOf(this.body.previous_response_id);
+  }
+
+  /** Whether it is to be written while nobody waits. */
+  get background(): boolean {
+    return this.body.background === true;
   }
 
   /** Whether the input names items of the gateway's own answers instead of repeating them. */
@@ -133,9 +143,10 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   checks.boolean("stream");
   checks.boolean("store");
   checks.boolean("background");
-  // Nothing could look at what is written later, nor meter it, and nobody could fetch it here.
-  if (document.value.background === true && document.value.stream !== true)
-    checks.add("background", "needs `stream`: an answer that is written later cannot be fetched here");
+  checks.string("previous_response_id");
+  // Whose a conversation is that the vendor keeps nobody here could tell.
+  if (document.value.conversation !== undefined && document.value.conversation !== null)
+    checks.add("conversation", "is not served here: name the response to go on from as `previous_response_id`");
   checks.number("temperature");
   checks.whole("max_output_tokens", 1);
   checks.tools("tools");

@@ -18,12 +18,20 @@ const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
 export class ResponsesStream implements StreamCodec, FrameReader {
   readonly telling = TELLING;
   private readonly frames = new PassingFrames(this);
+  private readonly told: (response: JsonObject) => void;
+  private readonly metered: boolean;
   private readonly closing: Uint8Array[] = [];
   private finished = false;
   usage: Usage | null = null;
   outputLength = 0;
   begun = false;
   providerError: string | null = null;
+
+  /** `told`: of each whole response that an event holds. `metered`: whether what it used is to be told of this stream. */
+  constructor(told: (response: JsonObject) => void = () => undefined, metered = true) {
+    this.told = told;
+    this.metered = metered;
+  }
 
   get closed(): boolean {
     return this.closing.length > 0;
@@ -73,7 +81,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private read(event: JsonObject): void {
     const type = filledOf(event.type) ?? "";
     const response = objectOf(event.response);
-    if (response !== null) this.usage = usageOfResponse(response) ?? this.usage;
+    if (response !== null) {
+      this.told(response);
+      if (this.metered) this.usage = usageOfResponse(response) ?? this.usage;
+    }
     switch (type) {
       case "response.completed":
       case "response.incomplete":

@@ -49,8 +49,9 @@ function url(target: ProviderTarget, operation: ProviderOperation, _stream: bool
 function addressOf(target: ProviderTarget, path: string): string {
   const [address = "", query] = target.baseUrl.split("?", 2);
   const base = withoutSlash(address);
-  if (base.includes("/deployments/")) return `${base}${path}?${query ?? `api-version=${LAST_DATED_VERSION}`}`;
-  const version = query === undefined ? "" : `?${query}`;
+  if (base.includes("/deployments/"))
+    return `${base}${path}${path.includes("?") ? "&" : "?"}${query ?? `api-version=${LAST_DATED_VERSION}`}`;
+  const version = query === undefined ? "" : `${path.includes("?") ? "&" : "?"}${query}`;
   if (base.endsWith("/openai/v1")) return `${base}${path}${version}`;
   return `${base.replace(/\/openai$/, "")}/openai/v1${path}${version}`;
 }

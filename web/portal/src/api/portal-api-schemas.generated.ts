@@ -3,8 +3,10 @@ type Schema_RuntimeError = { "error": (string | { [name: string]: unknown }); "c
 type Schema_ChatRequest = { "model": string; "messages": readonly ({ "role": "developer" | "system" | "user" | "assistant" | "tool" | "function"; "content"?: (string | readonly ({ "type": string; "text"?: string; })[] | null); "name"?: string; "tool_calls"?: readonly (Schema_ChatToolCall)[]; "tool_call_id"?: string; })[]; "stream"?: (boolean | null); "temperature"?: (number | null); "top_p"?: (number | null); "max_tokens"?: (number | null); "max_completion_tokens"?: (number | null); "n"?: (number | null); "stop"?: (string | readonly (string)[] | null); "tools"?: readonly ({ "type": string; "function"?: { [name: string]: unknown }; })[]; "tool_choice"?: (string | { [name: string]: unknown }); "response_format"?: { [name: string]: unknown }; "user"?: string; };
 type Schema_ChatToolCall = { "id": string; "type": string; "function"?: { "name": string; "arguments": string; }; };
 type Schema_ChatCompletion = { "id": string; "object": string; "created": number; "model": string; "choices": readonly ({ "index": number; "finish_reason": (string | null); "message": { "role": string; "content": (string | null); "refusal"?: (string | null); "tool_calls"?: readonly (Schema_ChatToolCall)[]; }; })[]; "usage"?: ({ "prompt_tokens": number; "completion_tokens": number; "total_tokens": number; } | null); };
-type Schema_ResponsesRequest = { "model": string; "input"?: (string | readonly ({ [name: string]: unknown })[]); "instructions"?: (string | null); "stream"?: (boolean | null); "max_output_tokens"?: (number | null); "temperature"?: (number | null); "previous_response_id"?: (string | null); "tools"?: readonly ({ "type": string; })[]; };
+type Schema_ResponsesRequest = { "model": string; "input"?: (string | readonly ({ [name: string]: unknown })[]); "instructions"?: (string | null); "stream"?: (boolean | null); "max_output_tokens"?: (number | null); "temperature"?: (number | null); "previous_response_id"?: (string | null); "background"?: (boolean | null); "store"?: (boolean | null); "tools"?: readonly ({ "type": string; })[]; };
 type Schema_ResponseObject = { "id": string; "object": string; "created_at": number; "status"?: string; "model": string; "output": readonly ({ "type": string; })[]; "usage"?: ({ "input_tokens": number; "output_tokens": number; "total_tokens": number; } | null); };
+type Schema_ResponseDeleted = { "id": string; "object"?: string; "deleted": boolean; };
+type Schema_ResponseInputItems = { "object": string; "data": readonly ({ "type": string; })[]; "has_more": boolean; };
 type Schema_CompletionRequest = { "model": string; "prompt": (string | readonly (string)[] | readonly (number)[] | readonly (readonly (number)[])[]); "stream"?: (boolean | null); "max_tokens"?: (number | null); "temperature"?: (number | null); };
 type Schema_Completion = { "id": string; "object": string; "created": number; "model": string; "choices": readonly ({ "index": number; "text": string; "finish_reason": (string | null); })[]; "usage"?: ({ "prompt_tokens": number; "completion_tokens": number; "total_tokens": number; } | null); };
 type Schema_EmbeddingsRequest = { "model": string; "input": (string | readonly (string)[] | readonly (number)[] | readonly (readonly (number)[])[]); "dimensions"?: number; "encoding_format"?: "float" | "base64"; };
@@ -141,6 +143,8 @@ export interface PortalApiSchemas {
   "ChatCompletion": Schema_ChatCompletion;
   "ResponsesRequest": Schema_ResponsesRequest;
   "ResponseObject": Schema_ResponseObject;
+  "ResponseDeleted": Schema_ResponseDeleted;
+  "ResponseInputItems": Schema_ResponseInputItems;
   "CompletionRequest": Schema_CompletionRequest;
   "Completion": Schema_Completion;
   "EmbeddingsRequest": Schema_EmbeddingsRequest;

@@ -1,0 +1,31 @@
+import type { Database } from "../../store/database.ts";
+import type { FileOwner } from "../../store/files.ts";
+import * as responses from "../../store/stored-responses.ts";
+
+export type StoredResponse = responses.StoredResponseRow;
+export type ResponseToStore = responses.NewStoredResponse;
+export type UseOfResponse = responses.ResponseUse;
+export type { FileOwner as ResponseOwner };
+
+/** Where it is kept whose each response is that a provider stores. */
+export class ResponseStore {
+  private readonly db: Database;
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  readonly insert = (rows: readonly ResponseToStore[]) => responses.insertStoredResponses(this.db, rows);
+  readonly find = (owner: FileOwner, id: string) => responses.findStoredResponse(this.db, owner, id);
+  readonly delete = (owner: FileOwner, id: string) => responses.deleteStoredResponse(this.db, owner, id);
+  readonly countOpen = (tenantId: string) => responses.countOpenResponses(this.db, tenantId);
+  readonly takeDue = (most: number, leaseMs: number) => responses.takeDueResponses(this.db, most, leaseMs);
+  readonly lookAgain = (row: StoredResponse, afterMs: number) => responses.lookAtResponseAgain(this.db, row, afterMs);
+  readonly claimSettlement = (...by: [StoredResponse, rowId: string, UseOfResponse]) => responses.claimResponseSettlement(this.db, ...by);
+  readonly forgetSettlement = (row: StoredResponse) => responses.forgetResponseSettlement(this.db, row);
+  readonly noteSettled = (row: StoredResponse) => responses.noteResponseSettled(this.db, row);
+  readonly fateOf = (tenantId: string, rowId: string) => responses.fateOfResponseRow(this.db, tenantId, rowId);
+  readonly heldBy = (chain: string) => responses.responsesHeldBy(this.db, chain);
+  readonly settled = (requestIds: readonly string[]) => responses.settledResponses(this.db, requestIds);
+  readonly sweep = () => responses.sweepStoredResponses(this.db);
+}

@@ -1,0 +1,143 @@
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import { isRefusal, reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { Answer, WholeAnswer } from "../../../road/answer.ts";
+import { readAnswerBody } from "../../../road/answers/read-answer.ts";
+import type { Call } from "../../../road/call.ts";
+import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
+import { pathSegment } from "../../../upstreams/providers/send.ts";
+import type { JsonObject } from "../../../wire/document.ts";
+import { faultWord } from "../../../wire/fault-word.ts";
+import { replyObject } from "../../../wire/openai/reply-object.ts";
+import type { StreamEnding, StreamPiece } from "../../../wire/stream.ts";
+import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
+import { type AttemptParts, providerOf, targetOf } from "../attempt.ts";
+import { passedBack } from "../passed-headers.ts";
+import { residencyOf } from "../residency.ts";
+import { failureOfRefusal, failureOfStatus } from "../upstream-failure.ts";
+import type { ResponsePlace } from "./response-records.ts";
+
+export interface AskedResponse {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly of: "response" | "cancel" | "input_items";
+  /** As it stands behind the address; empty where there is none. */
+  readonly query: string;
+  readonly stream: boolean;
+}
+
+export interface AskParts extends AttemptParts {
+  /** The begin marker of a call that leaves for an upstream. */
+  readonly begin: (call: Call) => void;
+  readonly timeoutMs: number;
+}
+
+const PATHS = { response: "", cancel: "/cancel", input_items: "/input_items" } as const;
+
+export function responsePath(id: string, { of, query }: Pick<AskedResponse, "of" | "query">): string {
+  return `/responses/${pathSegment(id)}${PATHS[of]}${query === "" ? "" : `?${query}`}`;
+}
+
+/** Asks the provider that keeps a response for it, or to do something with it. Nothing of the answer is metered. */
+export async function askForResponse(
+  call: Call,
+  model: ModelEntry,
+  { id, providerKey }: ResponsePlace,
+  asked: AskedResponse,
+  parts: AskParts,
+): Promise<Answer | Refusal> {
+  const provider = providerOf(parts.providers, model);
+  if (isRefusal(provider)) return provider;
+  const tenant = call.scope?.tenant;
+  if (tenant === undefined) throw new Error("a response was asked for without a scope");
+  if (provider.ask === undefined || model.provider.providerKey !== providerKey) return noSuchResponse(id);
+  const residency = residencyOf(tenant, model, parts.providers);
+  call.row.residency_class = residency;
+  if (residency === "blocked") return refuse("residency_violation");
+  const { row } = call;
+  row.llm_model_used = model.name;
+  row.llm_provider = providerKey;
+  noteUpstreamModel(row, model);
+  row.region_routed_to = model.provider.region;
+  row.target_url = `${provider.url(targetOf(model), "responses", false).replace(/\?.*$/, "")}/${pathSegment(id)}${PATHS[asked.of]}`;
+  try {
+    parts.begin(call);
+  } catch (error) {
+    return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
+  }
+  const { abort } = call;
+  const { timeoutMs } = parts;
+  const reply = await provider.ask(targetOf(model), { method: asked.method, path: responsePath(id, asked), abort, timeoutMs });
+  if (isRefusal(reply)) return failureOfRefusal(reply).answer;
+  const { response } = reply;
+  const headers = passedBack(response.headers, model);
+  if (response.status === 200 && asked.stream && response.body !== null && isEvents(headers)) return streamed(id, response, headers, parts);
+  let bytes: Uint8Array;
+  try {
+    bytes = await readAnswerBody(response);
+  } catch (error) {
+    return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
+  }
+  if (response.status === 404 || response.status === 410) return noSuchResponse(id);
+  const answer: WholeAnswer = { kind: "whole", status: response.status, headers, body: bytes, usage: null, failure: null };
+  if (response.status < 200 || response.status >= 300) {
+    const word = faultWord(bytes, response.headers);
+    const failure = `the provider answered ${response.status}${word === null ? "" : `: ${word}`}`;
+    const said = new TextDecoder().decode(bytes.subarray(0, 4096));
+    return failureOfStatus({ ...answer, failure }, response.headers, said, parts.clock.now()).answer;
+  }
+  return isAnswerTo(asked, id, replyObject(bytes)) ? answer : refuse("upstream_invalid_response");
+}
+
+export function noSuchResponse(id: string): Refusal {
+  return refuse("response_not_found", `Response with id '${id.slice(0, 256)}' not found.`);
+}
+
+/** A provider that gives something else than was asked for gives nothing. */
+function isAnswerTo({ of }: AskedResponse, id: string, body: JsonObject | null): boolean {
+  return body !== null && (of === "input_items" ? Array.isArray(body.data) : body.id === id);
+}
+
+function isEvents(headers: Readonly<Record<string, string>>): boolean {
+  return headers["content-type"]?.toLowerCase().startsWith("text/event-stream") === true;
+}
+
+/** A stream of a response that was metered before, of which nothing is given once it turns out to be another one. */
+class GivenAgain extends ResponsesStream {
+  private readonly state: { another: boolean };
+
+  constructor(id: string) {
+    const state = { another: false };
+    super((told) => {
+      state.another ||= told.id !== id;
+    }, false);
+    this.state = state;
+  }
+
+  get another(): boolean {
+    return this.state.another;
+  }
+
+  override push(piece: Uint8Array): StreamPiece {
+    const pushed = super.push(piece);
+    return this.another ? null : pushed;
+  }
+
+  override end(): StreamEnding {
+    const ending = super.end();
+    return this.another ? { ...ending, last: null } : ending;
+  }
+}
+
+function streamed(id: string, response: Response, passed: Record<string, string>, { timeoutMs }: AskParts): Answer {
+  const codec = new GivenAgain(id);
+  return {
+    kind: "stream",
+    status: 200,
+    headers: { ...passed, "cache-control": "no-cache", "x-accel-buffering": "no" },
+    upstream: (response.body as ReadableStream<Uint8Array>).getReader(),
+    codec,
+    head: [],
+    inputCharacters: null,
+    idleMs: timeoutMs,
+    refusal: () => (codec.another ? refuse("upstream_invalid_response") : null),
+  };
+}

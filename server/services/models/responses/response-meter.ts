@@ -1,0 +1,197 @@
+import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
+import type { ModelEntry, TenantSnapshot } from "../../../directory/snapshot.ts";
+import { isRefusal } from "../../../kernel/errors.ts";
+import type { Log } from "../../../kernel/log.ts";
+import { readAnswerBody } from "../../../road/answers/read-answer.ts";
+import type { Call } from "../../../road/call.ts";
+import type { JobBudgets } from "../../../road/call-limits.ts";
+import type { CarriedCalls } from "../../../road/carried-calls.ts";
+import { costAt } from "../../../road/metering/cost.ts";
+import { meteredUsage } from "../../../road/metering/stream-usage.ts";
+import type { JsonObject } from "../../../wire/document.ts";
+import { filledOf, objectOf } from "../../../wire/openai/loose-fields.ts";
+import { replyObject } from "../../../wire/openai/reply-object.ts";
+import { outputCharacters } from "../../../wire/responses/responses-reply.ts";
+import { isOpenResponse } from "../../../wire/responses/stored-response.ts";
+import { usageOfResponse } from "../../../wire/responses/usage.ts";
+import { inputTokens, type Usage } from "../../../wire/usage.ts";
+import { type AttemptParts, providerOf, targetOf } from "../attempt.ts";
+import { responsePath } from "./ask-responses.ts";
+import { tellUse } from "./tell-use.ts";
+
+export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
+  readonly store: ResponseStore;
+  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly budgets: JobBudgets;
+  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+  readonly scope: (
+    tenantId: string,
+    groupId: string,
+  ) => Parameters<JobBudgets["hold"]>[1] | null | Promise<Parameters<JobBudgets["hold"]>[1] | null>;
+  /** The chain of this process, which it has again when it comes back. */
+  readonly chain: string;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+const AT_ONCE = 24;
+const ASKED_MS = 30_000;
+/** Nobody else looks at a response meanwhile. */
+const LEASE_MS = 3 * ASKED_MS;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 20_000;
+/** Looks at which a provider may not know a response before that is believed. */
+const GONE_AFTER = 5;
+/** A provider that has come to no end after so long never will, and a row not there by then never comes. */
+const LONGEST_MS = 24 * 3_600_000;
+
+type Look = JsonObject | "open" | "gone" | "unclear";
+
+/**
+ * Finds out what responses used that are written while nobody waits, and has a row tell it, once each, whoever asks for them
+ * how often. Any process looks at any of them; the one whose call began it holds of budgets what it may come to, until then.
+ */
+export class ResponseMeter {
+  private readonly parts: ResponseMeterParts;
+  /** The calls for whose responses something is held here. */
+  private readonly held = new Set<string>();
+  private looking: Promise<unknown> | null = null;
+  private stopped = false;
+
+  constructor(parts: ResponseMeterParts) {
+    this.parts = parts;
+  }
+
+  /** Holds what a call holds for the response that it began. */
+  async hold(call: Call) {
+    const { budgets, chain, log } = this.parts;
+    try {
+      const { micros, tokens } = await budgets.takeOver(this.holdOf(call.id), call);
+      return { held_micro_usd: micros, held_tokens: tokens, chain };
+    } catch (error) {
+      log.warn("response_budget_not_held", { call_id: call.id, error: error as Error });
+      return { held_micro_usd: 0, held_tokens: 0, chain };
+    }
+  }
+
+  /** What is held for a call's response is given up once a row tells what it used. */
+  holds(callId: string): void {
+    this.held.add(callId);
+  }
+
+  async release(callId: string, used: UseOfResponse | null = null): Promise<void> {
+    this.held.delete(callId);
+    const { budgets, log } = this.parts;
+    await budgets
+      .settle(this.holdOf(callId), used?.micros ?? 0, used ?? undefined)
+      .catch((error: Error) => log.warn("response_budget_not_settled", { call_id: callId, error }));
+  }
+
+  /** Holds again what this process held when it died: to be done before it takes calls, which would find that room free. */
+  async takeOver(): Promise<void> {
+    const { store, budgets, scope: scopeOf, chain } = this.parts;
+    for (const row of await store.heldBy(chain)) {
+      const scope = await scopeOf(row.tenant_id, row.resource_group_id);
+      const model = scope?.tenant.models.get(row.model_id);
+      if (scope == null || model === undefined) continue;
+      const { held_micro_usd: micros, held_tokens: tokens, created_at: at } = row;
+      await budgets.hold(this.holdOf(row.request_id), scope, model, micros, at.getTime(), null, tokens);
+      this.held.add(row.request_id);
+    }
+  }
+
+  /** Looks at what there is to do; to be called again and again. */
+  async look(): Promise<void> {
+    if (this.stopped || this.looking !== null) return;
+    const looking = this.lookNow();
+    this.looking = looking;
+    try {
+      await looking;
+    } finally {
+      this.looking = null;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.looking?.catch(() => undefined);
+  }
+
+  private async lookNow(): Promise<void> {
+    const { store, log } = this.parts;
+    if (this.held.size > 0)
+      for (const { request_id: callId, used } of await store.settled([...this.held])) await this.release(callId, used);
+    const due = await store.takeDue(AT_ONCE, LEASE_MS);
+    await Promise.all(
+      due.map((row) =>
+        this.step(row).catch(async (error: Error) => {
+          log.warn("response_not_metered", { response_id: row.id, error });
+          await this.later(row).catch(() => undefined);
+        }),
+      ),
+    );
+  }
+
+  private async step(row: StoredResponse): Promise<void> {
+    const { store, now } = this.parts;
+    const old = now() - row.created_at.getTime() > LONGEST_MS;
+    if (row.settlement_id !== null) {
+      const fate = await store.fateOf(row.tenant_id, row.settlement_id);
+      if (fate?.interrupted === false) return store.noteSettled(row);
+      const waited = now() - (row.settling_since?.getTime() ?? now());
+      return fate === null && waited < LONGEST_MS ? this.later(row) : store.forgetSettlement(row);
+    }
+    if (row.streamed) {
+      const fate = await store.fateOf(row.tenant_id, row.request_id);
+      if (fate?.metered === true) return store.noteSettled(row);
+      if (fate === null && !old) return this.later(row);
+    }
+    const model = (await this.parts.tenant(row.tenant_id))?.models.get(row.model_id);
+    const look = model === undefined ? "unclear" : await this.ask(model, row.id);
+    if (typeof look !== "string") return this.settle(row, model ?? null, look);
+    if (old || (look === "gone" && row.looks >= GONE_AFTER)) return this.settle(row, model ?? null, {});
+    return this.later(row);
+  }
+
+  private async settle(row: StoredResponse, model: ModelEntry | null, response: JsonObject): Promise<void> {
+    const usage = meteredUsage(usageOfResponse(response), row.input_characters, outputCharacters(response));
+    const used = useOf(row, model, usage);
+    const error = objectOf(response.error);
+    const failed = response.status === "failed" ? (filledOf(error?.message) ?? "the provider let the response fail") : null;
+    const told = await tellUse(this.parts, row, { used, usage, status: filledOf(response.status), failed });
+    if (told && this.held.has(row.request_id)) await this.release(row.request_id, used);
+  }
+
+  private async ask(model: ModelEntry, id: string): Promise<Look> {
+    const provider = providerOf(this.parts.providers, model);
+    if (isRefusal(provider) || provider.ask === undefined) return "unclear";
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort("upstream_timeout"), ASKED_MS * 2);
+    try {
+      const path = responsePath(id, { of: "response", query: "" });
+      const reply = await provider.ask(targetOf(model), { method: "GET", path, abort, timeoutMs: ASKED_MS });
+      if (isRefusal(reply)) return "unclear";
+      const { status } = reply.response;
+      const body = replyObject(await readAnswerBody(reply.response));
+      if (status === 404 || status === 410) return "gone";
+      if (status !== 200 || body === null || body.id !== id) return "unclear";
+      return isOpenResponse(body) ? "open" : body;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private later(row: StoredResponse): Promise<void> {
+    return this.parts.store.lookAgain(row, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.25 ** Math.min(row.looks, 30)));
+  }
+
+  /** What counters know the hold by: not the call's own id, whose row says that it used nothing. */
+  private holdOf(callId: string): string {
+    return `${callId}/response/${this.parts.chain}`;
+  }
+}
+
+function useOf(row: StoredResponse, model: ModelEntry | null, usage: Usage): UseOfResponse {
+  const cost = model === null ? null : costAt(model.priceSchedule, usage, row.created_at.getTime());
+  return { micros: cost?.micros ?? null, input: inputTokens(usage), output: usage.output };
+}

@@ -1,0 +1,129 @@
+import { BoundedMap } from "../../../directory/bounded-map.ts";
+import type { ResponseOwner, ResponseStore, ResponseToStore } from "../../../directory/responses/response-store.ts";
+import type { Log } from "../../../kernel/log.ts";
+import type { Call } from "../../../road/call.ts";
+
+/** Where a response is; the rest of its record is read by whoever needs it. */
+export interface ResponsePlace {
+  readonly id: string;
+  readonly modelId: string;
+  readonly providerKey: string;
+}
+
+interface Waiting {
+  readonly row: ResponseToStore;
+  readonly settle: () => void;
+}
+
+const KNOWN = 50_000;
+const MOST_WAITING = 20_000;
+const WRITTEN_TOGETHER = 500;
+/** How long an answer waits for its record, and how long none waits for a database that did not take one. */
+const PATIENCE_MS = 3_000;
+const AWAY_MS = 5_000;
+
+/**
+ * Whose responses are, and where. Memory knows those of this process; the database is asked for others only. A response whose
+ * record could not be written is nobody's: it is given to its caller, who cannot go on with it.
+ */
+export class ResponseRecords {
+  private readonly store: ResponseStore;
+  private readonly now: () => number;
+  private readonly log: Log;
+  private readonly known = new BoundedMap<string, ResponsePlace>(KNOWN);
+  private readonly waiting = new BoundedMap<string, Waiting>(MOST_WAITING, ({ settle }) => settle());
+  private writing: Promise<void> | null = null;
+  private awayUntil = 0;
+
+  constructor({ store, now, log }: { readonly store: ResponseStore; readonly now: () => number; readonly log: Log }) {
+    this.store = store;
+    this.now = now;
+    this.log = log;
+  }
+
+  /** Writes a record down before the answer of its call ends. */
+  keep(call: Call, row: ResponseToStore): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.set(`${row.request_id}\n${row.id}`, { row, settle: resolve });
+    if (this.awayUntil > this.now()) return;
+    this.writing ??= this.writeWaiting();
+    call.keeping = Promise.all([call.keeping, this.settled(promise)]);
+  }
+
+  /** Writes it down at once; false where the id is another's. Rejects where it could not be written. */
+  async write(row: ResponseToStore): Promise<boolean> {
+    const written = await this.store.insert([row]);
+    if (written.size > 0) this.learn(row);
+    return written.size > 0 || (await this.find(ownerOf(row), row.id)) !== null;
+  }
+
+  /** Null where the caller has no such response. Rejects where the database cannot be asked. */
+  find(owner: ResponseOwner, id: string): ResponsePlace | null | Promise<ResponsePlace | null> {
+    return this.known.get(keyOf(owner, id)) ?? this.read(owner, id);
+  }
+
+  forget(owner: ResponseOwner, id: string): void {
+    this.known.delete(keyOf(owner, id));
+  }
+
+  /** Resolves when all that waits is written, or the database would not take it. */
+  async flush(): Promise<void> {
+    await this.writing;
+    if (this.waiting.size > 0) await (this.writing ??= this.writeWaiting());
+  }
+
+  private async read(owner: ResponseOwner, id: string): Promise<ResponsePlace | null> {
+    const row = await this.store.find(owner, id);
+    if (row === undefined) return null;
+    return this.learn(row, owner);
+  }
+
+  private learn(row: Pick<ResponseToStore, "id" | "model_id" | "provider_key">, owner = ownerOf(row as ResponseToStore)): ResponsePlace {
+    const place = { id: row.id, modelId: row.model_id, providerKey: row.provider_key };
+    this.known.set(keyOf(owner, row.id), place);
+    return place;
+  }
+
+  private async writeWaiting(): Promise<void> {
+    // What other calls keep in the same turn goes along.
+    await Promise.resolve();
+    try {
+      while (this.waiting.size > 0) {
+        const batch = [...this.waiting.values()].slice(0, WRITTEN_TOGETHER);
+        const written = await this.store.insert(batch.map(({ row }) => row));
+        for (const { row, settle } of batch) {
+          this.waiting.delete(`${row.request_id}\n${row.id}`);
+          // An id that was there already is known only to whom it belongs.
+          if (written.has(row.request_id)) this.learn(row);
+          settle();
+        }
+      }
+    } catch (error) {
+      this.awayUntil = this.now() + AWAY_MS;
+      this.log.warn("responses_not_recorded", { error: error as Error });
+      for (const { settle } of this.waiting.values()) settle();
+    } finally {
+      this.writing = null;
+    }
+  }
+
+  private async settled(written: Promise<void>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.awayUntil = this.now() + AWAY_MS;
+        resolve();
+      }, PATIENCE_MS);
+    });
+    await Promise.race([written, late]);
+    clearTimeout(timer);
+  }
+}
+
+function ownerOf({ tenant_id, resource_group_id, end_user_id }: ResponseToStore): ResponseOwner {
+  return { tenantId: tenant_id, groupId: resource_group_id, userId: end_user_id ?? null };
+}
+
+function keyOf({ tenantId, groupId, userId }: ResponseOwner, id: string): string {
+  return userId === null ? `${tenantId}\ngroup ${groupId}\n${id}` : `${tenantId}\nuser ${userId}\n${id}`;
+}

@@ -1,0 +1,58 @@
+import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
+import { usdFromMicros } from "../../../kernel/money.ts";
+import type { CarriedCalls } from "../../../road/carried-calls.ts";
+import { cacheWriteTokens, type Usage } from "../../../wire/usage.ts";
+
+interface TellParts {
+  readonly store: ResponseStore;
+  readonly calls: Pick<CarriedCalls, "tell">;
+}
+
+interface EndOfResponse {
+  readonly used: UseOfResponse;
+  readonly usage: Usage;
+  readonly status: string | null;
+  /** Why its provider let it fail; null where it did not. */
+  readonly failed: string | null;
+}
+
+/**
+ * Writes the one row that tells what a response used; true once it is known to be there. The row is named in the response's
+ * record after its begin marker is written and before it is, so that it is told once, whoever dies when.
+ */
+export async function tellUse({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
+  let named = false;
+  const told = await calls.tell(
+    {
+      audit: { proxyType: "llm", proxySubtype: "response_end" },
+      path: `/v1/proxy/llm/responses/${row.id}`,
+      headers: new Headers(row.correlation_id === null ? {} : { "x-correlation-id": row.correlation_id }),
+      ip: row.client_ip,
+      parentId: row.request_id,
+      rootTaskId: row.root_task_id,
+      noted: { response_end: { response_id: row.id, status: end.status } },
+      told: rowOfEnd(row, end),
+      promised: async (rowId) => (named = await store.claimSettlement(row, rowId, end.used)),
+    },
+    { tenantId: row.tenant_id, groupId: row.resource_group_id, keyId: row.api_key_id, userId: row.end_user_id },
+    { status: 200, errorType: end.failed === null ? null : "upstream_error", errorMessage: end.failed },
+  );
+  if (told) await store.noteSettled(row);
+  else if (named) await store.forgetSettlement(row);
+  return told;
+}
+
+function rowOfEnd(row: StoredResponse, { used, usage }: EndOfResponse) {
+  return {
+    llm_model_requested: row.model,
+    llm_model_used: row.model,
+    llm_provider: row.provider_key,
+    llm_streaming: false,
+    llm_prompt_tokens: used.input,
+    llm_completion_tokens: used.output,
+    llm_total_tokens: used.input + used.output,
+    ...(used.micros !== null && { llm_estimated_cost_usd: usdFromMicros(used.micros) }),
+    ...(usage.cacheRead > 0 && { prompt_cache_read_tokens: usage.cacheRead }),
+    ...(cacheWriteTokens(usage) > 0 && { prompt_cache_write_tokens: cacheWriteTokens(usage) }),
+  };
+}

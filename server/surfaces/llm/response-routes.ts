@@ -1,0 +1,36 @@
+import type { GovernedRoute } from "../../road/road-parts.ts";
+import type { Surface } from "../../road/surface.ts";
+import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
+import { type ResponseServices, responses } from "./responses.ts";
+import { responseCancel, responseDelete, responseInputItems, responseRetrieve } from "./stored-responses.ts";
+
+interface Services extends ResponseServices {
+  readonly responses: StoredResponses;
+}
+
+interface ResponseRoute extends Omit<GovernedRoute, "surface"> {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly surface: (services: Services) => Surface;
+}
+
+const ROOT = "/v1/proxy/llm/responses";
+const audit = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
+const about = (
+  method: ResponseRoute["method"],
+  path: string,
+  proxySubtype: string,
+  surface: (stored: StoredResponses) => Surface,
+): ResponseRoute => ({
+  ...{ method, path: `${ROOT}/:response_id${path}`, audit: audit(proxySubtype), body: false },
+  surface: ({ responses: stored }) => surface(stored),
+});
+
+/** Every route of OpenAI's responses. */
+export const RESPONSE_ROUTES: readonly ResponseRoute[] = [
+  { method: "POST", path: ROOT, surface: responses, audit: audit("responses"), body: true },
+  about("GET", "", "response_retrieve", responseRetrieve),
+  about("POST", "/cancel", "response_cancel", responseCancel),
+  about("DELETE", "", "response_delete", responseDelete),
+  about("GET", "/input_items", "response_input_items", responseInputItems),
+];

@@ -1,0 +1,123 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Answer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Conversation } from "../../road/conversation.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import type { Exchange, Surface } from "../../road/surface.ts";
+import type { RequestView } from "../../road/view.ts";
+import { type AskedResponse, noSuchResponse } from "../../services/models/responses/ask-responses.ts";
+import type { ResponsePlace } from "../../services/models/responses/response-records.ts";
+import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
+import { JsonDocument } from "../../wire/document.ts";
+import { responsesCodec } from "../../wire/responses/responses-codec.ts";
+import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
+import { ResponsesRequest } from "../../wire/responses/responses-request.ts";
+import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
+import { inputItemsTexts } from "../../wire/responses/stored-response.ts";
+import { responsesRefusals } from "./refusals.ts";
+
+/** What is done with responses that providers store, by the ids they gave them. */
+
+type Stored = Pick<StoredResponses, "find" | "ask" | "delete">;
+
+interface Question {
+  readonly of: AskedResponse["of"];
+  readonly method: AskedResponse["method"];
+  /** What the query may say, and how each value is written. */
+  readonly query: Readonly<Record<string, RegExp>>;
+}
+
+const WORD = /^[A-Za-z0-9_.:-]{1,256}$/;
+const FLAG = /^(?:true|false)$/;
+const INCLUDE = { include: WORD, "include[]": WORD };
+
+function storedResponse(stored: Stored, { of, method, query: known }: Question): Surface {
+  return {
+    ...responsesRefusals,
+    async read(call): Promise<Exchange | Refusal> {
+      const query = readQuery(call, known);
+      if (isRefusal(query)) return query;
+      const id = idIn(call);
+      const place = await stored.find(call, id);
+      if (place === null) return noSuchResponse(id);
+      if (isRefusal(place)) return place;
+      const stream = query.get("stream") === "true";
+      const asked = { of, method, query: query.toString(), stream };
+      return {
+        view: viewOf(place, stream),
+        ...(method === "DELETE" ? {} : of === "input_items" ? { output: ITEMS } : { conversation: givenAgain(stream) }),
+        answer: (asking) => (method === "DELETE" ? stored.delete(asking, place) : given(asking, stored, place, asked)),
+      };
+    },
+  };
+}
+
+const ITEMS = { texts: inputItemsTexts, framing: "events" } as const;
+
+async function given(call: Call, stored: Stored, place: ResponsePlace, asked: AskedResponse): Promise<Answer | Refusal> {
+  const answer = await stored.ask(call, place, asked);
+  if (!isRefusal(answer) && answer.status < 300 && asked.of !== "input_items") answer.headers["x-gw-ai-generated"] = "true";
+  return answer;
+}
+
+/** Asks nothing of the model: it was limited and metered when it made the response. */
+function viewOf({ modelId }: ResponsePlace, streaming: boolean): RequestView {
+  return { ...EMPTY_VIEW, streaming, target: { kind: "model", name: null, id: modelId, modes: ["responses", "chat"], madeBefore: true } };
+}
+
+/** How a response is read that was asked for by somebody before. */
+function givenAgain(stream: boolean): Conversation {
+  return {
+    inbound: new ResponsesRequest(JsonDocument.read(new TextEncoder().encode(JSON.stringify({ input: "", stream }))) as JsonDocument),
+    caller: responsesCodec,
+    passing: { stream: () => new ResponsesStream(), reply: readResponsesReply },
+    writer: null,
+    streamType: "text/event-stream",
+    includeUsage: true,
+    headers: {},
+    statefulFields: [],
+  };
+}
+
+/** The id as its provider wrote it; empty where it can be none. */
+function idIn({ path }: Call): string {
+  const segment = /\/responses\/([^/]*)/.exec(path)?.[1] ?? "";
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return "";
+  }
+}
+
+/** The query, of names that are known with values that can be theirs. */
+function readQuery(call: Call, known: Question["query"]): URLSearchParams | Refusal {
+  const { searchParams } = new URL(call.url);
+  for (const [name, value] of searchParams) {
+    const form = Object.hasOwn(known, name) ? known[name] : undefined;
+    const message = form === undefined ? "is not known here" : form.test(value) ? null : "is not valid";
+    if (message !== null) return refuse("invalid_query", undefined, { fields: [{ field: name.slice(0, 100), message }] });
+  }
+  return searchParams;
+}
+
+/** GET /v1/proxy/llm/responses/{response_id} */
+export const responseRetrieve = (stored: Stored): Surface =>
+  storedResponse(stored, {
+    of: "response",
+    method: "GET",
+    query: { ...INCLUDE, stream: FLAG, include_obfuscation: FLAG, starting_after: /^\d{1,9}$/ },
+  });
+
+/** POST /v1/proxy/llm/responses/{response_id}/cancel */
+export const responseCancel = (stored: Stored): Surface => storedResponse(stored, { of: "cancel", method: "POST", query: {} });
+
+/** DELETE /v1/proxy/llm/responses/{response_id} */
+export const responseDelete = (stored: Stored): Surface => storedResponse(stored, { of: "response", method: "DELETE", query: {} });
+
+/** GET /v1/proxy/llm/responses/{response_id}/input_items */
+export const responseInputItems = (stored: Stored): Surface =>
+  storedResponse(stored, {
+    of: "input_items",
+    method: "GET",
+    query: { ...INCLUDE, limit: /^\d{1,4}$/, order: /^(?:asc|desc)$/, after: WORD, before: WORD },
+  });

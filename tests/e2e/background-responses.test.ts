@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { rowOf, rowsOf, type Served, serveModels } from "../support/admin.ts";
+import { type ResponseVendor, startResponseVendor } from "../support/response-vendor.ts";
+import { until } from "../support/until.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Responses that are written while nobody waits: who may have their answers, and that what they cost is told once. */
+const PRICED = { mode: "responses", modes: ["responses", "chat"], input_cost_per_million_tokens: 10, output_cost_per_million_tokens: 20 };
+/** 1,000 tokens in and 500 out at these prices. */
+const COST = 0.02;
+let world: World;
+let vendor: ResponseVendor;
+
+beforeAll(async () => {
+  vendor = startResponseVendor();
+  world = await startWorld();
+});
+
+afterAll(async () => {
+  await world.end();
+  await vendor.stop();
+});
+
+async function team(name: string, more: object = {}): Promise<Served & { openai: OpenAI }> {
+  const models = ["m", "slow", "calls"].map((model) => ({ name: `${model}-${name}`, model_name: model, ...PRICED, ...more }));
+  const served = await serveModels(world.admin, `${vendor.origin}/v1`, models, {
+    group: name,
+    providerKey: name,
+    apiKey: `account-${name}`,
+  });
+  return { ...served, openai: clientOf(served.apiKey) };
+}
+
+const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
+const failure = (asked: PromiseLike<unknown>): Promise<any> =>
+  Promise.resolve(asked).then(
+    () => null,
+    (error: unknown) => error,
+  );
+const endsOf = async (id: string, atLeast: number) =>
+  (await rowsOf(world.admin, { proxy_subtype: "response_end" }, atLeast)).filter(
+    ({ custom_metadata: told }) => told.response_end.response_id === id,
+  );
+const endOf = (id: string) =>
+  until(
+    () => endsOf(id, 0),
+    (rows) => rows.length > 0,
+  ).then(([row]) => row);
+const spentBy = async (groupId: string): Promise<number> => {
+  const { limits } = await world.admin.get(`/v1/admin/resource-groups/${groupId}/consumption`);
+  return limits.find(({ limit_type: type }: { limit_type: string }) => type === "daily_budget").current;
+};
+
+test("it is polled to its end, and told by one row, however often it is asked for", async () => {
+  const { openai, models } = await team("polled");
+  const made = await openai.responses.create({ model: "m-polled", input: "Think", background: true });
+  expect(made.status).toBe("queued");
+  expect((await openai.responses.retrieve(made.id)).status).toBe("queued");
+  expect((await failure(openai.responses.delete(made.id))).status).toBe(409);
+  vendor.finish("The long answer");
+  for (let i = 0; i < 4; i++) expect((await openai.responses.retrieve(made.id)).output_text).toBe("The long answer");
+  const end = await endOf(made.id);
+  expect(end).toMatchObject({ llm_prompt_tokens: 1000, llm_completion_tokens: 500, llm_estimated_cost_usd: COST, llm_provider: "polled" });
+  const created = await rowOf(world.admin, { proxy_subtype: "responses", llm_model_requested: "m-polled" });
+  expect([created.llm_total_tokens ?? null, end.parent_request_id]).toEqual([null, created.id]);
+  const asked = await rowsOf(world.admin, { proxy_subtype: "response_retrieve", llm_model_requested: models["m-polled"] }, 5);
+  expect(asked.map(({ llm_total_tokens: tokens }) => tokens ?? null)).toEqual(asked.map(() => null));
+  await until(
+    () => failure(openai.responses.delete(made.id)),
+    (error) => error === null,
+  );
+  expect((await endsOf(made.id, 1)).length).toBe(1);
+});
+
+test("who never asks for it pays for it all the same, and a cancelled one is told too", async () => {
+  const { openai } = await team("silent");
+  const made = await openai.responses.create({ model: "m-silent", input: "Think", background: true });
+  vendor.finish();
+  expect((await endOf(made.id)).llm_estimated_cost_usd).toBe(COST);
+  const off = await openai.responses.create({ model: "m-silent", input: "Think", background: true });
+  expect((await openai.responses.cancel(off.id)).status).toBe("cancelled");
+  expect((await endOf(off.id)).custom_metadata.response_end.status).toBe("cancelled");
+});
+
+test("a stream in the background that is read to its end is told by its own call; one that is left, by a row of its own", async () => {
+  const { openai } = await team("streamed");
+  const ids: string[] = [];
+  for await (const event of await openai.responses.create({ model: "m-streamed", input: "Hi", background: true, stream: true }))
+    if (event.type === "response.created") ids.push(event.response.id);
+  const whole = await rowOf(world.admin, { llm_model_requested: "m-streamed" });
+  expect(whole).toMatchObject({ llm_prompt_tokens: 1000, llm_completion_tokens: 500, llm_estimated_cost_usd: COST });
+  const left = await openai.responses.create({ model: "slow-streamed", input: "Hi", background: true, stream: true });
+  let last = -1;
+  for await (const event of left) {
+    if (event.type === "response.created") ids.push(event.response.id);
+    last = event.sequence_number;
+    if (event.type === "response.output_text.delta") break;
+  }
+  left.controller.abort();
+  const torn = await rowOf(world.admin, { llm_model_requested: "slow-streamed" });
+  expect([torn.error_type, torn.llm_total_tokens ?? null]).toEqual(["client_disconnected", null]);
+  vendor.finish();
+  const rest: string[] = [];
+  for await (const event of await openai.responses.retrieve(ids[1] as string, { stream: true, starting_after: last }))
+    rest.push(event.type);
+  expect([rest[0], rest.at(-1)]).toEqual(["response.output_text.done", "response.completed"]);
+  expect((await endOf(ids[1] as string)).llm_estimated_cost_usd).toBe(COST);
+  expect(await endsOf(ids[0] as string, 1)).toEqual([]);
+});
+
+test("guardrails look at the answer where it first reaches its caller, and at what it was asked with", async () => {
+  const { openai, groupId } = await team("guarded");
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    ...{ tenant_id: "default", name: "words of answers", enabled: true, group_ids: [groupId], surfaces: { chat_output: true } },
+    builtin: { pii_enabled: true, pii_action: "redact", banned_words: ["project titan"] },
+  });
+  const made = await openai.responses.create({ model: "m-guarded", input: "Write to jane.doe@example.com", background: true });
+  vendor.finish("Mail it to jane.doe@example.com");
+  expect((await openai.responses.retrieve(made.id)).output_text).not.toContain("jane.doe");
+  expect(JSON.stringify(await openai.responses.inputItems.list(made.id))).not.toContain("jane.doe");
+  let streamed = "";
+  for await (const event of await openai.responses.retrieve(made.id, { stream: true }))
+    if (event.type === "response.output_text.delta") streamed += event.delta;
+  expect([streamed.includes("Mail it to"), streamed.includes("jane.doe")]).toEqual([true, false]);
+  const bad = await openai.responses.create({ model: "m-guarded", input: "Hi", background: true });
+  vendor.finish("This is Project Titan");
+  expect((await failure(openai.responses.retrieve(bad.id))).status).toBe(403);
+  expect(await rowOf(world.admin, { proxy_subtype: "response_retrieve", http_status_code: 403 })).toMatchObject({
+    guardrail_blocked: true,
+  });
+});
+
+test("policies on tool calls hold for the answer of a retrieve", async () => {
+  const { openai, groupId } = await team("bounded");
+  const govern = (tool_use: object) =>
+    world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-governance`, { governance: { tool_use } });
+  const made = await openai.responses.create({ model: "calls-bounded", input: "Pay", background: true });
+  vendor.finish();
+  expect((await openai.responses.retrieve(made.id)).output[0]?.type).toBe("function_call");
+  expect((await govern({ max_tool_calls_per_request: 0 })).status).toBe(200);
+  expect((await failure(openai.responses.retrieve(made.id))).message).toContain("tool call");
+  expect((await govern({ mode: "approval_required" })).status).toBe(200);
+  expect((await failure(openai.responses.retrieve(made.id))).message).toContain("approval");
+});
+
+test("a budget is held until it is known what a response cost, by whoever asks next", async () => {
+  const { openai, groupId } = await team("frugal", { max_output_tokens: 1000 });
+  const limits = { llm_global_limits: { budget: { daily_limit_usd: 0.035, hard_stop: true } } };
+  expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
+  const ask = () => openai.responses.create({ model: "m-frugal", input: "Hi", background: true, max_output_tokens: 1000 });
+  const first = await ask();
+  // It may come to $0.02: a second one has no room while it may.
+  expect((await failure(ask())).status).toBe(429);
+  vendor.finish();
+  expect((await endOf(first.id)).llm_estimated_cost_usd).toBe(COST);
+  await until(
+    () => spentBy(groupId),
+    (spent) => Math.abs(spent - COST) < 1e-6,
+  );
+  const short = await openai.responses.create({ model: "m-frugal", input: "Hi", background: true, max_output_tokens: 100 });
+  expect(short.status).toBe("queued");
+});
+
+test("a provider that does not know a response any more ends it, and one that answers anything else does not", async () => {
+  const { openai } = await team("lost");
+  const made = await openai.responses.create({ model: "m-lost", input: "Hi there", background: true });
+  vendor.lie = () => ({
+    id: "resp_another",
+    object: "response",
+    status: "completed",
+    output: [],
+    usage: { input_tokens: 1, output_tokens: 1 },
+  });
+  await until(
+    async () => vendor.kept.get(made.id)?.polls ?? 0,
+    (polls) => polls >= 2,
+  );
+  expect(await endsOf(made.id, 0)).toEqual([]);
+  vendor.lie = null;
+  vendor.kept.delete(made.id);
+  expect((await endOf(made.id)).llm_prompt_tokens).toBeGreaterThan(0);
+});
