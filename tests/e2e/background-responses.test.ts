@@ -109,6 +109,16 @@ test("a stream in the background that is read to its end is told by its own call
   expect(await endsOf(ids[0] as string, 1)).toEqual([]);
 });
 
+test("a stream in the background that is not stored and was left is told by its call", async () => {
+  const { openai } = await team("unstored");
+  const left = await openai.responses.create({ model: "slow-unstored", input: "Hi there", background: true, stream: true, store: false });
+  for await (const event of left) if (event.type === "response.output_text.delta") break;
+  left.controller.abort();
+  const torn = await rowOf(world.admin, { llm_model_requested: "slow-unstored" });
+  expect([torn.error_type, torn.llm_prompt_tokens > 0, torn.llm_completion_tokens > 0]).toEqual(["client_disconnected", true, true]);
+  vendor.finish();
+});
+
 test("guardrails look at the answer where it first reaches its caller, and at what it was asked with", async () => {
   const { openai, groupId } = await team("guarded");
   await world.admin.post("/v1/admin/guardrails/configs", {

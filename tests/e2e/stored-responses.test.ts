@@ -26,7 +26,7 @@ beforeAll(async () => {
   const ours = await serveModels(
     admin,
     `${vendor.origin}/v1`,
-    ["m", "slow", "calls"].map((name) => ({ name, ...MODES })),
+    ["m", "slow", "many"].map((name) => ({ name, ...MODES })),
     { ...{ group: "ours", providerKey: "p" }, ...account },
   );
   ({ groupId } = ours);
@@ -231,6 +231,23 @@ test("a provider that gives another's id, or another response, gives nothing of 
   const said = await streamed.text();
   vendor.lie = null;
   expect([said.includes("resp_of_somebody"), said.includes("upstream_invalid_response")]).toEqual([false, true]);
+});
+
+test("a stream that names many responses is one, and an answer without end is none", async () => {
+  const { ours } = clients as { ours: OpenAI };
+  let id = "";
+  for await (const event of await ours.responses.create({ model: "many", input: "Hi", stream: true }))
+    if (event.type === "response.created") id = event.response.id;
+  expect((await ours.responses.retrieve(id)).id).toBe(id);
+  const asked = vendor.seen.length;
+  for (const name of ["x", "y"]) expect((await raw("GET", `/${id}${name}`)).status).toBe(404);
+  expect(vendor.seen.length).toBe(asked);
+  const spaces = new Uint8Array(1024 * 1024).fill(32);
+  const without = () => new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(spaces) });
+  vendor.lie = () => new Response(without(), { headers: { "content-type": "application/json" } });
+  const { status, body } = await raw("GET", `/${id}`);
+  vendor.lie = null;
+  expect([status, body.code]).toEqual([502, "upstream_interrupted"]);
 });
 
 test("every question has one row of its own", async () => {

@@ -51,6 +51,9 @@ export function startResponseVendor(): ResponseVendor {
   const part = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
   const eventsOf = (one: KeptResponse): object[] => [
     { type: "response.created", response: { ...told(one), status: "in_progress", output: [], usage: null } },
+    ...(one.asked.model === "many"
+      ? ["x", "y"].map((name) => ({ type: "response.in_progress", response: { ...told(one), id: `${one.id}${name}`, output: [] } }))
+      : []),
     { type: "response.output_item.added", output_index: 0, item: { ...itemOf(one), status: "in_progress", content: [] } },
     { type: "response.content_part.added", item_id: "msg_1", output_index: 0, content_index: 0, part: part("") },
     { type: "response.output_text.delta", item_id: "msg_1", output_index: 0, content_index: 0, delta: one.text, logprobs: [] },

@@ -5,6 +5,7 @@ import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { PreviousAnswer } from "../../road/conversation.ts";
+import { estimated } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import type { JsonObject } from "../../wire/document.ts";
@@ -15,6 +16,7 @@ import { readResponsesRequest, type ResponsesRequest } from "../../wire/response
 import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
 import { isOpenResponse } from "../../wire/responses/stored-response.ts";
 import { statefulFields } from "../../wire/responses/stateful-fields.ts";
+import type { Usage } from "../../wire/usage.ts";
 import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 
@@ -31,6 +33,11 @@ export const responses = (services: ResponseServices): Surface => ({
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
+    // Whose a conversation is that the vendor keeps nobody here could tell.
+    if (inbound.body.conversation !== undefined && inbound.body.conversation !== null)
+      return invalidRequest([
+        { field: "conversation", message: "is not served here: name the response to go on from as `previous_response_id`" },
+      ]);
     // The answer of a line is what its batch holds: nothing would bring what is written later into it.
     if (inbound.background && call.audit.proxySubtype !== "responses")
       return invalidRequest([{ field: "background", message: "must not be set here: the answer is given with the others" }]);
@@ -55,19 +62,17 @@ async function readLinked(call: Call, services: ResponseServices, inbound: Respo
 function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequest, previous: PreviousAnswer | null): Exchange | Refusal {
   const { models, items, responses: stored } = services;
   const { background, inputCharacters, stream } = inbound;
-  const later = background && !stream;
-  let noted: unknown = null;
-  const note = (response: JsonObject) => {
-    if (inbound.body.store === false || later || response.id === noted) return;
-    noted = response.id;
-    stored.note(call, response, { inputCharacters, background });
-  };
+  const note: NoteResponse = (response) =>
+    inbound.body.store !== false && !(background && !stream) && stored.note(call, response, { inputCharacters, background });
   const made = conversationExchange(
     models,
     {
       inbound,
       caller: responsesCodec,
-      passing: { stream: () => new ResponsesStream(note), reply: (bytes) => readResponsesReply(bytes, note, background) },
+      passing: {
+        stream: () => new KeptStream(note, background ? inputCharacters : null),
+        reply: (bytes) => readResponsesReply(bytes, note, background),
+      },
       writer: null,
       streamType: "text/event-stream",
       includeUsage: true,
@@ -80,6 +85,30 @@ function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequ
   );
   if (isRefusal(made) || !background) return made;
   return { ...made, answer: (asking) => inBackground(asking, services, inbound, made) };
+}
+
+/** Keeps whose a response is; false where nobody could find it again. */
+type NoteResponse = (response: JsonObject) => boolean;
+
+/** A streamed response, of which it is kept whose it is: of one only, whatever else its provider says. */
+class KeptStream extends ResponsesStream {
+  private readonly state: { kept: boolean | null };
+  private readonly inputCharacters: number | null;
+
+  /** `inputCharacters`: of one in the background, which is metered here where nobody could find it again. */
+  constructor(note: NoteResponse, inputCharacters: number | null) {
+    const state: { kept: boolean | null } = { kept: null };
+    super((response) => {
+      state.kept ??= note(response);
+    });
+    this.state = state;
+    this.inputCharacters = inputCharacters;
+  }
+
+  override get usage(): Usage | null {
+    const { inputCharacters } = this;
+    return super.usage ?? (inputCharacters === null || this.state.kept === true ? null : estimated(inputCharacters, this.outputLength));
+  }
 }
 
 /** An answer that its provider goes on with when its caller is gone: what it used is told of it when it has ended. */

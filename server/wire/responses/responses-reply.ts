@@ -19,7 +19,7 @@ interface ConversationReading {
  */
 export function readResponsesReply(
   bytes: Uint8Array,
-  told: (response: JsonObject) => void = () => undefined,
+  told: (response: JsonObject) => unknown = () => undefined,
   background = false,
 ): ConversationReading | null {
   const body = replyObject(bytes);

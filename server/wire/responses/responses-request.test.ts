@@ -188,7 +188,8 @@ describe("a Responses request that cannot be served", () => {
     ['{"model":"m","input":["x",{"type":5},{"content":"x"}]}', ["input[0]", "input[1].type", "input[2].role"]],
     ['{"model":"m","input":"x","stream":1}', ["stream"]],
     ['{"model":"m","input":"x","store":"yes"}', ["store"]],
-    ['{"model":"m","input":"x","background":true}', ["background"]],
+    ['{"model":"m","input":"x","background":"yes"}', ["background"]],
+    ['{"model":"m","input":"x","previous_response_id":7}', ["previous_response_id"]],
     ['{"model":"m","input":"x","max_output_tokens":1.5}', ["max_output_tokens"]],
     ['{"model":"m","input":"x","max_output_tokens":0}', ["max_output_tokens"]],
     ['{"model":"m","input":"x","max_output_tokens":-1}', ["max_output_tokens"]],
@@ -200,8 +201,8 @@ describe("a Responses request that cannot be served", () => {
     expect("fields" in request ? request.fields.map(({ field }) => field) : []).toEqual(fields);
   });
 
-  test("an answer in the background may come as a stream", () => {
-    expect(out(read({ model: "m", input: "x", background: true, stream: true }))).toMatchObject({ background: true });
+  test.each([true, false])("an answer in the background may come as a stream (%p)", (stream) => {
+    expect(out(read({ model: "m", input: "x", background: true, stream }))).toMatchObject({ background: true });
   });
 
   test("input may be missing where the provider stores it", () => {

@@ -144,9 +144,6 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   checks.boolean("store");
   checks.boolean("background");
   checks.string("previous_response_id");
-  // Whose a conversation is that the vendor keeps nobody here could tell.
-  if (document.value.conversation !== undefined && document.value.conversation !== null)
-    checks.add("conversation", "is not served here: name the response to go on from as `previous_response_id`");
   checks.number("temperature");
   checks.whole("max_output_tokens", 1);
   checks.tools("tools");

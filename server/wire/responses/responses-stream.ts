@@ -18,19 +18,23 @@ const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
 export class ResponsesStream implements StreamCodec, FrameReader {
   readonly telling = TELLING;
   private readonly frames = new PassingFrames(this);
-  private readonly told: (response: JsonObject) => void;
+  private readonly told: (response: JsonObject) => unknown;
   private readonly metered: boolean;
   private readonly closing: Uint8Array[] = [];
   private finished = false;
-  usage: Usage | null = null;
+  private found: Usage | null = null;
   outputLength = 0;
   begun = false;
   providerError: string | null = null;
 
   /** `told`: of each whole response that an event holds. `metered`: whether what it used is to be told of this stream. */
-  constructor(told: (response: JsonObject) => void = () => undefined, metered = true) {
+  constructor(told: (response: JsonObject) => unknown = () => undefined, metered = true) {
     this.told = told;
     this.metered = metered;
+  }
+
+  get usage(): Usage | null {
+    return this.found;
   }
 
   get closed(): boolean {
@@ -83,7 +87,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     const response = objectOf(event.response);
     if (response !== null) {
       this.told(response);
-      if (this.metered) this.usage = usageOfResponse(response) ?? this.usage;
+      if (this.metered) this.found = usageOfResponse(response) ?? this.found;
     }
     switch (type) {
       case "response.completed":

@@ -2,7 +2,7 @@ import type { ModelEntry } from "../../../directory/snapshot.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
-import type { Call } from "../../../road/call.ts";
+import { type AbortReason, abortReason, type Call } from "../../../road/call.ts";
 import { noteUpstreamModel } from "../../../road/record/upstream-model.ts";
 import { pathSegment } from "../../../upstreams/providers/send.ts";
 import type { JsonObject } from "../../../wire/document.ts";
@@ -71,10 +71,15 @@ export async function askForResponse(
   const headers = passedBack(response.headers, model);
   if (response.status === 200 && asked.stream && response.body !== null && isEvents(headers)) return streamed(id, response, headers, parts);
   let bytes: Uint8Array;
+  const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
+    return abortReason(call) === "upstream_timeout"
+      ? refuse("upstream_timeout")
+      : refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
+  } finally {
+    clearTimeout(timer);
   }
   if (response.status === 404 || response.status === 410) return noSuchResponse(id);
   const answer: WholeAnswer = { kind: "whole", status: response.status, headers, body: bytes, usage: null, failure: null };

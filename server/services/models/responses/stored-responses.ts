@@ -48,13 +48,14 @@ export class StoredResponses {
     return found instanceof Promise ? found.catch(away) : found;
   }
 
-  /** Keeps it in mind whose a response is that its provider stores, before the answer of its call ends. */
-  note(call: Call, response: JsonObject, made: MadeResponse): void {
+  /** Keeps whose a response is that its provider stores, before the answer of its call ends; false where it stores none. */
+  note(call: Call, response: JsonObject, made: MadeResponse): boolean {
     const id = storedIdOf(response);
     const row = id === null ? null : this.rowOf(call, id, made);
-    if (row === null) return;
+    if (row === null) return false;
     const lookAt = made.background ? new Date(this.parts.now() + FIRST_LOOK_MS) : null;
     this.parts.records.keep(call, { ...row, look_at: lookAt, streamed: true });
+    return true;
   }
 
   /** Null where one more may be written while nobody waits. */

@@ -40,3 +40,14 @@ test("the key goes in Azure's own header", async () => {
   expect(vendor.seen.at(-1)).toMatchObject({ path: "/openai/v1/embeddings", headers: { "api-key": "key-1" } });
   expect(vendor.seen.at(-1)?.headers.authorization).toBeUndefined();
 });
+
+test.each([
+  ["", "?stream=true"],
+  ["/openai/v1?api-version=preview", "?stream=true&api-version=preview"],
+])("what is asked about a response keeps its query beside the version (%p)", async (base, query) => {
+  const path = "/responses/resp_1?stream=true";
+  await provider.ask?.(vendorTarget("azure_openai", { baseUrl: `${vendor.origin}${base}` }), {
+    ...{ method: "GET", path, abort: new AbortController(), timeoutMs: 5_000 },
+  });
+  expect(vendor.seen.at(-1)?.path).toBe(`/openai/v1/responses/resp_1${query}`);
+});
