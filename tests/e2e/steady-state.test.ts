@@ -8,6 +8,7 @@ import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { newPerson } from "../support/portal.ts";
+import { startResponseVendor } from "../support/response-vendor.ts";
 import { startHandshakeServer, startStatelessServer } from "../support/tool-servers.ts";
 import { grant, newTeam, post, stateless } from "./mcp-harness.ts";
 
@@ -72,6 +73,32 @@ test("a call in steady state reads no database", async () => {
   }
   expect(statements.filter((sql) => !BACKGROUND_STATEMENTS.test(sql))).toEqual([]);
   await upstream.stop();
+});
+
+test("a response that goes on from one of this process, or asks for it, reads no database", async () => {
+  const vendor = startResponseVendor();
+  const modes = { mode: "responses", modes: ["responses", "chat"] };
+  const given = { group: "responders", providerKey: "keeps" };
+  const { apiKey } = await serveModels(await signIn(gateway.adminUrl), `${vendor.origin}/v1`, [{ name: "keeps", ...modes }], given);
+  const ask = async (path: string, body?: object) => {
+    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/responses${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { "x-api-key": apiKey, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(200);
+    return (await response.json()) as { id: string };
+  };
+  let { id } = await ask("", { model: "keeps", input: "Hi" });
+  statements.length = 0;
+  for (let turn = 0; turn < 20; turn++) {
+    ({ id } = await ask("", { model: "keeps", input: "And?", previous_response_id: id }));
+    await ask(`/${id}`);
+  }
+  const others = statements.filter((sql) => !BACKGROUND_STATEMENTS.test(sql));
+  expect(others.filter((sql) => !/^\s*INSERT INTO stored_responses/.test(sql))).toEqual([]);
+  expect(others.length).toBe(20);
+  await vendor.stop();
 });
 
 test("a call of a tool in steady state reads no database and begins no session anew, whatever governs it and whichever dialects meet", async () => {

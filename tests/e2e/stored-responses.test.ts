@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { rowOf, rowsOf, serveModels } from "../support/admin.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
 import { type ResponseVendor, startResponseVendor } from "../support/response-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -81,7 +82,7 @@ const failure = (asked: PromiseLike<unknown>): Promise<any> =>
     (error: unknown) => error,
   );
 
-async function raw(method: string, path: string, key = keys.ours as string, body?: object) {
+async function raw(method: string, path: string, key: string | null = keys.ours as string, body?: object) {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/responses${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
@@ -153,6 +154,18 @@ test("nobody but its caller reaches a response, by any route", async () => {
     expect(vendor.seen.length).toBe(asked);
   }
   expect((await ours.responses.retrieve(id)).id).toBe(id);
+});
+
+test("a response of a person is theirs, and not that of the keys of their group", async () => {
+  const [person, another] = [await newPerson(world.gateway.runtimeUrl, "keeper"), await newPerson(world.gateway.runtimeUrl, "colleague")];
+  for (const { id } of [person, another])
+    await world.admin.request("PATCH", `/v1/admin/end-users/${id}/primary-group`, { group_id: groupId });
+  const { status, body } = await raw("POST", "", person.token, { model: "m", input: "Hi" });
+  expect(status).toBe(200);
+  expect((await raw("GET", `/${body.id}`, person.token)).status).toBe(200);
+  for (const key of [another.token, keys.ours as string]) expect((await raw("GET", `/${body.id}`, key)).status).toBe(404);
+  expect((await world.admin.request("DELETE", `/v1/admin/end-users/${person.id}`)).status).toBeLessThan(300);
+  expect((await raw("GET", `/${body.id}`, person.token)).status).toBe(401);
 });
 
 test("ids in odd shapes are nobody's, and no provider hears of them", async () => {

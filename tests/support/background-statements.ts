@@ -20,7 +20,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     'from "agents" where "enabled" = .* and \\("health_checked_at"',
     "batch_jobs|batch_runners|batch_departures|batch_submissions",
     "video_jobs|video_runners",
-    "^\\s*WITH due AS MATERIALIZED|^\\s*(?:INSERT INTO|DELETE FROM) stored_responses",
+    "^\\s*WITH due AS MATERIALIZED|^\\s*DELETE FROM stored_responses",
     "usage_import_",
     "^\\s*UPDATE knowledge_documents d",
     "kb_signs_|HAVING sum\\(d.chunk_count\\)",
