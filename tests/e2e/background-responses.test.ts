@@ -172,6 +172,17 @@ test("a budget is held until it is known what a response cost, by whoever asks n
   expect(short.status).toBe("queued");
 });
 
+test("a provider that calls what it begins as somebody else's is told no more, and nobody's is changed", async () => {
+  const [mine, theirs] = [await team("mine"), await team("theirs")];
+  const made = await mine.openai.responses.create({ model: "m-mine", input: "Hi", background: true });
+  vendor.nextId = made.id;
+  const taken = await failure(theirs.openai.responses.create({ model: "m-theirs", input: "Hi", background: true }));
+  expect([taken.status, taken.message]).toEqual([502, expect.any(String)]);
+  expect((await failure(theirs.openai.responses.retrieve(made.id))).status).toBe(404);
+  expect((await rowOf(world.admin, { llm_model_requested: "m-theirs" })).error_type).toBe("upstream_invalid_response");
+  vendor.finish();
+});
+
 test("a provider that does not know a response any more ends it, and one that answers anything else does not", async () => {
   const { openai } = await team("lost");
   const made = await openai.responses.create({ model: "m-lost", input: "Hi there", background: true });

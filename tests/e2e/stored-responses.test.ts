@@ -4,6 +4,7 @@ import { rowOf, rowsOf, serveModels } from "../support/admin.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { newPerson } from "../support/portal.ts";
 import { type ResponseVendor, startResponseVendor } from "../support/response-vendor.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What OpenAI's own client does with responses that a provider stores, and what others who share its account may not. */
@@ -225,6 +226,26 @@ test("another process goes on with it at once; what was told not to be stored is
   expect((await failure(ours.responses.retrieve(unstored.id))).status).toBe(404);
 });
 
+test("what responses in the background used is told once each, however many processes look", async () => {
+  const ids: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    const baseURL = `${(i % 2 === 0 ? world.gateway : second).runtimeUrl}/v1/proxy/llm`;
+    const client = new OpenAI({ apiKey: keys.ours as string, baseURL, maxRetries: 0 });
+    ids.push((await client.responses.create({ model: "m", input: "Think", background: true })).id);
+  }
+  vendor.finish();
+  await rowsOf(world.admin, { proxy_subtype: "response_end" }, ids.length);
+  const { ours } = clients as { ours: OpenAI };
+  // Each can be deleted once it is told.
+  for (const id of ids)
+    await until(
+      () => failure(ours.responses.delete(id)),
+      (error) => error === null,
+    );
+  const told = await rowsOf(world.admin, { proxy_subtype: "response_end" }, ids.length);
+  expect(told.map(({ custom_metadata: of }) => of.response_end.response_id).toSorted()).toEqual(ids.toSorted());
+});
+
 test("a provider that gives another's id, or another response, gives nothing of it", async () => {
   const { ours, theirs } = clients as { ours: OpenAI; theirs: OpenAI };
   const { id } = await ours.responses.create({ model: "m2", input: "secret" });
@@ -271,4 +292,5 @@ test("every question has one row of its own", async () => {
   await failure(ours.responses.retrieve("resp_unknown", {}, told));
   const rows = await rowsOf(world.admin, { correlation_id: "asks again and again" }, 4);
   expect(rows.map(({ http_status_code: status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 404]);
+  expect(new Set(rows.map(({ custom_metadata: told }) => told.response.response_id))).toEqual(new Set([id, "resp_unknown"]));
 });

@@ -5,6 +5,7 @@ CREATE TABLE stored_responses (
   id text NOT NULL,
   resource_group_id uuid NOT NULL REFERENCES resource_groups ON DELETE CASCADE,
   end_user_id uuid REFERENCES end_users ON DELETE CASCADE,
+  -- Of those in the background.
   api_key_id uuid REFERENCES api_keys ON DELETE SET NULL,
   model_id text NOT NULL,
   model text NOT NULL,
@@ -32,8 +33,9 @@ CREATE TABLE stored_responses (
   used jsonb,
   PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX stored_responses_expiring ON stored_responses (expires_at);
+-- They come in the order in which they expire.
+CREATE INDEX stored_responses_expiring ON stored_responses USING brin (expires_at);
 CREATE INDEX stored_responses_of_group ON stored_responses (resource_group_id);
-CREATE INDEX stored_responses_of_person ON stored_responses (end_user_id);
-CREATE INDEX stored_responses_of_key ON stored_responses (api_key_id);
+CREATE INDEX stored_responses_of_person ON stored_responses (end_user_id) WHERE end_user_id IS NOT NULL;
+CREATE INDEX stored_responses_of_key ON stored_responses (api_key_id) WHERE api_key_id IS NOT NULL;
 CREATE INDEX stored_responses_under_way ON stored_responses (look_at) WHERE look_at IS NOT NULL;

@@ -13,7 +13,7 @@ import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import { ResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
-import { inputItemsTexts } from "../../wire/responses/stored-response.ts";
+import { inputItemsTexts, isResponseId } from "../../wire/responses/stored-response.ts";
 import { responsesRefusals } from "./refusals.ts";
 
 /** What is done with responses that providers store, by the ids they gave them. */
@@ -38,6 +38,7 @@ function storedResponse(stored: Stored, { of, method, query: known }: Question):
       const query = readQuery(call, known);
       if (isRefusal(query)) return query;
       const id = idIn(call);
+      if (isResponseId(id)) noteResponse(call, id);
       const place = await stored.find(call, id);
       if (place === null) return noSuchResponse(id);
       if (isRefusal(place)) return place;
@@ -77,6 +78,11 @@ function givenAgain(stream: boolean): Conversation {
     headers: {},
     statefulFields: [],
   };
+}
+
+/** Says on the row which response the call was about, whether it is the caller's or not. */
+function noteResponse({ row }: Call, id: string): void {
+  row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), response: { response_id: id } };
 }
 
 /** The id as its provider wrote it; empty where it can be none. */

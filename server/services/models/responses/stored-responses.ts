@@ -128,7 +128,7 @@ export class StoredResponses {
     return away(error);
   }
 
-  private rowOf(call: Call, id: string, { inputCharacters }: MadeResponse) {
+  private rowOf(call: Call, id: string, { inputCharacters, background }: MadeResponse) {
     const owner = ownerOf(call);
     const model = modelOf(call);
     if (owner === null || model === null) return null;
@@ -136,7 +136,12 @@ export class StoredResponses {
     const at = arrivalOf(call);
     return {
       ...{ tenant_id: owner.tenantId, id, resource_group_id: owner.groupId, end_user_id: owner.userId },
-      ...{ api_key_id: row.api_key_id ?? null, model_id: model.id, model: model.name, provider_key: model.provider.providerKey },
+      ...{
+        api_key_id: background ? (row.api_key_id ?? null) : null,
+        model_id: model.id,
+        model: model.name,
+        provider_key: model.provider.providerKey,
+      },
       ...{ request_id: call.id, root_task_id: row.root_task_id ?? null, correlation_id: row.correlation_id ?? null, client_ip: call.ip },
       ...{ input_characters: inputCharacters, created_at: new Date(at), expires_at: new Date(this.parts.now() + KEPT_MS) },
       ...{ look_at: null as Date | null, streamed: false, held_tokens: 0, held_micro_usd: 0, chain: null as string | null },
