@@ -105,10 +105,10 @@ export async function fateOfResponseRow(
   return rows[0] ?? null;
 }
 
-/** Those of this chain for which something of budgets is to be held. */
-export async function responsesHeldBy(db: Database, chain: string): Promise<readonly StoredResponseRow[]> {
+/** Those that a process began whose chain this is: when it comes back, nobody is looking at them for it. */
+export async function takeUpResponses(db: Database, chain: string): Promise<readonly StoredResponseRow[]> {
   const { rows } = await sql<StoredResponseRow>`
-    SELECT * FROM stored_responses WHERE look_at IS NOT NULL AND chain = ${chain} AND held_tokens + held_micro_usd > 0`.execute(db);
+    UPDATE stored_responses SET look_at = now() WHERE look_at IS NOT NULL AND chain = ${chain} RETURNING *`.execute(db);
   return rows;
 }
 

@@ -292,5 +292,5 @@ test("every question has one row of its own", async () => {
   await failure(ours.responses.retrieve("resp_unknown", {}, told));
   const rows = await rowsOf(world.admin, { correlation_id: "asks again and again" }, 4);
   expect(rows.map(({ http_status_code: status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 404]);
-  expect(new Set(rows.map(({ custom_metadata: told }) => told.response.response_id))).toEqual(new Set([id, "resp_unknown"]));
+  expect(new Set(rows.map(({ custom_metadata: of }) => of.response.response_id))).toEqual(new Set([id, "resp_unknown"]));
 });

@@ -25,7 +25,7 @@ export class ResponseStore {
   readonly forgetSettlement = (row: StoredResponse) => responses.forgetResponseSettlement(this.db, row);
   readonly noteSettled = (row: StoredResponse) => responses.noteResponseSettled(this.db, row);
   readonly fateOf = (tenantId: string, rowId: string) => responses.fateOfResponseRow(this.db, tenantId, rowId);
-  readonly heldBy = (chain: string) => responses.responsesHeldBy(this.db, chain);
+  readonly takeUp = (chain: string) => responses.takeUpResponses(this.db, chain);
   readonly settled = (requestIds: readonly string[]) => responses.settledResponses(this.db, requestIds);
   readonly sweep = () => responses.sweepStoredResponses(this.db);
 }

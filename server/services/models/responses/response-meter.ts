@@ -34,10 +34,12 @@ export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly log: Log;
 }
 
-const AT_ONCE = 24;
+/** Looked at at once by a process: a provider that is slow to answer must not keep it from all others. */
+const AT_ONCE = 64;
 const ASKED_MS = 30_000;
 /** Nobody else looks at a response meanwhile. */
 const LEASE_MS = 3 * ASKED_MS;
+const LEFT_AFTER_MS = 5_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
 /** Looks at which a provider may not know a response before that is believed. */
@@ -55,7 +57,8 @@ export class ResponseMeter {
   private readonly parts: ResponseMeterParts;
   /** The calls for whose responses something is held here. */
   private readonly held = new Set<string>();
-  private looking: Promise<unknown> | null = null;
+  private readonly underWay = new Set<Promise<void>>();
+  private looking = false;
   private stopped = false;
 
   constructor(parts: ResponseMeterParts) {
@@ -90,10 +93,10 @@ export class ResponseMeter {
   /** Holds again what this process held when it died: to be done before it takes calls, which would find that room free. */
   async takeOver(): Promise<void> {
     const { store, budgets, scope: scopeOf, chain } = this.parts;
-    for (const row of await store.heldBy(chain)) {
+    for (const row of await store.takeUp(chain)) {
       const scope = await scopeOf(row.tenant_id, row.resource_group_id);
       const model = scope?.tenant.models.get(row.model_id);
-      if (scope == null || model === undefined) continue;
+      if (scope == null || model === undefined || row.held_micro_usd + row.held_tokens === 0) continue;
       const { held_micro_usd: micros, held_tokens: tokens, created_at: at } = row;
       await budgets.hold(this.holdOf(row.request_id), scope, model, micros, at.getTime(), null, tokens);
       this.held.add(row.request_id);
@@ -102,34 +105,32 @@ export class ResponseMeter {
 
   /** Looks at what there is to do; to be called again and again. */
   async look(): Promise<void> {
-    if (this.stopped || this.looking !== null) return;
-    const looking = this.lookNow();
-    this.looking = looking;
+    if (this.stopped || this.looking) return;
+    this.looking = true;
+    const { store } = this.parts;
     try {
-      await looking;
+      if (this.held.size > 0)
+        for (const { request_id: callId, used } of await store.settled([...this.held])) await this.release(callId, used);
+      const room = AT_ONCE - this.underWay.size;
+      if (room > 0) for (const row of await store.takeDue(room, LEASE_MS)) this.begin(row);
     } finally {
-      this.looking = null;
+      this.looking = false;
     }
   }
 
+  /** Begins no more, and lets what is under way end, for a while: others look again at what it leaves. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await this.looking?.catch(() => undefined);
+    await Promise.race([Promise.all(this.underWay), new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS))]);
   }
 
-  private async lookNow(): Promise<void> {
-    const { store, log } = this.parts;
-    if (this.held.size > 0)
-      for (const { request_id: callId, used } of await store.settled([...this.held])) await this.release(callId, used);
-    const due = await store.takeDue(AT_ONCE, LEASE_MS);
-    await Promise.all(
-      due.map((row) =>
-        this.step(row).catch(async (error: Error) => {
-          log.warn("response_not_metered", { response_id: row.id, error });
-          await this.later(row).catch(() => undefined);
-        }),
-      ),
-    );
+  private begin(row: StoredResponse): void {
+    const step = this.step(row).catch(async (error: Error) => {
+      this.parts.log.warn("response_not_metered", { response_id: row.id, error });
+      await this.later(row).catch(() => undefined);
+    });
+    this.underWay.add(step);
+    void step.finally(() => this.underWay.delete(step));
   }
 
   private async step(row: StoredResponse): Promise<void> {
