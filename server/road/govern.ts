@@ -1,6 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { httpStatusOf, isRefusal, type Refusal } from "../kernel/errors.ts";
 import type { Answer, WholeAnswer } from "./answer.ts";
+import { clearedWhole } from "./answers/cleared-answer.ts";
 import type { Call } from "./call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "./control.ts";
 import { settle } from "./metering/settle.ts";
@@ -48,7 +49,8 @@ async function answered(call: Call, exchange: Exchange, checks: readonly AnswerC
     return answer;
   }
   if (answer.kind === "whole") settle(call, answer.usage);
-  let checked = answer;
+  const isLookedInto = answer.kind === "whole" && answer.status < 300 && checks.length > 0 && outputFormOfExchange(exchange) !== null;
+  let checked = isLookedInto ? clearedWhole(answer) : answer;
   for (const check of checks) {
     const looked = check(checked);
     const result = looked instanceof Promise ? await looked : looked;

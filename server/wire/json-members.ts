@@ -14,7 +14,7 @@ export interface Member {
 
 export const QUOTE = 34;
 export const COMMA = 44;
-const COLON = 58;
+export const COLON = 58;
 export const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 export const CLOSE_BRACKET = 93;
@@ -33,7 +33,7 @@ export function afterString(text: string, at: number): number {
   }
 }
 
-function skipSpace(text: string, at: number): number {
+export function skipSpace(text: string, at: number): number {
   let i = at;
   for (; i < text.length; i++) {
     const c = text.charCodeAt(i);

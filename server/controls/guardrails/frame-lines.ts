@@ -6,6 +6,9 @@ import type { GuardRun } from "./guard-run.ts";
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 const BREAKS = /\r\n|\n|\r/;
+/** Where some clients end a line, Python's among them, and take what follows for data. */
+// oxlint-disable-next-line no-control-regex -- they are the ones meant
+const ODD_BREAKS = /[\v\f\x1c-\x1e\u0085\u2028\u2029]/;
 
 /**
  * A frame without those lines beside its data in which anything is found (comments, names, ids), and without data that is no object,
@@ -16,11 +19,11 @@ export function* withoutFoundLines(frame: Frame, run: GuardRun): InTurns<Frame |
   if (body === null && !closes) {
     const text = decoder.decode(bytes);
     for (const line of text.split(BREAKS)) if ((yield* run.text(line)) !== line) return null;
-    return run.blocked === null ? frame : null;
+    return run.blocked === null && !ODD_BREAKS.test(text) ? frame : null;
   }
   if (beside === undefined) return frame;
   const kept: string[] = [];
-  for (const line of beside) if ((yield* run.text(line)) === line) kept.push(line);
+  for (const line of beside) if ((yield* run.text(line)) === line && !ODD_BREAKS.test(line)) kept.push(line);
   if (run.blocked !== null) return null;
   if (kept.length === beside.length) return frame;
   const text = decoder.decode(bytes);

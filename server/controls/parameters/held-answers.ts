@@ -3,6 +3,7 @@ import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ownAnswer, type Answer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
+import { clearedStream } from "../../road/answers/cleared-answer.ts";
 import { toolCallsOf, toolCallsOfPieces } from "../../road/answers/tool-calls.ts";
 import { approvalRequired } from "../../road/approval-required.ts";
 import type { Call, Identity } from "../../road/call.ts";
@@ -11,6 +12,7 @@ import type { Conversation } from "../../road/conversation.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { settle } from "../../road/metering/settle.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
+import { outputFormOf } from "../../road/output/answer-formats.ts";
 import type { BufferedToolCall } from "../../road/output/buffered-tool-calls.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
 import type { Exchange } from "../../road/surface.ts";
@@ -77,7 +79,8 @@ export class HeldAnswers implements RequestControl, AnswerControl {
 
   /** Metered here, where it is held. */
   private async stream(call: Call, terms: HeldAnswerTerms, conversation: Conversation, answer: StreamAnswer): Promise<Answer | Refusal> {
-    const buffered = await bufferAnswer(call, answer, answer.idleMs ?? this.idleMs);
+    const cleared = await clearedStream(call, answer, outputFormOf(conversation));
+    const buffered = await bufferAnswer(call, cleared, answer.idleMs ?? this.idleMs);
     settle(call, streamUsage(answer));
     if (isRefusal(buffered)) return buffered;
     const calls = toolCallsOfPieces(conversation, buffered.pieces);

@@ -2,6 +2,7 @@ import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
 import { textOfStreamedAnswer, textOfWholeAnswer, wordsOfStreamedAnswer, wordsOfWholeAnswer } from "../../road/answers/answer-text.ts";
+import { clearedStream } from "../../road/answers/cleared-answer.ts";
 import { RecordedStream } from "../../road/answers/recorded-stream.ts";
 import type { Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
@@ -13,6 +14,8 @@ import type { Exchange } from "../../road/surface.ts";
 import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import { isNameSlot, textsAsRead } from "../../road/message-parts.ts";
 import type { RequestView } from "../../road/view.ts";
+import { outputFormOf } from "../../road/output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import type { JudgeQuestion } from "./judge-question.ts";
 import type { Policies, SemanticEnforcement } from "./semantic-enforcement.ts";
@@ -23,6 +26,7 @@ const MAX_WATCHED_BYTES = 512 * 1024;
 /** An answer's way through the policies that look at it. */
 interface Passed {
   readonly call: Call;
+  readonly form: OutputForm;
   /** What the answer says; null when it cannot be read. */
   readonly textOfWhole: (body: Uint8Array) => string | null;
   readonly textOfPieces: (pieces: readonly Uint8Array[]) => string;
@@ -78,9 +82,9 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
   }
 
   private async onStream(passed: Passed, answer: StreamAnswer): Promise<Answer | Refusal> {
-    const { call, textOfPieces, policies, surface } = passed;
+    const { call, form, textOfPieces, policies, surface } = passed;
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(passed, answer);
-    const held = await bufferAnswer(call, answer, answer.idleMs ?? this.idleMs);
+    const held = await bufferAnswer(call, await clearedStream(call, answer, form), answer.idleMs ?? this.idleMs);
     settle(call, streamUsage(answer));
     const given = isRefusal(held)
       ? held
@@ -106,14 +110,19 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
   }
 }
 
-function readingOf({ conversation, output }: Exchange): Pick<Passed, "textOfWhole" | "textOfPieces"> | null {
+function readingOf({ conversation, output }: Exchange): Pick<Passed, "form" | "textOfWhole" | "textOfPieces"> | null {
   if (conversation !== undefined)
     return {
+      form: outputFormOf(conversation),
       textOfWhole: (body) => textOfWholeAnswer(conversation, body),
       textOfPieces: (pieces) => textOfStreamedAnswer(conversation, pieces),
     };
   if (output === undefined) return null;
-  return { textOfWhole: (body) => wordsOfWholeAnswer(output, body), textOfPieces: (pieces) => wordsOfStreamedAnswer(output, pieces) };
+  return {
+    form: output,
+    textOfWhole: (body) => wordsOfWholeAnswer(output, body),
+    textOfPieces: (pieces) => wordsOfStreamedAnswer(output, pieces),
+  };
 }
 
 /** Everything the model would read, each piece under whose it is. */

@@ -36,8 +36,8 @@ export function upToAllowed(call: Call, form: OutputForm, answer: StreamAnswer, 
   return head instanceof Promise ? head.then(from) : from(head);
 }
 
-/** What a piece of a stream must hold for a call to be in it. */
-const CALL = /call|tool|\r/i;
+/** What a piece of a stream must hold for a call to be in it: letters of a name may be escaped, which no vendor does. */
+const CALL = /call|tool|\r|\\u00[4-7]/i;
 
 class CountedStream extends FramedStream {
   private readonly texts: OutputForm["texts"];

@@ -10,11 +10,13 @@ export abstract class FramedStream extends WrappedStream {
 
   constructor(inner: StreamCodec, form: OutputForm["framing"]) {
     super(inner);
-    this.framing = framingOf(form);
+    this.framing = framingOf(form, true);
   }
 
+  /** Without what could not be read: some client may read it, NaN in the place of a number for one. */
   protected written(frames: readonly Frame[]): StreamPiece {
-    return frames.length === 0 ? null : concat(frames.map((frame) => this.framing.write(frame)));
+    const read = frames.filter(({ unread }) => unread !== true);
+    return read.length === 0 ? null : concat(read.map((frame) => this.framing.write(frame)));
   }
 
   /** Several pieces as one. */

@@ -1,3 +1,5 @@
+import { clearNames } from "../../wire/answer-names.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
@@ -17,6 +19,8 @@ export interface Frame {
   readonly closes: boolean;
   /** What else than data an event says, line by line, a plain name of it left out; nothing when left out. */
   readonly beside?: readonly string[];
+  /** Whether it has data that is no object, of which no reader here knows what another one makes. */
+  readonly unread?: boolean;
   /** Whether the body is no longer what the bytes say. */
   changed: boolean;
 }
@@ -29,21 +33,27 @@ export interface StreamFraming {
   write(frame: Frame): Uint8Array;
 }
 
-export function framingOf(form: "events" | "array"): StreamFraming {
-  return form === "events" ? new EventFraming() : new ArrayFraming();
+/** `clears`: whether what readers could take for two things is left out of what is read. */
+export function framingOf(form: "events" | "array", clears = false): StreamFraming {
+  return form === "events" ? new EventFraming(clears) : new ArrayFraming(clears);
 }
 
 /** Server-sent events. What was not changed keeps its bytes. */
 export class EventFraming implements StreamFraming {
   private readonly cutter = new FrameCutter();
+  private readonly clears: boolean;
+
+  constructor(clears = false) {
+    this.clears = clears;
+  }
 
   push(piece: Uint8Array): Frame[] {
-    return this.cutter.push(piece).map(eventFrame);
+    return this.cutter.push(piece).map((bytes) => eventFrame(bytes, this.clears));
   }
 
   rest(): Frame | null {
     const rest = this.cutter.rest();
-    return rest.byteLength > 0 && isWholeEvent(rest) ? eventFrame(rest) : null;
+    return rest.byteLength > 0 && isWholeEvent(rest) ? eventFrame(rest, this.clears) : null;
   }
 
   write({ bytes, body, changed }: Frame): Uint8Array {
@@ -56,10 +66,10 @@ export class EventFraming implements StreamFraming {
   }
 }
 
-function eventFrame(bytes: Uint8Array): Frame {
+function eventFrame(bytes: Uint8Array, clears: boolean): Frame {
   const text = decoder.decode(bytes);
   const data = frameData(text) ?? (text.trimStart().startsWith("{") ? text : null);
-  const frame = { bytes, body: data === null ? null : parsed(data), closes: data === "[DONE]", changed: false };
+  const frame = data === null ? { bytes, body: null, closes: false, changed: false } : frameOf(bytes, data, clears);
   return isOneLine(text) || isNamed(text) ? frame : { ...frame, beside: besideData(text) };
 }
 
@@ -79,12 +89,15 @@ function isNamed(text: string): boolean {
 /** One JSON array in pieces. */
 class ArrayFraming implements StreamFraming {
   private readonly cutter = new ArrayCutter();
+  private readonly clears: boolean;
   private open = false;
 
+  constructor(clears: boolean) {
+    this.clears = clears;
+  }
+
   push(piece: Uint8Array): Frame[] {
-    return this.cutter
-      .push(piece)
-      .map((bytes) => ({ bytes, body: parsed(elementData(decoder.decode(bytes))), closes: false, changed: false }));
+    return this.cutter.push(piece).map((bytes) => frameOf(bytes, elementData(decoder.decode(bytes)), this.clears));
   }
 
   rest(): Frame | null {
@@ -93,13 +106,21 @@ class ArrayFraming implements StreamFraming {
   }
 
   write({ bytes, body, changed, closes }: Frame): Uint8Array {
-    if (closes) return bytes;
+    // Where no element went out, nothing opened the array.
+    if (closes) return this.open || decoder.decode(bytes).includes("[") ? bytes : concat([encoder.encode("["), bytes]);
     const first = !this.open;
     this.open = true;
     // What opens the array must be the element that goes out first, whichever came first.
     if (!changed && decoder.decode(bytes.subarray(0, 8)).trimStart().startsWith("[") === first) return bytes;
     return encoder.encode(`${first ? "[" : ",\r\n"}${writtenWithExactTools(body, elementData(decoder.decode(bytes)))}`);
   }
+}
+
+function frameOf(bytes: Uint8Array, data: string, clears: boolean): Frame {
+  const body = parsed(data);
+  const closes = data.trim() === "[DONE]";
+  if (body === null) return { bytes, body, closes, changed: false, ...(!closes && data.trim() !== "" && { unread: true }) };
+  return { bytes, body, closes, changed: clears && clearNames(body, data) };
 }
 
 function parsed(data: string): JsonObject | null {
