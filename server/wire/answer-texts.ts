@@ -92,8 +92,10 @@ export class ContentsList implements AnswerContents {
   readonly tokens: (Place & { readonly without: unknown })[] = [];
   /** Objects whose texts go on from frame to frame, with the number that the channels in them begin with. */
   deltas: readonly { readonly holder: object; readonly index: number }[] = NONE;
-  /** What is known to be no text of the answer's own: bytes, and what repeats the request. */
-  known: readonly Place[] = NONE;
+  /** What is known to be bytes. */
+  bytes: readonly Place[] = NONE;
+  /** What repeats the request. */
+  repeated: readonly Place[] = NONE;
   /** Whether the body goes deeper than can be looked at. */
   tooDeep = false;
 
@@ -120,8 +122,12 @@ export class ContentsList implements AnswerContents {
     else (this.others as OtherText[]).push(text);
   }
 
-  knows(holder: object, key: string | number): void {
-    this.known = [...this.known, { holder: holder as Record<string | number, unknown>, key }];
+  bytesAt(holder: object, key: string | number): void {
+    this.bytes = added(this.bytes, holder, key);
+  }
+
+  repeats(holder: object, key: string | number): void {
+    this.repeated = added(this.repeated, holder, key);
   }
 
   /** A piece of what a delta says in a member that no format knows. */
@@ -142,4 +148,12 @@ export class ContentsList implements AnswerContents {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return;
     this.tokens.push({ holder: places, key, without });
   }
+}
+
+/** The list with one more place: its own, unless it is the empty one. */
+function added(places: readonly Place[], holder: object, key: string | number): readonly Place[] {
+  const place = { holder: holder as Record<string | number, unknown>, key };
+  if (places === NONE) return [place];
+  (places as Place[]).push(place);
+  return places;
 }

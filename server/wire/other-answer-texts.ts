@@ -59,14 +59,17 @@ function usedFor(name: string): number {
 /** As deep as a frame may go. */
 const MAX_LEVELS = 1024;
 
+/** Whether the request said a text. */
+export type Asked = (text: string) => boolean;
+
 /**
  * Adds to what a format knows of the texts of an answer, or of a frame, every other string in it, whatever member it stands in:
  * vendors put into answers what they like. What a delta says in a member of its own is a piece of a text, as what the format
- * knows of it is; all else is looked at where it stands.
+ * knows of it is; all else is looked at where it stands. What repeats the request is the caller's own, as far as that said it.
  */
-export function addOtherTexts(body: JsonObject, contents: ContentsList): void {
-  const { wholes, calls, tokens, known } = contents;
-  visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + known.length > 0));
+export function addOtherTexts(body: JsonObject, contents: ContentsList, asked: Asked = () => false): void {
+  const { wholes, calls, tokens, bytes } = contents;
+  visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + bytes.length > 0, asked));
 }
 
 /** Most frames have nothing else, and are told so at the least cost. */
@@ -74,31 +77,39 @@ class Walk {
   readonly contents: ContentsList;
   /** Whether the format told of more than pieces of texts. */
   readonly hasPlaces: boolean;
+  readonly asked: Asked;
+  /** Whether what is visited repeats the request. */
+  repeats = false;
   /** Of a long answer: what the format told of. */
   places: Places | null = null;
   /** The members on the way to what is visited. */
   readonly way: (string | number)[] = [];
 
-  constructor(contents: ContentsList, hasPlaces: boolean) {
+  constructor(contents: ContentsList, hasPlaces: boolean, asked: Asked) {
     this.contents = contents;
     this.hasPlaces = hasPlaces;
+    this.asked = asked;
   }
 }
 
 function visitObject(holder: JsonObject, walk: Walk): void {
+  const { repeated } = walk.contents;
+  const wasRepeat = walk.repeats;
   for (const name in holder) {
     const value = holder[name];
+    walk.repeats = wasRepeat || (repeated.length > 0 && isIn(repeated, holder, name));
     const use = useOf(name);
     if (use >= FOREIGN) add(walk, holder, name, "name");
     if (typeof value === "string") {
       if ((use & NO_TEXT_USE) !== 0 && !isWorded(value)) continue;
-      if (isRead(walk, holder, name)) continue;
+      if (isRead(walk, holder, name, value)) continue;
       const index = (use & (NO_TEXT_USE | LABEL_USE)) === 0 ? deltaOf(walk, holder) : undefined;
       if (index !== undefined) walk.contents.otherPiece(`${index}.+${name}`, holder, name);
       else if (value !== "") add(walk, holder, name, "text");
     } else if (typeof value === "object" && value !== null && !(walk.hasPlaces && isRead(walk, holder, name)))
       visitBelow(value, name, name, walk);
   }
+  walk.repeats = wasRepeat;
 }
 
 /** What stands in an object or a list; what is in a list is called as the list is. */
@@ -116,12 +127,13 @@ function visitBelow(value: object, key: string | number, name: string, walk: Wal
       if (typeof one === "object") {
         if (one !== null && !(walk.hasPlaces && isRead(walk, value, at))) visitBelow(one, at, name, walk);
       } else if (typeof one === "string" && one !== "" && ((useOf(name) & NO_TEXT_USE) === 0 || isWorded(one)))
-        if (!isRead(walk, value, at)) add(walk, value, at, "text");
+        if (!isRead(walk, value, at, one)) add(walk, value, at, "text");
     }
   way.pop();
 }
 
-function add({ contents, way }: Walk, holder: object, key: string | number, kind: "text" | "name"): void {
+function add({ contents, way, repeats, asked }: Walk, holder: object, key: string | number, kind: "text" | "name"): void {
+  if (repeats && asked(kind === "name" ? String(key) : ((holder as Record<string | number, string>)[key] as string))) return;
   contents.other({ holder: holder as Record<string | number, unknown>, key, kind, way: `${way.join("\n")}\n${key}` });
 }
 
@@ -141,21 +153,23 @@ function deltaOf(walk: Walk, holder: object): number | undefined {
   return undefined;
 }
 
-/** Whether the format told of what stands there. */
-function isRead(walk: Walk, holder: object, key: string | number): boolean {
-  const { pieces, wholes, calls, tokens, known } = walk.contents;
-  if (walk.places === null && pieces.length + wholes.length + calls.length + tokens.length + known.length > FEW)
+/** Whether the format told of what stands there; of bytes with words in them it told in vain. */
+function isRead(walk: Walk, holder: object, key: string | number, text?: string): boolean {
+  const { pieces, wholes, calls, tokens, bytes } = walk.contents;
+  if (walk.places === null && pieces.length + wholes.length + calls.length + tokens.length + bytes.length > FEW)
     walk.places = new Places(walk.contents);
-  if (walk.places !== null) return walk.places.has(holder, key);
+  if (walk.places !== null) return walk.places.has(holder, key) || (isBytes(text) && walk.places.hasBytes(holder, key));
   if (isIn(pieces, holder, key)) return true;
   if (!walk.hasPlaces) return false;
   return (
     isIn(wholes, holder, key) ||
     isIn(tokens, holder, key) ||
-    isIn(known, holder, key) ||
+    (isBytes(text) && isIn(bytes, holder, key)) ||
     calls.some(({ place }) => place !== null && place.holder === holder && place.key === key)
   );
 }
+
+const isBytes = (text: string | undefined) => text !== undefined && !hasWords(text);
 
 function isIn(places: readonly Place[], holder: object, key: string | number): boolean {
   for (let at = 0; at < places.length; at++) {
@@ -168,20 +182,26 @@ function isIn(places: readonly Place[], holder: object, key: string | number): b
 class Places {
   readonly deltas: ReadonlyMap<object, number>;
   private readonly keys = new Map<object, Set<string | number>>();
+  private readonly bytes = new Map<object, Set<string | number>>();
 
-  constructor({ pieces, wholes, calls, tokens, known, deltas }: ContentsList) {
+  constructor({ pieces, wholes, calls, tokens, bytes, deltas }: ContentsList) {
     this.deltas = new Map(deltas.map(({ holder, index }) => [holder, index]));
-    for (const places of [pieces, wholes, tokens, known]) for (const place of places) this.add(place);
-    for (const { place } of calls) if (place !== null) this.add(place);
+    for (const places of [pieces, wholes, tokens]) for (const place of places) note(this.keys, place);
+    for (const { place } of calls) if (place !== null) note(this.keys, place);
+    for (const place of bytes) note(this.bytes, place);
+  }
+
+  hasBytes(holder: object, key: string | number): boolean {
+    return this.bytes.get(holder)?.has(key) === true;
   }
 
   has(holder: object, key: string | number): boolean {
     return this.keys.get(holder)?.has(key) === true;
   }
+}
 
-  private add({ holder, key }: Place): void {
-    const keys = this.keys.get(holder);
-    if (keys === undefined) this.keys.set(holder, new Set([key]));
-    else keys.add(key);
-  }
+function note(keys: Map<object, Set<string | number>>, { holder, key }: Place): void {
+  const known = keys.get(holder);
+  if (known === undefined) keys.set(holder, new Set([key]));
+  else known.add(key);
 }

@@ -2,6 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import type { Asked } from "../../wire/other-answer-texts.ts";
 import { hasWords } from "../../wire/other-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
@@ -54,10 +55,11 @@ export class AnswerGuard {
   private refused: Refusal | null = null;
   private heard = "";
 
-  constructor(texts: AnswerTexts, run: GuardRun) {
+  /** `asked`: what of the answer may be the request's. */
+  constructor(texts: AnswerTexts, run: GuardRun, asked: Asked = () => false) {
     this.texts = texts;
     this.run = run;
-    this.others = new OtherMembers(texts, run);
+    this.others = new OtherMembers(texts, run, asked);
     this.counter = new FrameCounter(texts.counter);
   }
 

@@ -257,11 +257,6 @@ describe("the name of a tool that a model calls", () => {
   });
 });
 
-test("what a response repeats of its request is the caller's own, and passes", () => {
-  const body = { ...response(said({})), instructions: `Write to ${MAIL}`, metadata: { by: MAIL }, tools: [{ description: MAIL }] };
-  expect(whole("responses", body, mails("block"))).toMatchObject({ refusal: null, changed: false });
-});
-
 test("what goes deeper than can be looked at is refused", () => {
   let deep: object = { note: MAIL };
   for (let level = 0; level < 2_000; level++) deep = [deep];

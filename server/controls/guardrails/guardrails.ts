@@ -9,6 +9,7 @@ import { settle } from "../../road/metering/settle.ts";
 import { outputFormOfExchange } from "../../road/output/answer-formats.ts";
 import { passedHead } from "../../road/output/wrapped-stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
+import { askedBy } from "./asked-texts.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
@@ -56,7 +57,7 @@ export class Guardrails implements RequestControl, AnswerControl {
       const answer = await this.withoutFoundHeaders(call, run, given);
       if (isRefusal(answer)) return answer;
       if (answer.status >= 300) return answer.kind === "whole" ? this.onFailure(call, run, answer) : answer;
-      const guard = new AnswerGuard(form.texts, run);
+      const guard = new AnswerGuard(form.texts, run, askedBy(call, exchange));
       return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
   }

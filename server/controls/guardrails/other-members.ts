@@ -1,7 +1,7 @@
 import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerTexts, ContentsList, OtherText } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { addOtherTexts } from "../../wire/other-answer-texts.ts";
+import { addOtherTexts, type Asked } from "../../wire/other-answer-texts.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
@@ -26,17 +26,19 @@ const BEFORE = 256;
 export class OtherMembers {
   private readonly texts: AnswerTexts;
   private readonly run: GuardRun;
+  private readonly asked: Asked;
   private readonly said = new Map<string, Said>();
 
-  constructor(texts: AnswerTexts, run: GuardRun) {
+  constructor(texts: AnswerTexts, run: GuardRun, asked: Asked) {
     this.texts = texts;
     this.run = run;
+    this.asked = asked;
   }
 
   /** What a body says, in whatever member; of a frame not what the last one said as well and may go on as it is. */
   contents(body: JsonObject, whole: boolean): ContentsList {
     const contents = this.texts.contents(body, whole);
-    addOtherTexts(body, contents);
+    addOtherTexts(body, contents, this.asked);
     const { others } = contents;
     if (whole || others.length === 0 || this.said.size === 0) return contents;
     contents.others = others.filter(({ way, kind, holder, key }) => {

@@ -74,7 +74,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   } else if (annotation !== null) {
     annotationTexts(annotation, contents);
   } else if (BYTES.test(type)) {
-    contents.knows(event, "delta");
+    contents.bytesAt(event, "delta");
   } else if (type.endsWith(".delta")) {
     contents.piece(channel, event, "delta", type === "response.output_text.delta" ? PROSE : undefined);
     // What a shell prints comes as two texts side by side.
@@ -89,10 +89,10 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
 }
 
 /** What a response repeats of its request. */
-const REPEATED = ["instructions", "metadata", "prompt", "text", "tools", "tool_choice"] as const;
+export const REPEATED_OF_REQUEST = ["instructions", "metadata", "prompt", "text", "tools", "tool_choice"] as const;
 
 function outputContents(response: JsonObject, contents: ContentsList): void {
-  for (const name of REPEATED) if (response[name] !== undefined) contents.knows(response, name);
+  for (const name of REPEATED_OF_REQUEST) if (response[name] !== undefined) contents.repeats(response, name);
   for (const [item, index] of objectsOf(response.output)) itemContents(item, index, contents);
 }
 
@@ -116,7 +116,7 @@ export function itemContents(item: JsonObject, output: number, contents: Content
       visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
     return;
   }
-  if (item.type === "image_generation_call") contents.knows(item, "result");
+  if (item.type === "image_generation_call") contents.bytesAt(item, "result");
   visitToolTexts(item.tools, (holder) => contents.whole(holder, "description"));
   const flowOf = (holder: object) => ("type" in holder && holder.type === "output_text" ? PROSE : undefined);
   visitMembers("assistant", item, "output", (_role, kind, holder, key) =>

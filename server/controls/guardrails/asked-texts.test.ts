@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { cpuMs, fixedWorkMs } from "../../../tests/support/fixed-work.ts";
+import { atOnce } from "../../kernel/in-turns.ts";
+import type { Call } from "../../road/call.ts";
+import type { Exchange } from "../../road/surface.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import { askedBy } from "./asked-texts.ts";
+
+const MAIL = "joe@example.com";
+const REDACTED = "[REDACTED:email]";
+const tool = (description: string) => ({ type: "function", name: "f", parameters: { properties: { to: { description } } } });
+
+const REQUEST = {
+  model: "m",
+  input: "Hello",
+  instructions: `Sign as ${MAIL}`,
+  tools: [tool(`Mail to ${MAIL}`)],
+  metadata: { [`who ${MAIL}`]: `by ${MAIL}` },
+};
+
+function exchange(): Exchange {
+  const inbound = readResponsesRequest(new TextEncoder().encode(JSON.stringify(REQUEST)));
+  return { conversation: { inbound } } as unknown as Exchange;
+}
+const call = { target: { kind: "model", route: { members: [{ model: { systemPrompt: `Ask ${MAIL}` } }] } } } as unknown as Call;
+
+function guarded(body: object): JsonObject {
+  const said = structuredClone(body) as JsonObject;
+  atOnce(new AnswerGuard(ANSWER_FORMATS.responses, answerGuardRun({ pii: { action: "redact" } }), askedBy(call, exchange())).whole(said));
+  return said;
+}
+
+describe("what a response repeats of its request", () => {
+  test.each([
+    { instructions: REQUEST.instructions, tools: REQUEST.tools, metadata: REQUEST.metadata, tool_choice: "auto" },
+    { instructions: `Ask ${MAIL}` },
+    { instructions: `Ask ${MAIL}\nSign as ${MAIL}` },
+    // Vendors add what they take for given.
+    { tools: [{ ...REQUEST.tools[0], strict: true, description: null }], text: { format: { type: "text" }, verbosity: "medium" } },
+  ])("stays as it is where the request said it: %j", (repeated) => {
+    const body = { object: "response", output: [], ...repeated };
+    expect(guarded(body)).toEqual(body as never);
+  });
+
+  test.each([
+    { instructions: `Write ${MAIL}` },
+    { instructions: `Sign as ${MAIL}\nAsk ${MAIL}` },
+    { tools: [tool(`Write ${MAIL}`)] },
+    { metadata: { who: `Write ${MAIL}` } },
+    { text: { format: { type: "text", note: `Write ${MAIL}` } } },
+    { prompt: { variables: { a: `Write ${MAIL}` } } },
+    { tool_choice: `Write ${MAIL}` },
+  ])("is looked at where it did not: %j", (repeated) => {
+    expect(guarded({ object: "response", output: [], ...repeated })).toEqual(
+      JSON.parse(JSON.stringify({ object: "response", output: [], ...repeated }).replaceAll(MAIL, REDACTED)) as JsonObject,
+    );
+  });
+
+  test("said as an answer it is looked at", () => {
+    const output = [{ type: "message", content: [{ type: "output_text", text: REQUEST.instructions, annotations: [] }] }];
+    expect(JSON.stringify(guarded({ object: "response", output }))).not.toContain(MAIL);
+  });
+});
+
+test("words in the place of bytes are looked at, and many pictures cost no more than other items", () => {
+  const item = (result: string) => ({ type: "image_generation_call", result });
+  expect(guarded({ object: "response", output: [item(`Write ${MAIL}`), item("AAAA")] })).toEqual({
+    object: "response",
+    output: [item(`Write ${REDACTED}`), item("AAAA")],
+  } as never);
+  const body = { object: "response", output: Array.from({ length: 60_000 }, () => item("AAAA")) };
+  const started = cpuMs();
+  guarded(body);
+  expect(cpuMs(started)).toBeLessThan(8 * fixedWorkMs());
+});

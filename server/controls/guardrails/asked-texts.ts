@@ -1,0 +1,36 @@
+import type { Call } from "../../road/call.ts";
+import type { Exchange } from "../../road/surface.ts";
+import { routeOf } from "../../road/target.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
+import type { Asked } from "../../wire/other-answer-texts.ts";
+import { REPEATED_OF_REQUEST } from "../../wire/responses/responses-answer-texts.ts";
+
+/** Tells what the request said of what its answer may repeat, a model's system prompt before it. It is read when somebody asks. */
+export function askedBy(call: Call, { conversation }: Exchange): Asked {
+  let known: ReadonlySet<string> | null = null;
+  return (text) => {
+    if (conversation === undefined) return false;
+    known ??= textsIn(REPEATED_OF_REQUEST.map((name) => conversation.inbound.body[name]));
+    if (known.has(text)) return true;
+    return (routeOf(call)?.members ?? []).some(({ model: { systemPrompt } }) =>
+      systemPrompt === null
+        ? false
+        : text === systemPrompt || (text.startsWith(`${systemPrompt}\n`) && known?.has(text.slice(systemPrompt.length + 1)) === true),
+    );
+  };
+}
+
+function textsIn(values: readonly (JsonValue | undefined)[]): ReadonlySet<string> {
+  const texts = new Set<string>();
+  const add = (value: JsonValue | undefined): void => {
+    if (typeof value === "string") texts.add(value);
+    else if (Array.isArray(value)) value.forEach(add);
+    else if (isObject(value))
+      for (const name in value) {
+        texts.add(name);
+        add(value[name]);
+      }
+  };
+  values.forEach(add);
+  return texts;
+}
