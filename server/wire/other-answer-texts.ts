@@ -60,14 +60,14 @@ function usedFor(name: string): number {
 const MAX_LEVELS = 1024;
 
 /** Whether the request said a text. */
-export type Asked = (text: string) => boolean;
+export type AskedText = (text: string) => boolean;
 
 /**
  * Adds to what a format knows of the texts of an answer, or of a frame, every other string in it, whatever member it stands in:
  * vendors put into answers what they like. What a delta says in a member of its own is a piece of a text, as what the format
  * knows of it is; all else is looked at where it stands. What repeats the request is the caller's own, as far as that said it.
  */
-export function addOtherTexts(body: JsonObject, contents: ContentsList, asked: Asked = () => false): void {
+export function addOtherTexts(body: JsonObject, contents: ContentsList, asked: AskedText = () => false): void {
   const { wholes, calls, tokens, bytes } = contents;
   visitObject(body, new Walk(contents, wholes.length + calls.length + tokens.length + bytes.length > 0, asked));
 }
@@ -77,7 +77,7 @@ class Walk {
   readonly contents: ContentsList;
   /** Whether the format told of more than pieces of texts. */
   readonly hasPlaces: boolean;
-  readonly asked: Asked;
+  readonly asked: AskedText;
   /** Whether what is visited repeats the request. */
   repeats = false;
   /** Of a long answer: what the format told of. */
@@ -85,7 +85,7 @@ class Walk {
   /** The members on the way to what is visited. */
   readonly way: (string | number)[] = [];
 
-  constructor(contents: ContentsList, hasPlaces: boolean, asked: Asked) {
+  constructor(contents: ContentsList, hasPlaces: boolean, asked: AskedText) {
     this.contents = contents;
     this.hasPlaces = hasPlaces;
     this.asked = asked;

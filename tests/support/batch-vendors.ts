@@ -28,6 +28,8 @@ export interface BatchVendor {
   breakNext: boolean;
   /** Status that the next request to make a batch is answered with. */
   refuseNext: number | null;
+  /** What the next result files hold in the place of what they would. */
+  resultsInstead: ((held: string) => BodyInit) | null;
   stop(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export function started(handle: (vendor: BatchVendor, request: Request, url: URL
     endsAtOnce: true,
     breakNext: false,
     refuseNext: null,
+    resultsInstead: null,
     async stop() {
       await server.stop(true);
     },
@@ -248,7 +251,7 @@ export function openaiBatchVendor(): BatchVendor {
     }
     if (kind === "files" && action === "content") {
       const held = vendor.files.get(id);
-      return held === undefined ? json({ error: { message: "no file" } }, 404) : new Response(held);
+      return held === undefined ? json({ error: { message: "no file" } }, 404) : new Response(vendor.resultsInstead?.(held) ?? held);
     }
     const batch = vendor.batches.find((one) => one.id === id);
     if (batch === undefined) return json({ error: { message: "no batch" } }, 404);

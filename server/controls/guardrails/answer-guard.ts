@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import type { Asked } from "../../wire/other-answer-texts.ts";
+import type { AskedText } from "../../wire/other-answer-texts.ts";
 import { hasWords } from "../../wire/other-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
@@ -56,7 +56,7 @@ export class AnswerGuard {
   private heard = "";
 
   /** `asked`: what of the answer may be the request's. */
-  constructor(texts: AnswerTexts, run: GuardRun, asked: Asked = () => false) {
+  constructor(texts: AnswerTexts, run: GuardRun, asked: AskedText = () => false) {
     this.texts = texts;
     this.run = run;
     this.others = new OtherMembers(texts, run, asked);

@@ -2,11 +2,11 @@ import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { routeOf } from "../../road/target.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
-import type { Asked } from "../../wire/other-answer-texts.ts";
+import type { AskedText } from "../../wire/other-answer-texts.ts";
 import { REPEATED_OF_REQUEST } from "../../wire/responses/responses-answer-texts.ts";
 
 /** Tells what the request said of what its answer may repeat, a model's system prompt before it. It is read when somebody asks. */
-export function askedBy(call: Call, { conversation }: Exchange): Asked {
+export function askedBy(call: Call, { conversation }: Exchange): AskedText {
   let known: ReadonlySet<string> | null = null;
   return (text) => {
     if (conversation === undefined) return false;

@@ -1,7 +1,7 @@
 import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerTexts, ContentsList, OtherText } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { addOtherTexts, type Asked } from "../../wire/other-answer-texts.ts";
+import { addOtherTexts, type AskedText } from "../../wire/other-answer-texts.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
@@ -26,10 +26,10 @@ const BEFORE = 256;
 export class OtherMembers {
   private readonly texts: AnswerTexts;
   private readonly run: GuardRun;
-  private readonly asked: Asked;
+  private readonly asked: AskedText;
   private readonly said = new Map<string, Said>();
 
-  constructor(texts: AnswerTexts, run: GuardRun, asked: Asked) {
+  constructor(texts: AnswerTexts, run: GuardRun, asked: AskedText) {
     this.texts = texts;
     this.run = run;
     this.asked = asked;

@@ -1,3 +1,4 @@
+import { storableText } from "../../kernel/storable.ts";
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type {
   AnswerOfLine,
@@ -30,6 +31,7 @@ const TENDED_AT_ONCE = 4;
 const GIVEN_AT_ONCE = 16;
 const TAKEN_AT_ONCE = 8;
 const WRITTEN_AT_ONCE = 200;
+const WRITTEN_CHARACTERS = 4 * 1024 * 1024;
 /** Between two looks at a batch: from here, growing, to there. */
 const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 60_000;
@@ -277,7 +279,7 @@ export class ProviderRuns {
     await this.collect(taken, batches.results(target, id, signal));
     const calledOff = standing.why === "cancelled" ? taken.job_error : null;
     const ending = calledOff ?? (standing.why === "failed" || standing.why === null ? "upstream_error" : `batch_${standing.why}`);
-    await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${standing.message.slice(0, 500)}`);
+    await store.closeSubmission(taken, standing.message === null ? ending : `${ending}: ${said(standing.message)}`);
     await tidied();
   }
 
@@ -290,12 +292,15 @@ export class ProviderRuns {
   private async collect(taken: TakenSubmission, results: AsyncIterable<LineOutcomeOfVendor>): Promise<void> {
     const { store } = this.parts;
     let some: AnswerOfLine[] = [];
+    let characters = 0;
     for await (const outcome of results) {
       const answer = answerOf(taken, outcome);
       if (answer !== null) some.push(answer);
-      if (some.length < WRITTEN_AT_ONCE) continue;
+      characters += answer?.answer?.length ?? 0;
+      if (some.length < WRITTEN_AT_ONCE && characters < WRITTEN_CHARACTERS) continue;
       await store.writeAnswers(taken, some);
       some = [];
+      characters = 0;
     }
     if (some.length > 0) await store.writeAnswers(taken, some);
   }
@@ -355,15 +360,26 @@ const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(las
 
 /** A code, and behind a colon what was said of it. */
 function told(refusal: Refusal): string {
-  return refusal.reason === undefined ? refusal.code : `${refusal.code}: ${refusal.reason.slice(0, 500)}`;
+  return refusal.reason === undefined ? refusal.code : `${refusal.code}: ${said(refusal.reason)}`;
 }
 
-/** Null of an id that is none of the batch's. */
+const said = (message: string) => storableText(message.slice(0, 500));
+
+/** Lines are counted by a number of 32 bits. */
+const MOST_LINES = 2 ** 31;
+
+/** Whether it is a status with a body, of success or of failure. */
+const ofAnswer = (status: number) => Number.isInteger(status) && ((status >= 200 && status < 204) || (status >= 400 && status < 600));
+
+/** Null of an id that is none of the batch's. A status that no answer can have is that of a provider that failed. */
 function answerOf({ id: submission, job_error: error }: TakenSubmission, outcome: LineOutcomeOfVendor): AnswerOfLine | null {
   const line = outcome.id.startsWith(`${submission}_`) ? Number(outcome.id.slice(submission.length + 1)) : Number.NaN;
-  if (!Number.isSafeInteger(line)) return null;
-  if ("status" in outcome) return { line, status: outcome.status, answer: outcome.body, unanswered: null };
+  if (!Number.isSafeInteger(line) || line < 0 || line >= MOST_LINES) return null;
+  if ("status" in outcome) {
+    const { status } = outcome;
+    return { line, status: ofAnswer(status) ? status : 502, answer: outcome.body, unanswered: null };
+  }
   if (outcome.unanswered === "cancelled" && error !== null) return { line, status: null, answer: null, unanswered: error };
   const code = outcome.unanswered === "failed" ? "upstream_error" : `batch_${outcome.unanswered}`;
-  return { line, status: null, answer: null, unanswered: outcome.message === null ? code : `${code}: ${outcome.message.slice(0, 500)}` };
+  return { line, status: null, answer: null, unanswered: outcome.message === null ? code : `${code}: ${said(outcome.message)}` };
 }

@@ -1,5 +1,8 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import { pacedBody } from "../../kernel/paced-body.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import { blanked } from "../blanked.ts";
@@ -123,9 +126,52 @@ export async function askForBatches(
   } catch (error) {
     throw new VendorFault(error instanceof OutboundDenied ? 403 : null, outboundRefusal(error));
   }
-  if (response.status >= 200 && response.status < 300) return response;
-  const text = await response.text().catch((error: unknown) => reasonOf(error));
+  const paced = response.body === null ? response : withinTime(response, response.body, abort);
+  if (response.status >= 200 && response.status < 300) return paced;
+  const text = await readText(paced).catch((error: unknown) => reasonOf(error));
   throw new VendorFault(response.status, refusalOf(response.status, text), response.headers.get("x-amzn-errortype"));
+}
+
+/** A vendor that stops in the middle of an answer would keep batches of others waiting. */
+function withinTime({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>, abort: AbortController): Response {
+  const pieces = pacedBody(body);
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await pieces.next();
+          if (done === true) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          abort.abort(error);
+          throw error;
+        }
+      },
+      cancel: () => void pieces.return(undefined).catch(() => undefined),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(stream, { status, statusText, headers });
+}
+
+/** Gemini answers with all results of a batch at once; nobody answers with more than this. */
+const MOST_BYTES = 128 * 1024 * 1024;
+
+/** The text of an answer that is not too long to be held; throws where it is. */
+export async function readText(response: Response): Promise<string> {
+  const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, MOST_BYTES);
+  if (bytes === null) throw new VendorFault(null, refuse("upstream_invalid_response", undefined, { reason: "the answer is too long" }));
+  return new TextDecoder().decode(bytes);
+}
+
+/** The JSON of one; null where it is none. */
+export async function readJsonText(response: Response): Promise<unknown> {
+  const text = await readText(response);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function refusalOf(status: number, text: string): Refusal {
@@ -141,7 +187,7 @@ export async function askForBatchJson(
   request: VendorRequest,
 ): Promise<JsonObject> {
   const response = await askForBatches(outbound, target, request);
-  const value: unknown = await response.json().catch(() => null);
+  const value: unknown = await readJsonText(response);
   if (isObject(value)) return value;
   throw new VendorFault(response.status, refuse("upstream_invalid_response"));
 }
@@ -166,4 +212,6 @@ export function notBegun(error: unknown): HandedOver {
 export const noStorage = (): Refusal =>
   refuse("upstream_error", undefined, { reason: "storage_uri of the provider is not set, and its batches go through that bucket" });
 
-export const wordIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+/** Null of what no record can hold. */
+export const wordIn = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" && isStorableText(value) ? value : null;

@@ -18,17 +18,17 @@ export class PieceTooLong extends Error {
   }
 }
 
-/** The lines of a text as they come; empty ones are none. Never more is held than one line. */
-export async function* textLines(bytes: AsyncIterable<Uint8Array>, mostBytes: number): AsyncGenerator<InputPiece> {
+/** The lines of a text as they come; empty ones are none. Never more is held than one line. `leavesOut`: those that are too long. */
+export async function* textLines(bytes: AsyncIterable<Uint8Array>, mostBytes: number, leavesOut = false): AsyncGenerator<InputPiece> {
   let held: Uint8Array[] = [];
   let size = 0;
   let number = 0;
   const close = (): InputPiece | null => {
     number++;
-    const text = Buffer.concat(held, size);
+    const text = size > mostBytes ? null : Buffer.concat(held, size);
     held = [];
     size = 0;
-    return isBlank(text) ? null : { number, text };
+    return text === null || isBlank(text) ? null : { number, text };
   };
   for await (const piece of bytes) {
     let from = 0;
@@ -36,8 +36,10 @@ export async function* textLines(bytes: AsyncIterable<Uint8Array>, mostBytes: nu
       const at = piece.indexOf(NEWLINE, from);
       const part = piece.subarray(from, at < 0 ? piece.byteLength : at);
       size += part.byteLength;
-      if (size > mostBytes) throw new PieceTooLong(number + 1);
-      if (part.byteLength > 0) held.push(part);
+      if (size > mostBytes) {
+        if (!leavesOut) throw new PieceTooLong(number + 1);
+        held = [];
+      } else if (part.byteLength > 0) held.push(part);
       if (at < 0) break;
       const line = close();
       if (line !== null) yield line;

@@ -1,5 +1,4 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { textLines } from "../../../wire/batch/text-lines.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
@@ -14,13 +13,13 @@ import {
 } from "../provider-batches.ts";
 
 import { MESSAGES_VERSION } from "../../../wire/messages/messages-version.ts";
+import { resultObjects } from "../result-lines.ts";
 import { anthropicAddress } from "./anthropic.ts";
 
 const LISTED = 100;
 const MOST_LISTS = 10;
 /** Clocks differ. */
 const BEFORE_MS = 120_000;
-const MOST_LINE = 64 * 1024 * 1024;
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -46,11 +45,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
   async function* results(target: ProviderTarget, id: string, signal: AbortSignal): AsyncGenerator<LineOutcomeOfVendor> {
     const url = anthropicAddress(target, path(id, "/results"));
     const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
-    if (response.body === null) return;
-    for await (const { text } of textLines(response.body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
-      const line: unknown = JSON.parse(new TextDecoder().decode(text));
-      if (isObject(line)) yield outcomeOf(line);
-    }
+    for await (const line of resultObjects(response)) yield outcomeOf(line);
   }
 
   /** Nothing of a batch says whose it is but the ids of its lines, which are told when it has ended. */

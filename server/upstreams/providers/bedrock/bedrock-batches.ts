@@ -1,6 +1,5 @@
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { textLines } from "../../../wire/batch/text-lines.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import {
@@ -12,16 +11,17 @@ import {
   noStorage,
   notBegun,
   type ProviderBatches,
+  readJsonText,
   VendorFault,
   wordIn,
 } from "../provider-batches.ts";
+import { resultObjects } from "../result-lines.ts";
 import type { ProviderTarget } from "../provider.ts";
 import { pathSegment, withoutSlash } from "../send.ts";
 import { below, folderOfInput, gotten, removed, removeFolder } from "../vendor-bucket.ts";
 import { authorizeBedrock } from "./authorize.ts";
 import { s3Bucket } from "./s3-bucket.ts";
 
-const MOST_LINE = 64 * 1024 * 1024;
 /** The longest that can be had: whoever submitted a job has a window of their own, which calls it off. */
 const HOURS = 168;
 /** As many jobs as an account may have are under way. */
@@ -36,7 +36,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
     return askForBatches(outbound, target, { method, url, headers: authorized.headers, signal, ...(method === "POST" && { body }) });
   }
   async function job(target: ProviderTarget, id: string, signal: AbortSignal): Promise<JsonObject> {
-    const value: unknown = await (await ask(target, "GET", `/model-invocation-job/${pathSegment(id)}`, signal)).json();
+    const value: unknown = await readJsonText(await ask(target, "GET", `/model-invocation-job/${pathSegment(id)}`, signal));
     return isObject(value) ? value : {};
   }
   function bucketOf(target: ProviderTarget) {
@@ -73,7 +73,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
         timeoutDurationInHours: HOURS,
       });
       try {
-        const made: unknown = await (await ask(target, "POST", "/model-invocation-job", signal, body)).json();
+        const made: unknown = await readJsonText(await ask(target, "POST", "/model-invocation-job", signal, body));
         return { kind: "taken", id: (isObject(made) ? wordIn(made.jobArn) : null) ?? "" };
       } catch (error) {
         const over = refusedOrFull(error);
@@ -84,7 +84,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
     },
     async find(target, { key }, signal) {
       const response = await ask(target, "GET", `/model-invocation-jobs?nameContains=${key}`, signal);
-      const page: unknown = await response.json();
+      const page: unknown = await readJsonText(response);
       const all = isObject(page) && Array.isArray(page.invocationJobSummaries) ? page.invocationJobSummaries.filter(isObject) : [];
       const id = wordIn(all.find(({ jobName }) => jobName === `gatehouse-${key}`)?.jobArn);
       return id === null ? { kind: "none" } : { kind: "found", id };
@@ -102,11 +102,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
       if (input === null || output === null) return;
       const address = below(output, `${id.split("/").at(-1)}/${input.split("/").at(-1)}.out`);
       const response = await gotten(bucketOf(target), address, signal);
-      if (response === null || response.body === null) return;
-      for await (const { text } of textLines(response.body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
-        const line: unknown = JSON.parse(new TextDecoder().decode(text));
-        if (isObject(line)) yield outcomeOf(line);
-      }
+      if (response !== null) for await (const line of resultObjects(response)) yield outcomeOf(line);
     },
     async tidy(target, id, signal) {
       const { inputDataConfig } = await job(target, id, signal);

@@ -2,7 +2,7 @@ import { signAwsRequest } from "../../../kernel/aws-signature.ts";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { unescapeXml } from "../../../kernel/xml-text.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { askForBatches, VendorFault } from "../provider-batches.ts";
+import { askForBatches, readText, VendorFault } from "../provider-batches.ts";
 import type { ProviderTarget } from "../provider.ts";
 import { withoutSlash } from "../send.ts";
 import { keyAsPath, placeOfObject, type VendorBucket } from "../vendor-bucket.ts";
@@ -54,7 +54,7 @@ export function s3Bucket(outbound: Outbound, clock: { now(): number }, target: P
     async *list(beginning, signal) {
       const { bucket, key: prefix } = placeOfObject(beginning, "s3");
       for (let more: Record<string, string> = {}; ;) {
-        const text = await (await ask("GET", bucket, signal, { query: { "list-type": "2", prefix, ...more } })).text();
+        const text = await readText(await ask("GET", bucket, signal, { query: { "list-type": "2", prefix, ...more } }));
         for (const [, key = ""] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) yield `s3://${bucket}/${unescapeXml(key)}`;
         const token = /<NextContinuationToken>([^<]*)<\/NextContinuationToken>/.exec(text)?.[1];
         if (token === undefined || !/<IsTruncated>true<\/IsTruncated>/.test(text)) return;

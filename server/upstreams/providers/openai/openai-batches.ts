@@ -1,5 +1,4 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { textLines } from "../../../wire/batch/text-lines.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
@@ -14,6 +13,7 @@ import {
   type ProviderBatches,
   wordIn,
 } from "../provider-batches.ts";
+import { resultObjects } from "../result-lines.ts";
 import { withoutSlash } from "../send.ts";
 
 const OPERATIONS = ["chat", "responses", "completions", "embeddings", "moderations"] as const;
@@ -30,7 +30,6 @@ const MOST_LISTS = 20;
 const KEY = "gatehouse_batch";
 /** What a batch fails with, after it was taken, whose tokens find no room beside those of the batches that wait there. */
 const QUEUE_FULL = "token_limit_exceeded";
-const MOST_LINE = 64 * 1024 * 1024;
 
 /** Batches of OpenAI's API: lines in a file, results in two. */
 export function openaiBatches(outbound: Outbound): ProviderBatches {
@@ -59,12 +58,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
 
   async function* linesOf(target: ProviderTarget, fileId: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const url = at(target, `/files/${encodeURIComponent(fileId)}/content`);
-    const response = await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal });
-    if (response.body === null) return;
-    for await (const { text } of textLines(response.body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
-      const line: unknown = JSON.parse(new TextDecoder().decode(text));
-      if (isObject(line)) yield line;
-    }
+    yield* resultObjects(await askForBatches(outbound, target, { method: "GET", url, headers: own(target), signal }));
   }
 
   return {

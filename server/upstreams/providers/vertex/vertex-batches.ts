@@ -1,6 +1,5 @@
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { textLines } from "../../../wire/batch/text-lines.ts";
 import { isObject, JsonDocument, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { statusOfAnthropicFault } from "../anthropic/anthropic-batches.ts";
@@ -17,6 +16,7 @@ import {
   VendorFault,
   wordIn,
 } from "../provider-batches.ts";
+import { resultObjects } from "../result-lines.ts";
 import type { ProviderTarget } from "../provider.ts";
 import { pathSegment } from "../send.ts";
 import { below, folderOfInput, removed, removeFolder } from "../vendor-bucket.ts";
@@ -27,7 +27,6 @@ import { claudeBody } from "./vertex.ts";
 
 const LISTED = 100;
 const MOST_LISTS = 10;
-const MOST_LINE = 64 * 1024 * 1024;
 const NAME = /^projects\/[A-Za-z0-9:._-]{1,100}\/locations\/[a-z0-9-]{1,50}\/batchPredictionJobs\/[A-Za-z0-9._-]{1,200}$/;
 /** What a line of Gemini is known by again: results repeat what was asked. */
 const LABEL = "gatehouse_line";
@@ -112,11 +111,8 @@ export function vertexBatches(outbound: Outbound, clock: { now(): number }): Pro
       if (folder === null) return;
       for await (const address of bucket.list(below(folder, ""), signal)) {
         if (!address.endsWith(".jsonl")) continue;
-        const { body } = await bucket.get(address, signal);
-        if (body === null) continue;
-        for await (const { text } of textLines(body as unknown as AsyncIterable<Uint8Array>, MOST_LINE)) {
-          const line: unknown = JSON.parse(new TextDecoder().decode(text));
-          const outcome = isObject(line) ? outcomeOf(line) : null;
+        for await (const line of resultObjects(await bucket.get(address, signal))) {
+          const outcome = outcomeOf(line);
           if (outcome !== null) yield outcome;
         }
       }

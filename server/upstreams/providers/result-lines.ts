@@ -1,0 +1,22 @@
+import { textLines } from "../../wire/batch/text-lines.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+
+const MOST_LINE = 64 * 1024 * 1024;
+
+/** The objects in a batch's results, one a line. A line that is too long or none of an object is left out, and not the others with it. */
+export async function* resultObjects({ body }: Response): AsyncGenerator<JsonObject> {
+  if (body === null) return;
+  for await (const { text } of textLines(body as unknown as AsyncIterable<Uint8Array>, MOST_LINE, true)) {
+    const line = objectIn(text);
+    if (line !== null) yield line;
+  }
+}
+
+function objectIn(text: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(text));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
