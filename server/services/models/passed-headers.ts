@@ -12,8 +12,19 @@ const USEFUL: ReadonlySet<string> = new Set([
   "openai-version",
 ]);
 const RATES = /^(?:anthropic|x)-ratelimit-/;
-/** Longer than any vendor's. */
+/** Longer than any vendor's; what a client or a proxy before it may not take at all. */
 const LONGEST = 2_000;
+/** When and whether to ask again, as clients read it: by another value some would wait for years. */
+const HINTS: Readonly<Record<string, RegExp>> = {
+  "retry-after": /^(?:\d{1,6}(?:\.\d{1,6})?|[A-Za-z]{3,9},? [\w :+-]{10,40})$/,
+  "retry-after-ms": /^\d{1,9}(?:\.\d{1,6})?$/,
+  "x-should-retry": /^(?:true|false)$/,
+};
+
+/** Whether a header of a provider's answer may be handed on as it is. */
+export function isSoundHeader(name: string, value: string): boolean {
+  return value.length <= LONGEST && (Object.hasOwn(HINTS, name) ? (HINTS[name] as RegExp).test(value) : true);
+}
 
 /** What of the headers of a provider's answer its caller is given. */
 export function passedBack(answered: Headers, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
@@ -21,7 +32,8 @@ export function passedBack(answered: Headers, { provider }: Pick<ModelEntry, "pr
   const headers: Record<string, string> = {};
   // The engine walks headers so in half the time that it takes to iterate over them.
   answered.forEach((value, name) => {
-    if (USEFUL.has(name) || RATES.test(name) || (more.length > 0 && isNamed(more, name))) headers[name] = value;
+    if ((USEFUL.has(name) || RATES.test(name) || (more.length > 0 && isNamed(more, name))) && isSoundHeader(name, value))
+      headers[name] = value;
   });
   return headers;
 }
