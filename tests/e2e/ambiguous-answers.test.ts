@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
 import { ANSWER_SURFACES, type AnswerSurface } from "../support/answer-streams.ts";
 import { type FakeVendor, fakeVendor } from "../support/fake-vendor.ts";
+import { type FakeJudge, startFakeJudge } from "../support/fake-judge.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Vendors whose answers say one thing to a reader and another to the next. */
 let world: World;
 let vendor: FakeVendor;
+let judge: FakeJudge;
 let answer: () => Response;
 const keys: Record<string, string> = {};
 const tenant = { tenant_id: "default" };
@@ -31,6 +33,7 @@ const ASKED: Record<AnswerSurface["format"], readonly [model: string, path: stri
 
 beforeAll(async () => {
   vendor = fakeVendor(() => answer());
+  judge = startFakeJudge();
   world = await startWorld();
   const { admin } = world;
   const models: string[] = [];
@@ -40,13 +43,20 @@ beforeAll(async () => {
     await admin.post("/v1/admin/providers", { ...tenant, ...provider });
     models.push((await admin.post("/v1/admin/llms", { ...tenant, name, model_name: name, provider: name, modes, enabled: true })).id);
   }
-  for (const name of ["redact", "block", "policy", "plain"]) {
+  const judges = { provider_key: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" };
+  await admin.post("/v1/admin/providers", { ...tenant, ...judges });
+  const { id: judge_model_id } = await admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "judges", mode: "chat" });
+  for (const name of ["redact", "block", "policy", "judged", "plain"]) {
     const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name, group_type: "team" });
     await admin.post(`/v1/admin/resource-groups/${group.id}/llm-models`, { model_ids: models });
     const of = { ...tenant, name, group_ids: [group.id] };
     if (name === "policy") {
       const rules = [{ deny_if: "ddl", message: "No." }];
       await admin.post("/v1/admin/argument-policies", { ...of, target: "run_sql", argument_key: "query", analyzer: "sql", rules });
+    } else if (name === "judged") {
+      const rule = { constraint_text: `Nothing may speak of ${BANNED}s.`, surfaces: ["chat_output"], action: "block", mode: "enforce" };
+      const policy = { ...tenant, name, ...rule, judge_model_id, resource_group_ids: [group.id] };
+      await admin.post("/v1/admin/semantic-policies", policy);
     } else if (name !== "plain")
       await admin.post("/v1/admin/guardrails/configs", { ...of, builtin: { banned_words: [BANNED], banned_words_action: name } });
     keys[name] = (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" })).key_value;
@@ -55,12 +65,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world.end();
+  await judge.stop();
   await vendor.stop();
 });
 
-async function ask(key: string, { format, framing }: AnswerSurface, stream: boolean, text: string) {
+async function ask(key: string, { format, framing }: AnswerSurface, stream: boolean, text: string, status = 200) {
   answer = () =>
-    new Response(text, { headers: { "content-type": stream && framing === "events" ? "text/event-stream" : "application/json" } });
+    new Response(text, { status, headers: { "content-type": stream && framing === "events" ? "text/event-stream" : "application/json" } });
   const [model, path, body] = ASKED[format];
   const verb = stream ? `streamGenerateContent${framing === "events" ? "?alt=sse" : ""}` : "generateContent";
   const response = await fetch(`${world.gateway.runtimeUrl}${format === "gemini" ? `/v1beta/models/${model}:${verb}` : path}`, {
@@ -92,7 +103,7 @@ const escapedLetter = (letter: string) => `"\\u${letter.charCodeAt(1).toString(1
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
   test.each(Object.entries(WAYS))("no guardrail is gone around by the %s", async (_way, said) => {
     for (const stream of [false, true])
-      for (const key of ["redact", "block"]) {
+      for (const key of ["redact", "block", "judged"]) {
         const json = stream ? wireOf(surface, [FINE]).join("") : JSON.stringify(surface.whole(FINE));
         const text = resaid(json, FINE, said);
         expect(text).not.toBe(json);
@@ -158,6 +169,12 @@ describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: n
 const escapedName = (name: string) =>
   `"${Array.from(name, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`;
 
+test.each([201, 206])("a policy in words judges an answer of status %d", async (status) => {
+  const [surface] = ANSWER_SURFACES as readonly [AnswerSurface];
+  const { given, row } = await ask("judged", surface, false, JSON.stringify(surface.whole(BANNED)), status);
+  expect([given.includes(BANNED), row.error_type]).toEqual([false, "semantic_policy_block"]);
+});
+
 describe("a stream that is one array", () => {
   const surface = ANSWER_SURFACES.find(({ framing }) => framing === "array") as AnswerSurface;
   const body = JSON.stringify(surface.whole(FINE));
@@ -173,7 +190,7 @@ describe("a stream that is one array", () => {
     ["nothing that can be read", `["x",${evil}]`],
     ["brackets before it", `]]][${evil}]`],
   ])("hides nothing by %s", async (_way, text) => {
-    for (const key of ["redact", "block"]) {
+    for (const key of ["redact", "block", "judged"]) {
       const { given, read } = await ask(key, surface, true, text);
       expect(read).not.toContain(BANNED);
       expect(Array.isArray(JSON.parse(given)) || JSON.parse(given).error !== undefined).toBe(true);

@@ -71,7 +71,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     const passed: Passed = { call, ...reading, policies, surface };
     return (answer) => {
       // What a cache gives again was judged by the same policies when it was new.
-      if (answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
+      if (answer.status >= 300 || call.row.llm_cache_hit === true) return answer;
       return answer.kind === "whole" ? this.onWhole(passed, answer) : this.onStream(passed, answer);
     };
   }

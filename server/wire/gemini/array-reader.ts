@@ -21,9 +21,10 @@ export class GeminiArrayReader implements StreamReader {
     } catch {
       return { events: [], complete: false };
     }
-    if (!Array.isArray(bodies)) return { events: [], complete: false };
+    // What stands between the objects is no client's, and what stands behind it may be read in more ways than one.
+    if (!Array.isArray(bodies) || !bodies.every(isObject)) return { events: [], complete: false };
     const answer = new AnswerReader();
-    const read = bodies.filter(isObject).flatMap((body) => answer.read(body));
+    const read = bodies.flatMap((body) => answer.read(body));
     const { events, complete } = answer.end();
     return { events: [...read, ...events], complete };
   }

@@ -1,3 +1,4 @@
+import { GeminiArrayReader } from "./array-reader.ts";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -157,4 +158,16 @@ describe("a whole answer", () => {
     expect(readGeminiReply(Buffer.from("<html>"))).toBeNull();
     expect(readGeminiReply(Buffer.from("{}"))).toBeNull();
   });
+});
+
+test("an array in which something else stands than objects is no answer to be kept", () => {
+  const body = '{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}';
+  const read = (text: string) => {
+    const reader = new GeminiArrayReader();
+    reader.push(new TextEncoder().encode(text));
+    return reader.end();
+  };
+  expect(read(`[${body}]`).complete).toBe(true);
+  for (const odd of [`[1,${body}]`, `[${body},"x"]`, `[[${body}]]`, `[${body},null]`])
+    expect(read(odd)).toEqual({ events: [], complete: false });
 });
