@@ -80,6 +80,22 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> =
     "blank lines in the place of frames": () => repeated("\n"),
   },
 };
+const said = (text: string) => `{"candidates":[{"index":0,"content":{"parts":[{"text":"${text}"}]}}]}`;
+const openedBy = (start: string, rest: Buffer) => Buffer.concat([Buffer.from(start), rest]);
+/** Gemini's other form of a stream. */
+const ARRAY_SHAPES: Readonly<Record<string, () => Buffer>> = {
+  "white space": () => repeated(" "),
+  "white space behind an element": () => openedBy(`[${said("a")}`, repeated("\r\n")),
+  "one letter in each element": () => openedBy("[", repeated(`${said("a")},`, 8 * MIB)),
+  "elements of nothing": () => openedBy("[", repeated("{},", 4 * MIB)),
+  "numbers in the place of elements": () => openedBy("[", repeated("1,")),
+  "an element that never ends": () => openedBy('[{"candidates":[{"content":{"parts":[{"text":"', repeated("a")),
+  "escapes that never end": () => openedBy('[{"candidates":[{"content":{"parts":[{"text":"', repeated("\\\\ud83d")),
+  "brackets without end": () => repeated("["),
+  "closing brackets without end": () => openedBy(`[${said("a")}`, repeated("]")),
+  "elements nested deep": () => openedBy("[", repeated(`{"x":${"[".repeat(10_000)}${"]".repeat(10_000)}},`)),
+  "text behind its end": () => openedBy(`[${said("a")}]`, repeated(said("b"))),
+};
 const TOOL_SHAPES: Readonly<Record<string, () => Buffer>> = {
   "blank lines": () => repeated("\n"),
   comments: () => repeated(":\n\n"),
@@ -101,13 +117,15 @@ let toolUrl: string;
 
 const bytesOf = (text: string): Buffer => {
   const [, format = "", shape = "0"] = /shape-([a-z]+)-(\d+)-/.exec(text) ?? [];
-  const shapes = format === "tools" ? TOOL_SHAPES : (SHAPES[format] as Readonly<Record<string, () => Buffer>>);
+  const shapes =
+    format === "tools" ? TOOL_SHAPES : format === "array" ? ARRAY_SHAPES : (SHAPES[format] as Readonly<Record<string, () => Buffer>>);
   return (Object.values(shapes)[Number(shape)] as () => Buffer)();
 };
 
 beforeAll(async () => {
   upstream = await startRawUpstream((path, body) => {
-    const type = path.includes("converse") ? "application/vnd.amazon.eventstream" : "text/event-stream";
+    const isArray = path.includes("streamGenerateContent") && !path.includes("alt=sse");
+    const type = path.includes("converse") ? "application/vnd.amazon.eventstream" : isArray ? "application/json" : "text/event-stream";
     return { head: `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`, pieces: [bytesOf(body)], ending: "end" };
   });
   tools = startScriptedToolServer("stateless", (message) => {
@@ -132,7 +150,10 @@ beforeAll(async () => {
   ] as const) {
     const base_url = api_format === "openai" ? `${upstream.origin}/v1` : upstream.origin;
     await admin.post("/v1/admin/providers", { ...tenant, provider_key: format, api_format, base_url, api_key: "upstream-secret-0001" });
-    const group_ids = [format === "guarded" ? guarded.groupId : plain.groupId];
+    const group_ids = [
+      ...(format === "guarded" ? [] : [plain.groupId]),
+      ...(format === "guarded" || format === "gemini" ? [guarded.groupId] : []),
+    ];
     await admin.post("/v1/admin/llms", {
       ...tenant,
       name: format,
@@ -184,6 +205,26 @@ describe.each(Object.keys(SHAPES))("a hostile stream, %s", (format) => {
     );
     expect(end).not.toBe("");
   });
+});
+
+describe.each(["plain", "guarded"])("a hostile stream that is one array, %s", (kind) => {
+  test.each(Object.keys(ARRAY_SHAPES).map((name, shape) => [name, shape] as const))(
+    "of %s keeps nobody waiting and fills no memory",
+    async (name, shape) => {
+      const end = await borne(
+        world,
+        `${name}, ${kind} array`,
+        () =>
+          fetch(`${world.gateway.runtimeUrl}/v1beta/models/gemini:streamGenerateContent`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${kind === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
+            body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: `shape-array-${shape}-` }] }] }),
+          }),
+        MOST_GROWTH_MIB,
+      );
+      expect(end).toContain("error");
+    },
+  );
 });
 
 describe.each(["plain", "guarded"])("a hostile tool server, %s", (kind) => {
