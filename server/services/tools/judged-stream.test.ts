@@ -78,3 +78,14 @@ test("an event with a list of messages becomes an event for each, and each is ju
   );
   expect(judged).toEqual([answer]);
 });
+
+test.each([
+  '{"jsonrpc":"2.0","id":1,"result":{"text":"secret","n":NaN}}',
+  '[[{"id":1,"result":{"text":"secret"}}]]',
+  '[{"result":"secret","n":NaN}]',
+])("what only some clients read is judged by nobody, and left out: %s", async (data) => {
+  const { body } = judgedStream(inPieces(`${PROGRESS}id: 1\ndata: ${data}\n\ndata: ping\n\n`, []), async () => null);
+  const read = await new Response(body).text();
+  expect(read).not.toContain("secret");
+  expect(read.startsWith(PROGRESS) && read.endsWith("data: ping\n\n")).toBe(true);
+});

@@ -8,6 +8,8 @@ import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
 /** The same as editing an answer, where it takes time. */
 export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<ReturnType<EditAnswer>>;
 
+const NOTHING = new Uint8Array(0);
+
 /**
  * A stream whose answers are judged before anybody reads them, where judging takes time: its bytes stay as they are,
  * but for an event with a list of messages, which becomes an event for each. `verdicts` tells by the text of a message
@@ -21,9 +23,13 @@ export function judgedStream(
   const cutter = new FrameCutter();
   const decoder = new TextDecoder();
   const verdicts = new Map<string, ReturnType<EditAnswer>>();
-  /** The message as it may stand in the stream: of one that can be read in two ways only that it failed is told. */
-  const look = (text: string): string | Promise<string> => {
+  /**
+   * The message as it may stand in the stream: of one that can be read in two ways only that it failed is told, and one that only other
+   * readers take for JSON (NaN in the place of a number) is left out.
+   */
+  const look = (text: string): string | null | Promise<string> => {
     const value = readUpstreamRpc(text);
+    if (value === null && /^\s*[{[]/.test(text)) return null;
     const unclear = value === null ? null : unclearMessage(text, value);
     if (value !== null && unclear !== null) {
       const id = idIn(null, value.id);
@@ -39,7 +45,10 @@ export function judgedStream(
   };
   const lookedAtAll = async (event: string, data: string, frame: Uint8Array): Promise<Uint8Array> => {
     const messages: string[] = [];
-    for (const message of messagesIn(data)) messages.push(await look(message));
+    for (const message of messagesIn(data)) {
+      const said = await look(message);
+      if (said !== null) messages.push(said);
+    }
     const last = messages.pop();
     return last === data ? frame : concat([...messages.map(frameOf), rewritten(event, last ?? "[]")]);
   };
@@ -50,6 +59,7 @@ export function judgedStream(
     if (data === null) return frame;
     if (data.trimStart().startsWith("[")) return lookedAtAll(event, data, frame);
     const said = look(data);
+    if (said === null) return NOTHING;
     const told = (text: string) => (text === data ? frame : rewritten(event, text));
     return typeof said === "string" ? told(said) : said.then(told);
   };
