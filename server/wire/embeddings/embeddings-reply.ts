@@ -36,14 +36,16 @@ function base64Of(vector: readonly number[]): string {
   return Buffer.from(bytes.buffer).toString("base64");
 }
 
+const isNumber = (value: unknown): value is number => typeof value === "number";
+
 /** The vectors of an answer in OpenAI's shape, in the order of the texts; null when it is none. */
 export function readVectors(answer: JsonValue): EmbeddingsRead | null {
   if (!isObject(answer) || !Array.isArray(answer.data)) return null;
   const { data, usage } = answer;
   const vectors: number[][] = [];
   for (const [i, item] of data.entries()) {
-    if (!isObject(item) || !Array.isArray(item.embedding)) return null;
-    vectors[typeof item.index === "number" ? item.index : i] = item.embedding as number[];
+    if (!isObject(item) || !Array.isArray(item.embedding) || !item.embedding.every(isNumber)) return null;
+    vectors[isNumber(item.index) ? item.index : i] = item.embedding;
   }
   const whole = Object.keys(vectors).length === data.length && vectors.length === data.length;
   const tokens = isObject(usage) ? usage.prompt_tokens : null;

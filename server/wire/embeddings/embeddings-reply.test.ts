@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { readVectors } from "./embeddings-reply.ts";
+
+const answer = (...data: unknown[]) => readVectors({ data, usage: { prompt_tokens: 3 } } as never);
+
+test("vectors are read in the order of the texts", () => {
+  expect(answer({ index: 1, embedding: [2] }, { index: 0, embedding: [1, 1.5] })).toEqual({ vectors: [[1, 1.5], [2]], inputTokens: 3 });
+  expect(answer({ embedding: [1] })).toEqual({ vectors: [[1]], inputTokens: 3 });
+});
+
+test.each([
+  [[{ index: 0, embedding: [1, "words that a caller would read"] }]],
+  [[{ index: 0, embedding: [1, null] }]],
+  [[{ index: 0, embedding: "AAAA" }]],
+  [[{ index: 4_294_967_294, embedding: [1] }]],
+  [[{ index: -1, embedding: [1] }]],
+  [
+    [
+      { index: 0, embedding: [1] },
+      { index: 0, embedding: [2] },
+    ],
+  ],
+  [[7]],
+])("what is no vector, or in no place, is none: %j", (data) => expect(answer(...data)).toBeNull());
