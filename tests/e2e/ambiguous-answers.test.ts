@@ -46,13 +46,16 @@ beforeAll(async () => {
   const judges = { provider_key: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" };
   await admin.post("/v1/admin/providers", { ...tenant, ...judges });
   const { id: judge_model_id } = await admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "judges", mode: "chat" });
-  for (const name of ["redact", "block", "policy", "judged", "plain"]) {
+  for (const name of ["redact", "block", "policy", "judged", "capped", "plain"]) {
     const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name, group_type: "team" });
     await admin.post(`/v1/admin/resource-groups/${group.id}/llm-models`, { model_ids: models });
     const of = { ...tenant, name, group_ids: [group.id] };
     if (name === "policy") {
       const rules = [{ deny_if: "ddl", message: "No." }];
       await admin.post("/v1/admin/argument-policies", { ...of, target: "run_sql", argument_key: "query", analyzer: "sql", rules });
+    } else if (name === "capped") {
+      const governance = { tool_use: { max_tool_calls_per_day: 1 } };
+      await admin.request("PATCH", `/v1/admin/resource-groups/${group.id}/llm-global-governance`, { governance });
     } else if (name === "judged") {
       const rule = { constraint_text: `Nothing may speak of ${BANNED}s.`, surfaces: ["chat_output"], action: "block", mode: "enforce" };
       const policy = { ...tenant, name, ...rule, judge_model_id, resource_group_ids: [group.id] };
@@ -151,20 +154,30 @@ describe.each(CALLING.map((surface) => [surface.name, surface] as const))("%s: n
   });
 
   test("by letters of names that are escaped", async () => {
-    const hidden = (json: string) =>
-      json
-        .replaceAll(/"(?=[a-zA-Z_]*(?:call|Call|tool|partial_json))([a-zA-Z_]+)":/g, (_, name: string) => `${escapedName(name)}:`)
-        .replaceAll(/"type":"([a-z_.]+)"/g, (_, type: string) => `"type":${escapedName(type)}`)
-        .replaceAll(/^event: .*\n/gm, "")
-        .replaceAll('"call_1"', '"c1"')
-        .replaceAll('"toolu_1"', '"t1"');
     for (const [stream, text] of answers(hidden)) {
       const { read, row } = await ask("policy", surface, stream, text);
       expect(read).not.toContain("DROP");
       expect(row.argument_policy_id).not.toBeNull();
     }
   });
+
+  test("nor a cap on the tool calls of a day", async () => {
+    const chat = CALLING[0] as AnswerSurface;
+    // Used up by the first of all.
+    await ask("capped", chat, false, JSON.stringify(chat.whole("", DENIED)));
+    for (const [stream, text] of answers(hidden)) expect((await ask("capped", surface, stream, text)).read).not.toContain("DROP");
+  });
 });
+
+/** The same JSON in which no word tells that there is a call, but for readers of JSON. */
+function hidden(json: string): string {
+  return json
+    .replaceAll(/"(?=[a-zA-Z_]*(?:call|Call|tool|partial_json))([a-zA-Z_]+)":/g, (_, name: string) => `${escapedName(name)}:`)
+    .replaceAll(/"(type|finish_reason|stop_reason)":"([a-z_.]+)"/g, (_, name: string, value: string) => `"${name}":${escapedName(value)}`)
+    .replaceAll(/^event: .*\n/gm, "")
+    .replaceAll('"call_1"', '"c1"')
+    .replaceAll('"toolu_1"', '"t1"');
+}
 
 const escapedName = (name: string) =>
   `"${Array.from(name, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`;
