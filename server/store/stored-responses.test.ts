@@ -40,7 +40,7 @@ test("an id stays whose it is, is forgotten when it is over, and is metered by o
   expect((await Promise.all(claims)).filter(Boolean).length).toBe(1);
   expect(await responses.deleteStoredResponse(db, owner(groups[0]), "resp_4")).toBe(false);
   await responses.noteResponseSettled(db, taken as responses.StoredResponseRow);
-  expect(await responses.settledResponses(db, [open.request_id, mine.request_id, "never"])).toHaveLength(3);
+  expect(await responses.settledResponses(db, [open, mine, { ...open, id: "never" }])).toHaveLength(3);
   await responses.sweepStoredResponses(db);
   expect(await responses.deleteStoredResponse(db, owner(groups[0]), "resp_1")).toBe(true);
   await database.close();

@@ -112,14 +112,20 @@ export async function takeUpResponses(db: Database, chain: string): Promise<read
   return rows;
 }
 
-/** Of these calls' responses the ones that are settled, with what they used. */
+/** A response, and the call that began it. */
+export type ResponseOfCall = Pick<StoredResponseRow, "request_id" | "tenant_id" | "id">;
+
+/** Of these responses the ones that are settled, or that are there no more, with what they used. */
 export async function settledResponses(
   db: Database,
-  requestIds: readonly string[],
+  responses: readonly ResponseOfCall[],
 ): Promise<readonly { readonly request_id: string; readonly used: ResponseUse | null }[]> {
   const { rows } = await sql<{ request_id: string; used: ResponseUse | null }>`
-    SELECT w.request_id, r.used FROM unnest(${[...requestIds]}::text[]) AS w(request_id)
-      LEFT JOIN stored_responses r ON r.request_id = w.request_id WHERE r.look_at IS NULL`.execute(db);
+    SELECT w.request_id, r.used
+      FROM unnest(${responses.map((one) => one.request_id)}::text[], ${responses.map((one) => one.tenant_id)}::text[],
+                  ${responses.map((one) => one.id)}::text[]) AS w(request_id, tenant_id, id)
+      LEFT JOIN stored_responses r ON r.tenant_id = w.tenant_id AND r.id = w.id AND r.request_id = w.request_id
+     WHERE r.look_at IS NULL`.execute(db);
   return rows;
 }
 

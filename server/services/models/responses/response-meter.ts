@@ -1,4 +1,4 @@
-import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
+import type { ResponseOfCall, ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
 import type { ModelEntry, TenantSnapshot } from "../../../directory/snapshot.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
@@ -55,8 +55,8 @@ type Look = JsonObject | "open" | "gone" | "unclear";
  */
 export class ResponseMeter {
   private readonly parts: ResponseMeterParts;
-  /** The calls for whose responses something is held here. */
-  private readonly held = new Set<string>();
+  /** The responses for which something is held here, by the calls that began them. */
+  private readonly held = new Map<string, ResponseOfCall>();
   private readonly underWay = new Set<Promise<void>>();
   private looking = false;
   private stopped = false;
@@ -78,8 +78,8 @@ export class ResponseMeter {
   }
 
   /** What is held for a call's response is given up once a row tells what it used. */
-  holds(callId: string): void {
-    this.held.add(callId);
+  holds({ request_id, tenant_id, id }: ResponseOfCall): void {
+    this.held.set(request_id, { request_id, tenant_id, id });
   }
 
   async release(callId: string, used: UseOfResponse | null = null): Promise<void> {
@@ -99,7 +99,7 @@ export class ResponseMeter {
       if (scope == null || model === undefined || row.held_micro_usd + row.held_tokens === 0) continue;
       const { held_micro_usd: micros, held_tokens: tokens, created_at: at } = row;
       await budgets.hold(this.holdOf(row.request_id), scope, model, micros, at.getTime(), null, tokens);
-      this.held.add(row.request_id);
+      this.holds(row);
     }
   }
 
@@ -110,7 +110,7 @@ export class ResponseMeter {
     const { store } = this.parts;
     try {
       if (this.held.size > 0)
-        for (const { request_id: callId, used } of await store.settled([...this.held])) await this.release(callId, used);
+        for (const { request_id: callId, used } of await store.settled([...this.held.values()])) await this.release(callId, used);
       const room = AT_ONCE - this.underWay.size;
       if (room > 0) for (const row of await store.takeDue(room, LEASE_MS)) this.begin(row);
     } finally {

@@ -82,7 +82,7 @@ export class StoredResponses {
     for (const until = now() + WRITTEN_WITHIN_MS; ;) {
       try {
         if (await records.write(written)) {
-          meter.holds(call.id);
+          meter.holds(written);
           return null;
         }
         await meter.release(call.id);
