@@ -8,6 +8,7 @@ import { startWorld, type World } from "../support/world.ts";
 import { grant, handshakeClient, newTeam, statelessClient, type Team, textOf } from "./mcp-harness.ts";
 
 /** Rules in words on what goes to tool servers, on what they answer, and on what they say of their tools. */
+const INSTRUCTIONS = "Feed the dragon first.";
 const FURTHER: FurtherTool[] = [{ name: "keeper", description: "Feeds the dragon." }];
 const POLICIES = "/v1/admin/semantic-policies";
 
@@ -33,8 +34,8 @@ beforeAll(async () => {
   });
   const model = await admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "judges", mode: "chat" });
   for (const [name, fixture] of Object.entries({
-    handshake: startHandshakeServer({ further: FURTHER }),
-    stateless: startStatelessServer({ further: FURTHER }),
+    handshake: startHandshakeServer({ further: FURTHER, instructions: INSTRUCTIONS }),
+    stateless: startStatelessServer({ further: FURTHER, instructions: INSTRUCTIONS }),
   })) {
     fixtures.push(fixture);
     ids[name] = (await admin.post("/v1/admin/mcp-servers", { ...tenant, name, base_url: fixture.baseUrl })).id;
@@ -83,6 +84,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
   test("is not offered a tool whose description breaks the rule, and may not call it", async () => {
     const before = callsOf("keeper");
     await connected("listed", async (client) => {
+      expect(client.getInstructions()).toBeUndefined();
       const { tools } = await client.listTools();
       expect(tools.map(({ name }: { name: string }) => name)).toContain("echo");
       expect(tools.map(({ name }: { name: string }) => name)).not.toContain("keeper");

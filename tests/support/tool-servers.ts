@@ -62,7 +62,13 @@ export function startHandshakeServer(options: HandshakeOptions = {}): ToolServer
   return serveFixture(handshakeAnswers(options));
 }
 
-interface HandshakeOptions {
+/** What a server says of itself to whoever connects. */
+export interface SaidOfItself {
+  readonly instructions?: string;
+  readonly info?: object;
+}
+
+interface HandshakeOptions extends SaidOfItself {
   readonly version?: string;
   readonly json?: boolean;
   readonly reports?: boolean;
@@ -84,7 +90,7 @@ function handshakeAnswers(options: HandshakeOptions): (request: Request) => Prom
       onsessioninitialized: (session) => void transports.set(session, transport),
       onsessionclosed: (session) => void transports.delete(session),
     });
-    const tools = handshakeTools(options.version ?? "1.2.3");
+    const tools = handshakeTools(options.version ?? "1.2.3", options);
     if (options.reports === true) reportsOf(tools, { text: z.string() }, { text: handshakeCompletable(z.string(), suggested) });
     furtherOf(tools, options.further);
     await tools.connect(transport as never);
@@ -101,8 +107,8 @@ export function startServerOfBoth(): ToolServerFixture {
   );
 }
 
-export function handshakeTools(version: string): HandshakeServer {
-  const server = new HandshakeServer({ name: "old-tools", version }, { instructions: "Use the old tools.", capabilities: { logging: {} } });
+export function handshakeTools(version: string, { instructions = "Use the old tools.", info = {} }: SaidOfItself = {}): HandshakeServer {
+  const server = new HandshakeServer({ name: "old-tools", version, ...info }, { instructions, capabilities: { logging: {} } });
   server.registerTool("echo", { description: "Says it again", inputSchema: { text: z.string() } }, async ({ text }) =>
     TEXT(`old: ${text}`),
   );
@@ -150,13 +156,15 @@ export function handshakeTools(version: string): HandshakeServer {
 }
 
 /** A server of the stateless dialect only, on the second official SDK. */
-export function startStatelessServer(options: { reports?: boolean; further?: readonly FurtherTool[] } = {}): ToolServerFixture {
+export function startStatelessServer(
+  options: SaidOfItself & { reports?: boolean; further?: readonly FurtherTool[] } = {},
+): ToolServerFixture {
   const handler = createMcpHandler(
     () =>
       furtherOf(
         options.reports === true
-          ? reportsOf(statelessTools(), z.object({ text: z.string() }), z.object({ text: completable(z.string(), suggested) }))
-          : statelessTools(),
+          ? reportsOf(statelessTools(options), z.object({ text: z.string() }), z.object({ text: completable(z.string(), suggested) }))
+          : statelessTools(options),
         options.further,
       ),
     { legacy: "reject" },
@@ -164,8 +172,8 @@ export function startStatelessServer(options: { reports?: boolean; further?: rea
   return serveFixture((request) => handler.fetch(request));
 }
 
-function statelessTools(): StatelessServer {
-  const server = new StatelessServer({ name: "new-tools", version: "4.5.6" }, { instructions: "Use the new tools." });
+function statelessTools({ instructions = "Use the new tools.", info = {} }: SaidOfItself = {}): StatelessServer {
+  const server = new StatelessServer({ name: "new-tools", version: "4.5.6", ...info }, { instructions });
   server.registerTool("echo", { description: "Says it again", inputSchema: z.object({ text: z.string() }) }, async ({ text }) =>
     TEXT(`new: ${text}`),
   );

@@ -147,6 +147,7 @@ export const mcpSnapshot = z
     protocol_version: z.string(),
     dialect: z.string(),
     server_version: z.string().nullable(),
+    instructions: z.string().nullable(),
     capabilities: z.record(z.string(), z.unknown()),
     tools: z.array(z.unknown()),
     prompts: z.array(z.unknown()),
@@ -165,6 +166,10 @@ export const definitionDrift = z
       .nullable()
       .describe("null until a discovery was conclusive"),
     current: definitions.nullable(),
+    instructions: z
+      .strictObject({ before: z.string().nullable(), after: z.string().nullable() })
+      .nullable()
+      .describe("what the server tells models how to use it, where that is not as it was accepted"),
     tools: z.array(
       z.strictObject({
         name: z.string(),

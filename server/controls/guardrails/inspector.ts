@@ -8,7 +8,6 @@ import { contentWorkOf } from "../../road/content-work.ts";
 import { guardedAt } from "../../road/content-surface.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
-import { addTag } from "../../road/record/add-tag.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
@@ -77,7 +76,6 @@ export class GuardrailInspector implements Inspector, ActionControl {
         const review = reviews[index] ?? null;
         if (review !== null) run.recall(review);
         if (review?.verdict?.action === "block") {
-          addTag(call, "tool_withheld");
           changed = true;
           continue;
         }

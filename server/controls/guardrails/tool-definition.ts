@@ -43,7 +43,7 @@ const NAMED = new Set([
   "examples",
 ]);
 /** What is there to be read, and can be another text without the tool being another tool. */
-const PROSE = new Set(["title", "description", "$comment", "examples"]);
+const PROSE = new Set(["title", "description", "instructions", "$comment", "examples"]);
 
 /**
  * Looks at every text of a tool's definition: its name, title, description, and those of its schemas. A text that is

@@ -29,7 +29,7 @@ const WHOSE: Readonly<Record<Direction, string>> = {
 const WHOSE_ELSE: Partial<Record<GuardrailSurface, string>> = {
   mcp_input: "is what is about to be sent to a tool server",
   mcp_output: "is what a tool server has answered",
-  mcp_registration: "is how a tool server describes one of its tools",
+  mcp_registration: "is how a tool server describes itself or one of its tools",
 };
 
 /**

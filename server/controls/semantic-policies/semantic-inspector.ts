@@ -7,7 +7,6 @@ import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition 
 import type { Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
-import { addTag } from "../../road/record/add-tag.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
@@ -62,9 +61,7 @@ export class SemanticInspector implements Inspector, ActionControl {
         else call.row.semantic_policy_id ??= first[0].id;
       }
     }
-    if (offered.length === definitions.length) return null;
-    addTag(call, "tool_withheld");
-    return offered;
+    return offered.length === definitions.length ? null : offered;
   }
 
   async before(call: Call, { definition }: Action): Promise<ActionDecision> {

@@ -30,6 +30,7 @@ export function skillServer(tenantId: string, timeoutMs: number): ToolServerEntr
     protocolVersion: null,
     serverName: "gatehouse-skills",
     serverVersion: "1",
+    serverInfo: null,
     capabilities: {},
     instructions: null,
     handshake: null,

@@ -17,12 +17,12 @@ export function toolDefinitionsOf({ tools }: McpSnapshotRow): Map<string, unknow
 
 const told = ({ id, taken_at: at }: McpSnapshotRow) => ({ snapshot_id: id, taken_at: at.toISOString() });
 
-/** How the tools of a server differ from those that were accepted last. Throws a `not_found` refusal. */
+/** How the tools and instructions of a server differ from those that were accepted last. Throws a `not_found` refusal. */
 export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantId: string, id: string): Promise<DefinitionDrift> {
   const server = await mcpServerStore.find(db, tenantId, id);
   if (server === undefined) throw notFound("tool server");
   const compared = await comparedMcpSnapshots(db, tenantId, id, server.accepted_snapshot_id);
-  if (compared === undefined) return { accepted: null, current: null, tools: [] };
+  if (compared === undefined) return { accepted: null, current: null, instructions: null, tools: [] };
   const [before, after] = [toolDefinitionsOf(compared.before), toolDefinitionsOf(compared.current)];
   const configs = await toolsOfConfigs(db, id);
   const tools = [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
@@ -39,6 +39,10 @@ export async function readDefinitionDrift({ db }: Pick<Directory, "db">, tenantI
   return {
     accepted: { ...told(compared.before), accepted_at: server.accepted_at?.toISOString() ?? null },
     current: told(compared.current),
+    instructions:
+      compared.before.instructions === compared.current.instructions
+        ? null
+        : { before: compared.before.instructions, after: compared.current.instructions },
     tools,
   };
 }

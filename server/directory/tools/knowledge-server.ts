@@ -31,6 +31,7 @@ export function knowledgeServer(tenantId: string): ToolServerEntry {
     protocolVersion: null,
     serverName: "gatehouse-knowledge",
     serverVersion: "1",
+    serverInfo: null,
     capabilities: { tools: {} },
     instructions: "Searches the documents that the caller may read.",
     handshake: null,

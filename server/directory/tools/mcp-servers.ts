@@ -80,6 +80,7 @@ const UNDISCOVERED: McpServerPatch = {
   protocol_version: null,
   server_name: null,
   server_version: null,
+  server_info: null,
   capabilities: "{}",
   instructions: null,
   handshake: null,
@@ -202,6 +203,7 @@ export interface DiscoveredServer {
   readonly protocolVersion: string;
   readonly serverName: string | null;
   readonly serverVersion: string | null;
+  readonly serverInfo: ToolServerEntry["serverInfo"];
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | null;
   readonly handshake: ToolServerEntry["handshake"];
@@ -243,6 +245,7 @@ export async function recordDiscovery(
     protocol_version: found.protocolVersion,
     server_name: found.serverName,
     server_version: found.serverVersion,
+    server_info: found.serverInfo === null ? null : JSON.stringify(found.serverInfo),
     capabilities: JSON.stringify(found.capabilities),
     instructions: found.instructions,
     handshake: found.handshake === null ? null : JSON.stringify(found.handshake),
@@ -259,6 +262,7 @@ export async function recordDiscovery(
     protocol_version: found.protocolVersion,
     dialect: found.dialect,
     server_version: found.serverVersion,
+    instructions: found.instructions,
     capabilities: JSON.stringify(found.capabilities),
     tools: JSON.stringify(found.tools),
     prompts: JSON.stringify(found.prompts),

@@ -20,6 +20,8 @@ export interface ToolServerEntry {
   readonly protocolVersion: string | null;
   readonly serverName: string | null;
   readonly serverVersion: string | null;
+  /** What else it says of itself to clients: its title, description, website and icons. */
+  readonly serverInfo: Readonly<Record<string, unknown>> | null;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | null;
   /** What a stateless server is to clients of the handshake dialect, where it has sessions for them itself. */
@@ -63,6 +65,7 @@ export function toolServerEntry(row: McpServerPolicyRow, credential: string | nu
     protocolVersion: row.protocol_version,
     serverName: row.server_name,
     serverVersion: row.server_version,
+    serverInfo: row.server_info,
     capabilities: row.capabilities,
     instructions: row.instructions,
     handshake: row.handshake,

@@ -1,6 +1,6 @@
 import type { Call } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
-import { isObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
 import { answerGate, answersContent } from "./answer-gate.ts";
@@ -11,6 +11,7 @@ import { offeredTools } from "./offered-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized-server.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
+import { isConnecting, toldInstructions } from "./told-instructions.ts";
 
 /** Null when no tool says anything of running as a task. */
 function plainTools(tools: JsonValue | undefined): JsonValue[] | null {
@@ -19,13 +20,14 @@ function plainTools(tools: JsonValue | undefined): JsonValue[] | null {
 }
 
 /** A server for callers of the dialect it does not speak. */
-export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): SynthesizedServer {
+export async function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): Promise<SynthesizedServer> {
   const { server } = target;
+  const instructions = isConnecting(request.message?.method) ? await toldInstructions(call, server.instructions, parts) : null;
   return {
     id: server.id,
-    info: { name: server.serverName ?? server.name, version: server.serverVersion ?? "" },
+    info: { ...(server.serverInfo as JsonObject | null), name: server.serverName ?? server.name, version: server.serverVersion ?? "" },
     capabilities: carriedCapabilities(server.capabilities),
-    instructions: server.instructions,
+    instructions: typeof instructions === "string" ? instructions : null,
     async changes(filter, sender) {
       const opened = await openChanges(call, server, filter, sender, parts);
       return isRefusal(opened) ? opened : [opened];

@@ -210,6 +210,7 @@ class Probe {
         protocolVersion: version,
         serverName: text(serverInfo.name),
         serverVersion: text(serverInfo.version),
+        serverInfo: furtherInfo(serverInfo),
         capabilities,
         instructions: typeof result.instructions === "string" ? longestInstructions(result.instructions) : null,
         handshake: null,
@@ -259,6 +260,16 @@ class Probe {
       timeoutMs: this.timeoutMs,
     });
   }
+}
+
+/** Members of what a server says of itself beside its name and version, by the newest revisions of the protocol. */
+const FURTHER_INFO = ["title", "description", "websiteUrl", "icons"] as const;
+const LONGEST_INFO = 64 * 1024;
+
+/** Null when it says nothing more, or too much to be kept. */
+function furtherInfo(serverInfo: JsonObject): DiscoveredServer["serverInfo"] {
+  const said = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
+  return said.length === 0 || JSON.stringify(said).length > LONGEST_INFO ? null : Object.fromEntries(said);
 }
 
 function longestInstructions(instructions: string | null): string | null {

@@ -1,5 +1,6 @@
 import { discoveredTools } from "../../directory/tools/discovered-tools.ts";
 import type { ActionDefinition } from "../../road/action.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -13,11 +14,13 @@ type Parts = Pick<ToolParts, "memory" | "db" | "gates">;
 const LONGEST_KEPT = 64 * 1024;
 
 /** Tools of a list as the gates let the caller's group have them; null: nothing changes. */
-export function offeredDefinitions(call: Call, tools: readonly JsonValue[], parts: Parts): Promise<JsonValue[] | null> {
+export async function offeredDefinitions(call: Call, tools: readonly JsonValue[], parts: Parts): Promise<JsonValue[] | null> {
   // What is offered now may be looked at again when it is called.
   const { guardrails = [], semanticPolicies = [] } = call.scope?.tenant ?? {};
   if ([...guardrails, ...semanticPolicies].some(({ surfaces }) => surfaces.has("mcp_registration"))) keep(tools, parts);
-  return parts.gates.offered(call, tools);
+  const offered = await parts.gates.offered(call, tools);
+  if (offered !== null && offered.length < tools.length) addTag(call, "tool_withheld");
+  return offered;
 }
 
 /** The definition of a tool by what was listed through this process, else by the last discovery. */

@@ -31,6 +31,7 @@ import { passedSession, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
+import { isConnecting, toldInstructionsText } from "./told-instructions.ts";
 import { untilAnswered } from "./until-answered.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
@@ -124,6 +125,8 @@ export async function passThrough(
     const { result } = answer.value;
     if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools)))
       return offeredToolsText(call, target, answer, client, parts);
+    if (isConnecting(message?.method) || (message === null && isObject(result) && result.instructions != null))
+      return toldInstructionsText(call, answer, parts);
     // On a stream that is read on it is not known what was asked.
     if ((message !== null && !answersContent(request)) || result === undefined) return null;
     const verdict = await answerGate(call, target, answer.text, result, parts);
@@ -157,7 +160,10 @@ interface Unread {
 function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
   const { message, subPath } = request;
   const isList = message?.method === "tools/list";
-  if ((answersContent(request) && mustBeRead(call, parts)) || (isList && parts.gates.enforces(call, "mcp_registration")))
+  if (
+    (answersContent(request) && mustBeRead(call, parts)) ||
+    ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration"))
+  )
     return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its own path a server may answer what it likes, as long as nothing has to be looked at.

@@ -10,7 +10,7 @@ import type { Relay } from "./relay.ts";
  */
 export interface SynthesizedServer {
   readonly id: string;
-  readonly info: { readonly name: string; readonly version: string };
+  readonly info: JsonObject & { readonly name: string; readonly version: string };
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
   /** Carries a request there, and the answer back. `session` is null of a stateless caller. */

@@ -117,7 +117,7 @@ async function onwards(
     return request.message === null && dialect === "stateless"
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
       : passThrough(call, request, target, parts, carryOn);
-  return serveSynthesized(call, request, carryingApproval(bridgedServer(call, request, target, parts), carryOn), parts);
+  return serveSynthesized(call, request, carryingApproval(await bridgedServer(call, request, target, parts), carryOn), parts);
 }
 
 /** Says on the row which server is meant, and what the tool was when it was last seen. */

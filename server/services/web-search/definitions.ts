@@ -73,6 +73,7 @@ export const WEB_SEARCH_SERVER: OwnServer = {
   protocolVersion: STATELESS_VERSION,
   serverName: SERVER_INFO.name,
   serverVersion: SERVER_INFO.version,
+  serverInfo: null,
   capabilities: CAPABILITIES,
   instructions: INSTRUCTIONS,
   handshake: null,

@@ -33,6 +33,8 @@ export interface McpServerTable {
   protocol_version: string | null;
   server_name: string | null;
   server_version: string | null;
+  /** What else it says of itself to clients. */
+  server_info: NullableJson<Record<string, unknown>>;
   capabilities: JsonWithDefault<Record<string, unknown>>;
   instructions: string | null;
   /** Of a stateless server that has sessions for clients of the handshake dialect itself. */
@@ -56,6 +58,8 @@ export interface McpServerSnapshotTable {
   protocol_version: string;
   dialect: string;
   server_version: string | null;
+  /** Null also in snapshots from before they were kept. */
+  instructions: string | null;
   capabilities: Json<Record<string, unknown>>;
   tools: Json<unknown[]>;
   prompts: Json<unknown[]>;

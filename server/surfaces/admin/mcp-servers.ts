@@ -264,6 +264,7 @@ function unregistered(
     protocolVersion: null,
     serverName: null,
     serverVersion: null,
+    serverInfo: null,
     capabilities: {},
     instructions: null,
     handshake: null,

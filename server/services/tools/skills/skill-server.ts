@@ -13,6 +13,7 @@ import type { SynthesizedServer } from "../synthesized-server.ts";
 import { methodNotServed } from "../synthesized.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
+import { isConnecting } from "../told-instructions.ts";
 import { callSkillTool } from "./skill-calls.ts";
 import { instructionsFor } from "./skill-instructions.ts";
 import { skillDefinitions } from "./skill-definitions.ts";
@@ -20,8 +21,6 @@ import type { SkillTools } from "./skill-parts.ts";
 import { skillResources } from "./skill-resources.ts";
 
 const CAPABILITIES: JsonObject = { tools: {}, resources: {}, extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } } };
-/** The requests whose answers say what their server is. */
-const CONNECTING: ReadonlySet<string> = new Set(["initialize", "server/discover"]);
 const NOT_FOUND = { stateless: -32602, handshake: -32002 } as const;
 
 type SkillServerParts = ToolParts & { readonly skills: SkillTools };
@@ -43,7 +42,7 @@ export async function skillServerFor(
     id: server.id,
     info: { name: server.serverName ?? "", version: server.serverVersion ?? "" },
     capabilities: CAPABILITIES,
-    instructions: CONNECTING.has(request.message?.method ?? "") ? await instructionsFor(call, granted, parts) : null,
+    instructions: isConnecting(request.message?.method) ? await instructionsFor(call, granted, parts) : null,
     changes: async () => [],
     async *forward(message, _sender, session): Relay {
       const dialect = session === null ? "stateless" : "handshake";

@@ -17,7 +17,7 @@ type DriftedTool = Drift["tools"][number];
 
 const TONES = { added: "accent", removed: "warn", changed: "bad" } as const;
 
-/** What of a server's tools is not as somebody accepted it: names, words and schemas, and the button that accepts it. */
+/** What of a server's tools and instructions is not as somebody accepted it: names, words and schemas, and the button that accepts it. */
 export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; readonly mayAccept: boolean }): ReactNode {
   const queries = useQueryClient();
   // Below what the server's own page reads, so that a look at the server reads this anew too.
@@ -39,11 +39,17 @@ export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; r
       {drift.isSuccess && (
         <div className="grid grid-cols-1 gap-4">
           <p className="text-muted">{sentence(drift.data)}</p>
+          {drift.data.instructions !== null && (
+            <section aria-label="Instructions" className="grid grid-cols-1 gap-1 rounded-lg border border-line p-3">
+              <h3 className="font-medium">What it tells models how to use it</h3>
+              <Difference before={drift.data.instructions.before ?? ""} after={drift.data.instructions.after ?? ""} />
+            </section>
+          )}
           {drift.data.tools.map((tool) => (
             <ToolDifference key={tool.name} tool={tool} />
           ))}
           <FormError error={accept.error} />
-          {drift.data.current !== null && drift.data.tools.length > 0 && mayAccept && (
+          {drift.data.current !== null && isOther(drift.data) && mayAccept && (
             <div>
               <Button
                 look="primary"
@@ -61,13 +67,16 @@ export function DefinitionDriftPanel({ id, mayAccept }: { readonly id: string; r
   );
 }
 
-function sentence({ accepted, current, tools }: Drift): string {
+const isOther = ({ tools, instructions }: Drift) => tools.length > 0 || instructions !== null;
+
+function sentence(drift: Drift): string {
+  const { accepted, current } = drift;
   if (accepted === null || current === null) return "The server was not seen yet. Look what it has, and it is compared from then on.";
   const since =
     accepted.accepted_at === null
       ? `what was found first, on ${formatDate(accepted.taken_at)}`
       : `what was accepted on ${formatDate(accepted.accepted_at)}`;
-  if (tools.length === 0) return `All tools are as ${since}.`;
+  if (!isOther(drift)) return `All tools are as ${since}.`;
   return `Compared: ${since}, with what was found on ${formatDate(current.taken_at)}. A model reads these words: read them as if they were orders to it.`;
 }
 
