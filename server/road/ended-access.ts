@@ -38,14 +38,18 @@ export class EndedAccess {
     }
   }
 
-  /** A tenant's policy changed: what is under way of an AI System that is suspended now ends. To be called once the change is in force. */
+  /**
+   * A tenant's policy changed: what is under way of an AI System that is suspended now ends, and of a group that is gone or a tenant that is
+   * switched off. To be called once the change is in force.
+   */
   async reviewTenant(tenantId: string): Promise<void> {
     const { calls, snapshots, log } = this.parts;
     for (const call of calls.openIn(tenantId)) {
       if (call.scope === null || call.target.kind === "none") continue;
       try {
         const scope = await snapshots.scope(tenantId, call.scope.groupId);
-        if (scope?.autonomy?.level === "suspended") call.abort.abort("access_ended" satisfies AbortReason);
+        if (scope === null || !scope.tenant.enabled || scope.autonomy?.level === "suspended")
+          call.abort.abort("access_ended" satisfies AbortReason);
       } catch (error) {
         log.warn("access_not_reviewed", { call_id: call.id, error: error as Error });
       }

@@ -136,7 +136,8 @@ export async function tellPushConfigs(
 }
 
 export type DueDelivery = Selectable<AgentPushDeliveryTable> &
-  Pick<PushConfigRow, "url" | "scheme" | "secrets_sealed" | "protocol_version">;
+  Pick<PushConfigRow, "url" | "scheme" | "secrets_sealed" | "protocol_version"> &
+  Pick<AgentTaskRow, "owner_kind" | "owner_id" | "resource_group_id">;
 
 /**
  * Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. Of each tenant one after
@@ -165,7 +166,8 @@ export async function takeDeliveries(db: Database, until: Date, { most, mostOfOn
     ), taken AS (
       UPDATE agent_push_deliveries d SET due_at = ${until}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
     )
-    SELECT t.*, c.url, c.scheme, c.secrets_sealed, c.protocol_version FROM taken t
+    SELECT t.*, c.url, c.scheme, c.secrets_sealed, c.protocol_version, k.owner_kind, k.owner_id, k.resource_group_id FROM taken t
+    JOIN agent_tasks k ON k.tenant_id = t.tenant_id AND k.agent_id = t.agent_id AND k.id = t.task_id
     JOIN agent_push_configs c ON c.tenant_id = t.tenant_id AND c.agent_id = t.agent_id AND c.task_id = t.task_id AND c.id = t.config_id`.execute(
     db,
   );

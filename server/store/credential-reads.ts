@@ -42,6 +42,30 @@ export async function readKeyName(db: Database, tenantId: string, id: string): P
   return row?.name ?? null;
 }
 
+/** An id of a key; a workload has the id of its issuer before its subject. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a key, or the issuer of a workload, opens anything still; of a person whether a key of theirs is for a group. */
+export async function readsAsGood(
+  db: Database,
+  tenantId: string,
+  of: string | { readonly userId: string; readonly groupId: string },
+): Promise<boolean> {
+  const keys = db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("revoked_at", "is", null)
+    .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", sql<Date>`now()`)]))
+    .limit(1);
+  if (typeof of !== "string")
+    return (await keys.where("end_user_id", "=", of.userId).where("resource_group_id", "=", of.groupId).executeTakeFirst()) !== undefined;
+  if (UUID.test(of)) return (await keys.where("id", "=", of).executeTakeFirst()) !== undefined;
+  const [issuer = ""] = of.split(":");
+  const issuers = db.selectFrom("identity_providers").select("id").where("tenant_id", "=", tenantId).where("enabled", "=", true);
+  return (await issuers.where(sql<string>`id::text`, "=", issuer).executeTakeFirst()) !== undefined;
+}
+
 /** Marks keys as used; `usedAt` is the newest use this process saw of each. */
 export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;

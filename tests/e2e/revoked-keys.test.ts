@@ -61,3 +61,12 @@ test("the streams of an AI System end when it is suspended, those of another gro
   await streams.other.reader.cancel();
   expect(await rowOf(admin, { id: streams.other.id })).toMatchObject({ error_type: "client_disconnected" });
 });
+
+test("the streams of a tenant end when it is switched off", async () => {
+  const { admin } = world;
+  const stream = await held((await newKey("of the tenant")).key_value);
+  const tenant = await admin.request("PATCH", "/v1/admin/tenants/default", { enabled: false });
+  expect(tenant.status).toBe(200);
+  expect(await restOf(stream.reader)).toContain("Your access ended");
+  expect(await rowOf(admin, { id: stream.id })).toMatchObject({ success: false, error_type: "access_ended" });
+});

@@ -29,6 +29,7 @@ import {
   type TaskListing,
   type TaskScope,
 } from "../../store/agent-tasks.ts";
+import { readsAsGood } from "../../store/credential-reads.ts";
 import type { Database } from "../../store/database.ts";
 
 export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agent-tasks.ts";
@@ -51,6 +52,7 @@ export interface Delivery extends PushConfig {
   readonly tenantId: string;
   readonly agentId: string;
   readonly taskId: string;
+  readonly owner: Pick<AgentTaskRow, "tenant_id" | "agent_id" | "owner_kind" | "owner_id" | "resource_group_id">;
   readonly body: string;
   /** This one included. */
   readonly attempts: number;
@@ -156,6 +158,7 @@ export class AgentTasks {
       tenantId: row.tenant_id,
       agentId: row.agent_id,
       taskId: row.task_id,
+      owner: row,
       body: row.body,
       attempts: Number(row.attempts),
     }));
@@ -167,6 +170,11 @@ export class AgentTasks {
 
   postponeDelivery(id: string, due: number): Promise<void> {
     return postponeDelivery(this.db, id, new Date(due));
+  }
+
+  /** As `readsAsGood` of the store has it. */
+  isCredentialGood(tenantId: string, of: Parameters<typeof readsAsGood>[2]): Promise<boolean> {
+    return readsAsGood(this.db, tenantId, of);
   }
 
   prune(): Promise<void> {

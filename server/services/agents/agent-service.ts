@@ -8,8 +8,10 @@ import type { AdmissionParts } from "../../road/admission/admit.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
+import { LastingStreams } from "../../road/lasting-streams.ts";
 import type { Outlet } from "../../road/outlet.ts";
 import { agentOf, type AgentRoute } from "../../road/target.ts";
+import type { RequestView } from "../../road/view.ts";
 import { agentUpstream, type AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import type { JsonObject } from "../../wire/document.ts";
@@ -24,12 +26,13 @@ import { sendMessage } from "./send-message.ts";
 import { ServedCards } from "./served-cards.ts";
 import { streamMessage, subscribeToTask } from "./stream-task.ts";
 import { cancelTask, getTask, listTasks } from "./task-operations.ts";
+import { isOwnerLetIn, type TaskOwner } from "./task-owner.ts";
 import { TaskWatches } from "./task-watches.ts";
 import { written } from "./written.ts";
 
 /** What surfaces ask of agents. */
 export interface AgentService {
-  call(call: Call, request: AgentRequest): Promise<Answer | Refusal>;
+  call(call: Call, request: AgentRequest, view: RequestView): Promise<Answer | Refusal>;
   readonly documents: PublicDocuments;
 }
 
@@ -44,10 +47,19 @@ export interface AgentServiceOptions extends AdmissionParts {
   readonly allowPrivate: boolean;
 }
 
+const STREAMS_CHECKED_MS = 1_000;
 const WATCHED_MS = 2_000;
 const DELIVERED_MS = 1_000;
 const REFRESHED_MS = 60_000;
 const PRUNED_MS = 600_000;
+
+/**
+ * Why the stream of a task ends. What was begun goes on when its token expires, as calls of models do, and when the agent has other skills than
+ * its grant was given for: nobody took anything from whoever listens.
+ */
+function streamVerdict(refusal: Refusal | null): Refusal | null {
+  return refusal?.reason === "credential_expired" || refusal?.code === "agent_grant_outdated" ? null : refusal;
+}
 
 /** The service of agents, running until `close`. */
 export function openAgents(options: AgentServiceOptions) {
@@ -57,14 +69,17 @@ export function openAgents(options: AgentServiceOptions) {
   const parts: AgentParts = { outlet: options.outletTo(upstream), gates, tasks, secrets, clock, log, publicUrl, allowPrivate };
   const cards = new ServedCards({ clock, log, publicUrl, gatewayOrigins: options.gatewayOrigins });
   const discover = cardDiscovery(send);
-  const watches = new TaskWatches({ tasks, snapshots, gates, upstream, clock, log });
-  const deliveries = new PushDeliveries({ tasks, snapshots, send, clock, log });
+  const isLetIn = (owner: TaskOwner) => isOwnerLetIn(owner, { snapshots, users: options.users, tasks });
+  const watches = new TaskWatches({ tasks, snapshots, gates, upstream, isLetIn, clock, log });
+  const deliveries = new PushDeliveries({ tasks, snapshots, send, isLetIn, clock, log });
+  const streams = new LastingStreams(gates, streamVerdict);
   const agents: AgentService = {
-    async call(call, request) {
+    async call(call, request, view) {
       const route = agentOf(call);
       if (route === null) throw new Error("a call was dispatched that no control had resolved");
       try {
-        return await answered(call, route, request);
+        const answer = await answered(call, route, request);
+        return "kind" in answer && answer.kind === "stream" ? streams.follow(call, view, answer) : answer;
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
         return refuse("database_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
@@ -104,6 +119,7 @@ export function openAgents(options: AgentServiceOptions) {
   }
 
   const jobs: Job[] = [
+    { name: "check_agent_streams", everyMs: STREAMS_CHECKED_MS, run: () => streams.check() },
     { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.look() },
     { name: "deliver_agent_notifications", everyMs: DELIVERED_MS, run: () => deliveries.deliver() },
     { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log) },

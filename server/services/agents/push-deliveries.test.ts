@@ -53,6 +53,7 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
   const deliveries = new PushDeliveries({
     tasks,
     snapshots: { tenant: async () => ({ agents: { keys: [{ kid: "k", key: generateKeyPairSync("ed25519").privateKey }] } }) },
+    isLetIn: async () => true,
     send: async ({ url }: { url: string }) => {
       if (url.includes("quiet")) {
         if (++asked.quiet === 2) bothTold();

@@ -5,11 +5,13 @@ import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
+import type { TaskOwner } from "./task-owner.ts";
 
 interface DeliveryParts {
   readonly tasks: AgentTasks;
   readonly snapshots: Pick<Snapshots, "tenant">;
   readonly send: AgentSend;
+  readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -28,7 +30,7 @@ const SCHEME = /^[A-Za-z][\w.~+/-]{0,63}$/;
 const SENDABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Delivers notifications: in order for each who is told, in turns between tenants, signed with the tenant's key, again where
+ * Delivers notifications, on behalf of whoever is still let in to the agent: in order for each who is told, in turns between tenants, signed with the tenant's key, again where
  * nobody took them. Whoever receives one twice tells by its id.
  */
 export class PushDeliveries {
@@ -69,6 +71,7 @@ export class PushDeliveries {
 
   private async attempt(delivery: Delivery): Promise<void> {
     const { tasks, clock, log } = this.parts;
+    if (!(await this.parts.isLetIn(delivery.owner))) return tasks.endDelivery(delivery.deliveryId);
     const failed = await this.post(delivery);
     if (failed === null) return tasks.endDelivery(delivery.deliveryId);
     const wait = WAITS_MS[delivery.attempts - 1];

@@ -33,6 +33,7 @@ test("tasks whose agent never says what became of them give way to those that wa
   const watches = new TaskWatches({
     tasks,
     upstream,
+    isLetIn: async () => true,
     snapshots: { tenant: async () => ({ enabled: true, agents: { byId: new Map([["agent", agent]]) } }), scope: async () => ({}) },
     gates: { looksAt: () => false },
     clock: { now: () => now, micros: () => now * 1000 },

@@ -13,6 +13,7 @@ import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from ".
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { tellOf } from "./push-configs.ts";
+import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
 
 interface WatchParts {
@@ -20,6 +21,7 @@ interface WatchParts {
   readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
   readonly gates: Pick<Gates, "looksAt">;
   readonly upstream: AgentUpstream;
+  readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -43,6 +45,8 @@ const RENEWED_MS = 10_000;
 const TURN_MS = 60_000;
 /** An agent that cannot be watched is asked again after so long. */
 const ASKED_AGAIN_MS = 2_000;
+/** Whoever began a task is let in no more: whether they are again is looked at after so long. */
+const LET_IN_AGAIN_MS = 60_000;
 
 /**
  * Watches the tasks that somebody is to be told of, while nobody need be connected: one process each, by a lease in the
@@ -78,12 +82,22 @@ export class TaskWatches {
   }
 
   private async watch(row: AgentTaskRow): Promise<void> {
-    const { tasks, snapshots, clock, log } = this.parts;
+    const { tasks, snapshots, isLetIn, clock, log } = this.parts;
     const key = JSON.stringify([row.tenant_id, row.agent_id, row.id]);
     const abort = new AbortController();
     this.watched.set(key, { tenantId: row.tenant_id, abort, since: clock.now() });
-    const renewing = setInterval(() => void tasks.keepWatch(row, clock.now() + LEASE_MS).catch(() => undefined), RENEWED_MS);
+    let again = ASKED_AGAIN_MS;
+    const shutOut = () => {
+      again = LET_IN_AGAIN_MS;
+      abort.abort(new Error("whoever began the task is let in no more"));
+    };
+    const renew = async () => {
+      if (!(await isLetIn(row))) return shutOut();
+      await tasks.keepWatch(row, clock.now() + LEASE_MS);
+    };
+    const renewing = setInterval(() => void renew().catch(() => undefined), RENEWED_MS);
     try {
+      if (!(await isLetIn(row))) return shutOut();
       const tenant = await snapshots.tenant(row.tenant_id);
       const agent = tenant?.agents.byId.get(row.agent_id);
       if (tenant?.enabled !== true || agent?.reached == null || !agent.enabled) return;
@@ -99,7 +113,7 @@ export class TaskWatches {
     } finally {
       clearInterval(renewing);
       this.watched.delete(key);
-      await tasks.keepWatch(row, clock.now() + ASKED_AGAIN_MS).catch(() => undefined);
+      await tasks.keepWatch(row, clock.now() + again).catch(() => undefined);
     }
   }
 

@@ -10,7 +10,8 @@ import { clearAuthorization } from "./authorization/authorization-cache.ts";
 import { withChallenge } from "./authorization/with-challenge.ts";
 import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
 import { cancelMarked } from "./cancellation.ts";
-import { ChangeStreams } from "./change-streams.ts";
+import { LastingStreams } from "../../road/lasting-streams.ts";
+import { changesVerdict } from "./changes-verdict.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
 import { toolAuthorization } from "./tool-authorization.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
@@ -65,7 +66,7 @@ export async function openTools(options: ToolServiceOptions) {
     sessionState,
   };
   const dispatch = toolDispatch(parts);
-  const listeners = new ChangeStreams(gates);
+  const listeners = new LastingStreams(gates, changesVerdict);
   const tools: ToolService = {
     async call(call, request, view) {
       const answer = await dispatch(call, request);

@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Exchange } from "../../road/surface.ts";
+import type { RequestView } from "../../road/view.ts";
 import type { AgentRequest } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
 import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
@@ -77,17 +78,15 @@ export function agentExchange(call: Call, agents: AgentService, named: NamedAgen
     if (sends || operation === "CancelTask") found.json(params, "metadata");
     return [...found.slots, ...extensionsIn(call.headers).map(namedExtension)];
   };
-  return {
-    view: {
-      ...EMPTY_VIEW,
-      target: { kind: "agent", ...named, sends, skill },
-      streaming: operation === "SendStreamingMessage" || operation === "SubscribeToTask",
-      texts: slots,
-      content: () => JSON.stringify(params as JsonValue),
-      get inputCharacters() {
-        return slots().reduce((sum, { text }) => sum + text.length, 0);
-      },
+  const view: RequestView = {
+    ...EMPTY_VIEW,
+    target: { kind: "agent", ...named, sends, skill },
+    streaming: operation === "SendStreamingMessage" || operation === "SubscribeToTask",
+    texts: slots,
+    content: () => JSON.stringify(params as JsonValue),
+    get inputCharacters() {
+      return slots().reduce((sum, { text }) => sum + text.length, 0);
     },
-    answer: (admitted) => agents.call(admitted, request),
   };
+  return { view, answer: (admitted) => agents.call(admitted, request, view) };
 }

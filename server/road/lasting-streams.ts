@@ -1,9 +1,8 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { StreamAnswer } from "../../road/answer.ts";
-import type { AbortReason, Call } from "../../road/call.ts";
-import type { Gates } from "../../road/gates.ts";
-import { toolsOf } from "../../road/target.ts";
-import type { RequestView } from "../../road/view.ts";
+import { type Refusal, refuse } from "../kernel/errors.ts";
+import type { StreamAnswer } from "./answer.ts";
+import type { AbortReason, Call } from "./call.ts";
+import type { Gates } from "./gates.ts";
+import type { RequestView } from "./view.ts";
 
 interface Listener {
   readonly call: Call;
@@ -14,15 +13,17 @@ interface Listener {
 const AT_ONCE = 50;
 
 /**
- * Open streams of change notifications, which have no end of their own: each is closed once its caller would no longer be
- * admitted to it.
+ * Open streams that last for as long as somebody has something to tell: each is closed once its caller would no longer be admitted to it.
  */
-export class ChangeStreams {
+export class LastingStreams {
   private readonly open = new Set<Listener>();
   private readonly gates: Gates;
+  private readonly verdict: (refusal: Refusal | null, now: Call, then: Call) => Refusal | null;
 
-  constructor(gates: Gates) {
+  /** `verdict`: why a stream ends, where its call `then` would be admitted as `now`, or refused; null lets it go on. */
+  constructor(gates: Gates, verdict: LastingStreams["verdict"]) {
     this.gates = gates;
+    this.verdict = verdict;
   }
 
   /** The stream as it goes out for as long as its caller is let in. */
@@ -57,10 +58,8 @@ export class ChangeStreams {
 
   private async accessRefusal({ call, view }: Listener): Promise<Refusal | null> {
     const { refusal, now } = await this.gates.readmit(call, "group", view);
+    const ends = this.verdict(refusal, now, call);
     // Of a key or a person that opens nothing any more every stream says the same, whoever notices it first.
-    if (refusal !== null) return refusal.code === "unauthenticated" ? refuse("access_ended") : refusal;
-    if (now.target.kind !== "tool") return null;
-    const still = new Set(now.target.targets.map(({ server }) => server.id));
-    return toolsOf(call)?.targets.every(({ server }) => still.has(server.id)) === false ? refuse("tool_server_not_allowed") : null;
+    return ends?.code === "unauthenticated" ? refuse("access_ended") : ends;
   }
 }
