@@ -279,7 +279,7 @@ export const ERRORS = {
   directory_owned: { status: 409, message: "An external directory keeps this: change it there.", retry: false },
   members_guarded: {
     status: 409,
-    message: "This would empty a group of more than 50 members, which the token does not allow.",
+    message: "This would take more than 50 members out of a group and leave at most one in ten, which the token does not allow.",
     retry: false,
   },
   idempotency_key_reused: { status: 409, message: "This Idempotency-Key came with another request before.", retry: false },

@@ -200,8 +200,19 @@ describe("what a directory keeps", () => {
     const people: { id: string }[] = [];
     while (people.length < 51) people.push(await newUser());
     const group = await newGroup(people.map(({ id }) => id));
-    const guarded = await scim.send("PATCH", `/Groups/${group.id}`, patchOf({ op: "remove", path: "members" }));
-    expect([guarded.status, (await scim.send("GET", `/Groups/${group.id}`)).body.members.length]).toEqual([409, 51]);
+    const five = people.slice(0, 5).map(({ id }) => ({ value: id }));
+    const guarded = patchOf({ op: "remove", path: "members" });
+    // More than fifty have to go.
+    people.push(...(await Promise.all(Array.from({ length: 5 }, newUser))));
+    const added = people.slice(51).map(({ id }) => ({ value: id }));
+    await scim.send("PATCH", `/Groups/${group.id}`, patchOf({ op: "add", path: "members", value: added }));
+    const nearly = patchOf({ op: "replace", path: "members", value: five });
+    for (const patch of [guarded, nearly]) {
+      expect((await scim.send("PATCH", `/Groups/${group.id}`, patch)).status).toBe(409);
+      expect((await scim.send("GET", `/Groups/${group.id}`)).body.members.length).toBe(56);
+    }
+    const fewer = patchOf({ op: "replace", path: "members", value: people.slice(0, 51).map(({ id }) => ({ value: id })) });
+    expect((await scim.send("PATCH", `/Groups/${group.id}`, fewer)).status).toBe(204);
     const one = await scim.send(
       "PATCH",
       `/Groups/${group.id}`,

@@ -109,6 +109,16 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect(await again.works()).toBe(true);
   });
 
+  test("signs out whoever is unlinked from it, and nobody else", async () => {
+    const [gone, other] = [await signedIn(audience, `${audience}-gone`), await signedIn(audience, `${audience}-stays`)];
+    const unlinked = await world.admin.request(
+      "DELETE",
+      `/v1/admin/identity-providers/${providers[audience].id}/identities?subject=${audience}-gone`,
+    );
+    expect(unlinked.status).toBe(204);
+    expect([await gone.works(), await gone.renews(), await other.works(), await other.renews()]).toEqual([false, false, true, true]);
+  });
+
   test("signs nobody out by a token that proves nothing", async () => {
     const page = await signedIn(audience, `${audience}-eve`, "s-9");
     const now = Math.floor(Date.now() / 1000);

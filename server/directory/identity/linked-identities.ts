@@ -15,6 +15,7 @@ import { notifyUser } from "../people/end-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { guardOwner } from "./identity-providers.ts";
+import { signOutAdmin, signOutEndUser } from "./sign-on-sessions.ts";
 
 const RESOURCE = "identity-providers";
 
@@ -95,8 +96,9 @@ export async function linkIdentity(
   return read({ ...row, username: null, email: null, last_login: null });
 }
 
+/** Whoever signed in so is signed out as well: nobody can tell which of their sessions began otherwise. */
 export async function unlinkIdentity(write: Write, tenantId: string, providerId: string, subject: string): Promise<void> {
-  await lockedProvider(write, tenantId, providerId);
+  const { name } = await lockedProvider(write, tenantId, providerId);
   const known = await externalIdentity(write.trx, providerId, subject);
   if (known === undefined) throw new Refused(refuse("not_bound", "This subject signs in as nobody here."));
   const { end_user_id, admin_user_id } = known;
@@ -109,5 +111,6 @@ export async function unlinkIdentity(write: Write, tenantId: string, providerId:
     resource_id: providerId,
     before: { subject, end_user_id, admin_user_id },
   });
-  if (end_user_id !== null) notifyUser(write, { tenant_id: tenantId, id: end_user_id });
+  if (end_user_id !== null) await signOutEndUser(write, { tenantId, name }, end_user_id);
+  if (admin_user_id !== null) await signOutAdmin(write, { tenantId, name }, admin_user_id);
 }

@@ -63,7 +63,7 @@ export async function signOutByProvider(write: Write, place: SignOnPlace, token:
   return { endUserIds };
 }
 
-async function signOutEndUser(write: Write, place: SignOnPlace, id: string): Promise<void> {
+export async function signOutEndUser(write: Write, place: Pick<SignOnPlace, "tenantId" | "name">, id: string): Promise<void> {
   const row = await endUserStore.find(write.trx, place.tenantId, id, "lock");
   if (row === undefined) return;
   await endUserStore.update(write.trx, id, { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) });
@@ -72,7 +72,7 @@ async function signOutEndUser(write: Write, place: SignOnPlace, id: string): Pro
   notifyUser(write, row);
 }
 
-async function signOutAdmin(write: Write, place: SignOnPlace, id: string): Promise<void> {
+export async function signOutAdmin(write: Write, place: Pick<SignOnPlace, "tenantId" | "name">, id: string): Promise<void> {
   const row = await adminUserStore.find(write.trx, place.tenantId, id, "lock");
   if (row === undefined) return;
   await adminUserStore.update(write.trx, id, { tokens_valid_from: nextGeneration(row, write.now) });

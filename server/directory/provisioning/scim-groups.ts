@@ -20,8 +20,9 @@ import type { ScimCaller } from "./scim-tokens.ts";
 import type { ScimRequest } from "./scim-users.ts";
 
 const RESOURCE = "end-user-groups";
-/** More than so many members go in one request only where the token says so. */
+/** More than so many members are left out of a group in one request only where the token says so, or where more than one in ten stays. */
 const GUARDED_MEMBERS = 50;
+const STAYING = 0.1;
 /** Of more people than this all of the tenant's are looked up anew, and not each. */
 const TOLD_ONE_BY_ONE = 200;
 
@@ -182,7 +183,8 @@ async function moveMembers(write: Write, caller: ScimCaller, groupId: string, ch
       const wanted = new Set(change.op === "set" ? change.ids.map((id) => id.toLowerCase()) : []);
       const members = await scimMemberIds(write.trx, caller.source, groupId);
       const going = members.filter((id) => !wanted.has(id));
-      if (going.length === members.length && going.length > GUARDED_MEMBERS && !caller.removeAllMembers)
+      const staying = members.length - going.length;
+      if (going.length > GUARDED_MEMBERS && staying <= members.length * STAYING && !caller.removeAllMembers)
         throw new Refused(refuse("members_guarded"));
       await remove(going);
       if (change.op === "set") await add(change.ids);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type SamlProvider, samlClient } from "./saml-client.ts";
+import { type SamlProvider, samlClient, tookTooLong } from "./saml-client.ts";
 
 const PROVIDER: SamlProvider = {
   entityId: "https://gateway.example",
@@ -25,4 +25,9 @@ test("whoever begins to sign in waits for no answers of others but the one that 
   expect(ended.indexOf("begin")).toBeLessThan(2);
   expect(ended).toHaveLength(9);
   await client.close();
+});
+
+test("what counts against an answer is how long it was worked at, not how busy the machine is", () => {
+  expect([tookTooLong(100, 10_000), tookTooLong(2_000, 2_100)]).toEqual([false, true]);
+  expect([tookTooLong(null, 1_900), tookTooLong(null, 2_000), tookTooLong(100, 15_000)]).toEqual([false, true, true]);
 });

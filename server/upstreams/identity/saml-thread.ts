@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { SAML, ValidateInResponseTo, type SamlConfig } from "@node-saml/node-saml";
+import { ownThread } from "../../kernel/thread-time.ts";
 import { checkAssertion, checkResponse } from "./saml-checks.ts";
 import type { SamlAssertion, SamlJob, SamlJobDone, SamlProvider } from "./saml-client.ts";
 
@@ -53,10 +54,12 @@ async function work(job: SamlJob): Promise<unknown> {
   }
 }
 
+const thread = ownThread();
+
 parentPort?.on("message", (job: SamlJob) => {
   work(job).then(
-    (result) => parentPort?.postMessage({ result } satisfies SamlJobDone, []),
+    (result) => parentPort?.postMessage({ result, thread } satisfies SamlJobDone, []),
     (error: unknown) =>
-      parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies SamlJobDone, []),
+      parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error), thread } satisfies SamlJobDone, []),
   );
 });
