@@ -56,8 +56,10 @@ export function objectStore({ bucket, prefix, endpoint, region, keys }: BucketSe
         const answer = await client.list({ prefix: prefix + within, ...(startAfter === undefined ? {} : { startAfter }) });
         const contents = answer.contents ?? [];
         for (const { key, size } of contents) yield { key: key.slice(prefix.length), sizeBytes: size ?? 0 };
+        if (answer.isTruncated !== true) return;
         startAfter = contents.at(-1)?.key;
-        if (answer.isTruncated !== true || startAfter === undefined) return;
+        // What is not listed would be taken for gone.
+        if (startAfter === undefined) throw new Error("the store broke off its list");
       }
     },
   };

@@ -15,14 +15,15 @@ export async function releaseConnector(db: Database, id: string): Promise<void> 
   await sql`UPDATE knowledge_connectors SET due_at = now() WHERE id = ${id}`.execute(db);
 }
 
-/** Whoever asked for it meanwhile, or changed it, has it looked at once more. */
+/** Whoever asked for it meanwhile, or changed it, has it looked at once more; else it is not looked at for `waitMs`. */
 export async function noteSynced(
   db: Database,
   { id, every_minutes: minutes }: Pick<KbConnectorRow, "id" | "every_minutes">,
   problem: string | null,
   skipped: readonly string[],
+  waitMs: number,
 ): Promise<void> {
-  await sql`UPDATE knowledge_connectors SET due_at = CASE WHEN due_at > now() THEN now() + ${minutes} * interval '1 minute' ELSE due_at END, problem = ${problem},
+  await sql`UPDATE knowledge_connectors SET due_at = CASE WHEN due_at > now() THEN now() + greatest(${minutes} * interval '1 minute', ${waitMs} * interval '1 millisecond') ELSE due_at END, problem = ${problem},
       skipped = ${JSON.stringify(skipped)}::jsonb, synced_at = CASE WHEN ${problem === null} THEN now() ELSE synced_at END
     WHERE id = ${id}`.execute(db);
 }

@@ -166,6 +166,7 @@ describe("a Git repository at an address", () => {
     const problems: Record<string, string> = {
       "missing.git": "There is no repository at its address, or none for this credential.",
       moved: "It is at another address now: it is not followed there.",
+      busy: "It is asked too often, and wants to be left alone for a while.",
       nonsense: "It could not be reached, or what it answers is nothing of Git.",
     };
     for (const [name, problem] of Object.entries(problems)) {

@@ -19,6 +19,7 @@ export async function startGitServer(folder: string, credential: string): Promis
     const { authorization } = request.headers;
     asked.push({ path: url.pathname, authorization });
     if (url.pathname.startsWith("/moved")) return void response.writeHead(302, { location: "http://127.0.0.1:9/" }).end();
+    if (url.pathname.startsWith("/busy")) return void response.writeHead(429, { "retry-after": "3600" }).end();
     if (url.pathname.startsWith("/nonsense")) return void response.end("<html>not Git</html>");
     if (authorization !== `Basic ${Buffer.from(credential).toString("base64")}`) return void response.writeHead(401).end();
     const backend = spawn(`${home}/git-http-backend`, {

@@ -37,7 +37,7 @@ export class DueConnectors {
     return documentsOfConnector(this.db, connector.id);
   }
 
-  note(connector: DueConnector, problem: string | null, skipped: readonly string[]): Promise<void> {
-    return noteSynced(this.db, connector, problem, skipped);
+  note(connector: DueConnector, problem: string | null, skipped: readonly string[], waitMs: number): Promise<void> {
+    return noteSynced(this.db, connector, problem, skipped, waitMs);
   }
 }

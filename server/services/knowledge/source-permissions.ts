@@ -4,6 +4,7 @@ import { isObject, type JsonValue } from "../../wire/document.ts";
 export type PermissionsOf = (path: string) => readonly string[];
 
 const MOST = 10_000;
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads the mapping of a source: an object whose members are beginnings of paths, each with those who read what lies
@@ -11,6 +12,7 @@ const MOST = 10_000;
  */
 export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
   let value: JsonValue;
+  if (bytes.byteLength > MOST_BYTES) return null;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
   } catch {
@@ -18,15 +20,25 @@ export function readPermissions(bytes: Uint8Array): PermissionsOf | null {
   }
   if (!isObject(value)) return null;
   const entries = Object.entries(value);
-  if (entries.length > MOST || !entries.every(([, who]) => Array.isArray(who) && who.every(isIdentity))) return null;
-  const beginnings = (entries as [string, string[]][]).toSorted(([a], [b]) => b.length - a.length);
-  return (path) => beginnings.find(([beginning]) => fits(beginning, path))?.[1] ?? [];
+  if (entries.length > MOST || !entries.every(([, who]) => Array.isArray(who) && who.length <= MOST && who.every(isIdentity))) return null;
+  const readers = new Map(
+    (entries as [string, string[]][]).toSorted(([a], [b]) => a.length - b.length).map(([at, who]) => [folderOf(at), who]),
+  );
+  // Whole names only: `hr` is the folder, or the file, and not `hrold`. A source may hold many files, and its mapping many beginnings.
+  return (path) => {
+    for (let beginning = path; beginning !== ""; beginning = beginning.slice(0, Math.max(0, beginning.lastIndexOf("/")))) {
+      const who = readers.get(beginning);
+      if (who !== undefined) return who;
+    }
+    return readers.get("") ?? [];
+  };
 }
 
 const isIdentity = (who: JsonValue) => typeof who === "string" && who.trim() === who && who.length > 0 && who.length <= 300;
 
-/** Whole names only: `hr` is the folder, or the file, and not `hrold`. */
-const fits = (beginning: string, path: string) => {
-  const folder = beginning.replace(/\/+$/, "");
-  return folder === "" || path === folder || path.startsWith(`${folder}/`);
-};
+/** Without slashes at its end, of which there may be very many. */
+function folderOf(beginning: string): string {
+  let end = beginning.length;
+  while (end > 0 && beginning[end - 1] === "/") end--;
+  return beginning.slice(0, end);
+}

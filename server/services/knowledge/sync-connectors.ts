@@ -31,6 +31,11 @@ class Stopped extends Error {}
 
 /** Sources looked at side by side, of another tenant each: one that takes its time holds up those of its own tenant alone. */
 const MOST_AT_ONCE = 4;
+/** One that has taken so long holds up nobody: another is looked at beside it. */
+const SLOW_MS = 30_000;
+const MOST_IN_ALL = 32;
+/** Less than the time for which nobody else takes it up. */
+const WHOLE_MS = 25 * 60_000;
 const LOOKED_MS = 1_000;
 
 /** Takes documents from where connectors find them, until `stop`, which waits for nothing that lies elsewhere. */
@@ -38,29 +43,42 @@ export function openConnectors(parts: SyncParts): { readonly jobs: readonly Job[
   const due = new DueConnectors(parts.directory);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const byTenant = new Map<string, Promise<void>>();
+  const byTenant = new Map<string, { readonly looking: Promise<void>; readonly since: number }>();
+  const isRoom = () => {
+    const slowSince = parts.directory.clock.now() - SLOW_MS;
+    return byTenant.size < MOST_IN_ALL && [...byTenant.values()].filter(({ since }) => since > slowSince).length < MOST_AT_ONCE;
+  };
   const look = async () => {
-    while (!signal.aborted && byTenant.size < MOST_AT_ONCE) {
+    while (!signal.aborted && isRoom()) {
       const connector = await due.takeUp([...byTenant.keys()]);
       if (connector === null) return;
       const looking = lookAt(parts, due, connector, signal)
         .catch((error: Error) => parts.log.warn("connector_not_synced", { connector_id: connector.id, error }))
         .finally(() => byTenant.delete(connector.tenant_id));
-      byTenant.set(connector.tenant_id, looking);
+      byTenant.set(connector.tenant_id, { looking, since: parts.directory.clock.now() });
     }
   };
   return {
     jobs: [{ name: "sync_knowledge", everyMs: LOOKED_MS, run: look }],
     async stop() {
       stopping.abort(new Stopped());
-      await Promise.all(byTenant.values());
+      await Promise.all([...byTenant.values()].map(({ looking }) => looking));
     },
   };
 }
 
+/** Aborted with `stopping`, and when it has taken too long: nobody waits for a source that never ends. */
+function bounded(stopping: AbortSignal): { readonly signal: AbortSignal; over(): void } {
+  const tooLong = new AbortController();
+  const timer = setTimeout(() => tooLong.abort(new SourceUnavailable("It could not be looked at in time.")), WHOLE_MS);
+  return { signal: AbortSignal.any([stopping, tooLong.signal]), over: () => clearTimeout(timer) };
+}
+
 /** What came of it is noted; what was broken off is due again. */
-async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnector, signal: AbortSignal): Promise<void> {
+async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnector, stopping: AbortSignal): Promise<void> {
   let problem: string | null = null;
+  let waitMs = 0;
+  const { signal, over } = bounded(stopping);
   const skipped: string[] = [];
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason as Error);
@@ -74,12 +92,13 @@ async function lookAt(parts: SyncParts, due: DueConnectors, connector: DueConnec
   } catch (error) {
     if (error instanceof Stopped) return due.release(connector);
     problem = error instanceof SourceUnavailable ? error.message : "The gateway could not look at it.";
-    if (!(error instanceof SourceUnavailable))
-      parts.log.error("connector_not_synced", { connector_id: connector.id, error: error as Error });
+    if (error instanceof SourceUnavailable) ({ waitMs } = error);
+    else parts.log.error("connector_not_synced", { connector_id: connector.id, error: error as Error });
   } finally {
     signal.removeEventListener("abort", stop);
+    over();
   }
-  await due.note(connector, problem, skipped);
+  await due.note(connector, problem, skipped, waitMs);
 }
 
 type Skip = (path: string, reason: string) => void;
@@ -101,26 +120,35 @@ async function syncOne(
     signal,
   });
   try {
-    const mapping = await source.read(mappingFile).catch((error: unknown) => {
-      if (error instanceof FileUnreadable) return "unreadable" as const;
-      throw error;
-    });
-    const readable = mapping === null || mapping === "unreadable" ? null : readPermissions(mapping);
+    const read = async () => {
+      const mapping = await source.read(mappingFile).catch((error: unknown) => {
+        if (error instanceof FileUnreadable) return "unreadable" as const;
+        throw error;
+      });
+      return { mapping, readable: mapping === null || mapping === "unreadable" ? null : readPermissions(mapping) };
+    };
+    let { mapping, readable } = await read();
     const permissionsOf = (path: string): DocumentPermissions => ({
       connector_type: connector.connector_type as DocumentPermissions["connector_type"],
       identities: [...(readable ?? NOBODY)(path)],
     });
     const gone = await due.documents(connector);
+    const setRights = async (documents: typeof gone) => {
+      for (const [path, { id, principals }] of documents)
+        if (!isDeepStrictEqual(principals, principalsOf(permissionsOf(path))))
+          await write(directory, GATEWAY, (change) => setDocumentPermissions(change, tenantId, baseId, id, permissionsOf(path))).catch(
+            unlessRefused,
+          );
+    };
     // Before anything is read: a right that was taken away does not wait for files that may be in the way.
-    for (const [path, { id, principals }] of gone)
-      if (!isDeepStrictEqual(principals, principalsOf(permissionsOf(path))))
-        await write(directory, GATEWAY, (change) => setDocumentPermissions(change, tenantId, baseId, id, permissionsOf(path))).catch(
-          unlessRefused,
-        );
+    await setRights(gone);
+    const seen = new Set<string>();
     let unreadable = 0;
     for await (const { path, sizeBytes } of source.files()) {
       signal.throwIfAborted();
-      if (path === mappingFile) continue;
+      // A source may list a file again and again.
+      if (path === mappingFile || seen.has(path)) continue;
+      seen.add(path);
       const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
       const unfit = kind === undefined ? "is of no kind that is read" : unfitFile(path, sizeBytes);
       if (kind === undefined || unfit !== null) {
@@ -140,8 +168,13 @@ async function syncOne(
         (error: unknown) => skip(path, unlessRefused(error)),
       );
     }
+    signal.throwIfAborted();
     for (const { id } of gone.values())
       await write(directory, GATEWAY, (change) => deleteDocument(change, tenantId, baseId, id)).catch(unlessRefused);
+    // It may have been changed while the files were read: what it said before holds for none of them.
+    const before = mapping;
+    ({ mapping, readable } = await read());
+    if (!isDeepStrictEqual(mapping, before)) await setRights(await due.documents(connector));
     if (mapping === null) return `There is no ${mappingFile} in it, so that nobody finds its documents.`;
     if (mapping === "unreadable") return `${mappingFile} could not be read, so that nobody finds its documents.`;
     return readable === null ? `${mappingFile} does not say who reads what, so that nobody finds its documents.` : null;

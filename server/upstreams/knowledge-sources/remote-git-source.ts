@@ -10,6 +10,7 @@ import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./sou
 const HEAD_MS = 30_000;
 const WHOLE_MS = 300_000;
 const MOST_BYTES = 256 * 1024 * 1024;
+const DAY_MS = 24 * 3_600_000;
 const PACK = 1;
 const FAULT = 3;
 
@@ -84,7 +85,7 @@ class RemoteRepository {
   async *pack(commit: string): AsyncGenerator<Uint8Array> {
     const wanted = ["no-progress", "ofs-delta", "deepen 1", `want ${commit}`, "done"].map((line) => packetLine(`${line}\n`));
     const asked = [packetLine("command=fetch\n"), DELIMITER, ...wanted, FLUSH];
-    let [begun, bytes] = [false, 0];
+    let begun = false;
     for await (const packet of packetsOf(await this.ask("POST", "/git-upload-pack", asked.join("")))) {
       if (!begun) {
         begun = textOf(packet) === "packfile";
@@ -93,8 +94,6 @@ class RemoteRepository {
       if (typeof packet === "string") continue;
       if (packet[0] === FAULT) throw new SourceUnavailable("It could not pack its files.");
       if (packet[0] !== PACK) continue;
-      bytes += packet.byteLength;
-      if (bytes > MOST_BYTES) throw new SourceUnavailable(`Its files come to more than ${MOST_BYTES / 1024 / 1024} MiB.`);
       yield packet.subarray(1);
     }
   }
@@ -114,10 +113,27 @@ class RemoteRepository {
       abort: this.abort,
       timeoutMs: HEAD_MS,
     });
-    if (response.ok && response.body !== null) return response.body as unknown as AsyncIterable<Uint8Array>;
+    if (response.ok && response.body !== null) return bounded(response.body as unknown as AsyncIterable<Uint8Array>);
     await response.body?.cancel().catch(() => undefined);
-    throw new SourceUnavailable(REFUSED[response.status] ?? `It answers with status ${response.status}.`);
+    throw new SourceUnavailable(REFUSED[response.status] ?? `It answers with status ${response.status}.`, waitIn(response.headers));
   }
+}
+
+/** Whatever it is that has no end. */
+async function* bounded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    if (bytes > MOST_BYTES) throw new SourceUnavailable(`What it answers comes to more than ${MOST_BYTES / 1024 / 1024} MiB.`);
+    yield piece;
+  }
+}
+
+/** How long it asks to be left alone, at most a day. */
+function waitIn(headers: Headers): number {
+  const said = headers.get("retry-after") ?? "";
+  const wait = /^\d{1,9}$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
+  return Number.isNaN(wait) ? 0 : Math.min(Math.max(0, wait), DAY_MS);
 }
 
 const MOVED = "It is at another address now: it is not followed there.";
@@ -129,6 +145,7 @@ const REFUSED: Readonly<Record<number, string>> = {
   401: "It asks for a credential, or does not take the one it was shown.",
   403: "It does not let the gateway in with the credential it was shown.",
   404: "There is no repository at its address, or none for this credential.",
+  429: "It is asked too often, and wants to be left alone for a while.",
 };
 
 const textOf = (packet: Uint8Array | string) => (typeof packet === "string" ? "" : Buffer.from(packet).toString("utf8").trimEnd());

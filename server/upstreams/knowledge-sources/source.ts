@@ -26,9 +26,13 @@ export interface SourceFile {
 
 /** In words for whoever set the connector up. */
 export class SourceUnavailable extends Error {
-  constructor(reason: string) {
+  /** It asks not to be asked again for so long. */
+  readonly waitMs: number;
+
+  constructor(reason: string, waitMs = 0) {
     super(reason);
     this.name = "SourceUnavailable";
+    this.waitMs = waitMs;
   }
 }
 
