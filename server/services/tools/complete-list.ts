@@ -38,7 +38,7 @@ export function completeList(
     const answer = await last(relay);
     if (typeof answer !== "string") return answer;
     const { result } = JSON.parse(answer) as JsonObject;
-    return isObject(result) ? { result } : null;
+    return isObject(result) ? { result, length: answer.length } : null;
   });
 }
 

@@ -113,8 +113,9 @@ async function listInSession(
       const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
       if (refused !== null) return refused;
       if (await forgotSession(response)) return refuse("session_not_found");
-      const result = (await finalMessage(upstreamMessages(response), id))?.value.result;
-      return isObject(result) ? { result } : null;
+      const answer = await finalMessage(upstreamMessages(response), id);
+      const result = answer?.value.result;
+      return answer !== null && isObject(result) ? { result, length: answer.text.length } : null;
     } catch (error) {
       return late
         ? refuse("upstream_timeout", "The tool server did not list its tools in time.")

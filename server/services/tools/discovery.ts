@@ -7,7 +7,7 @@ import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isStatelessVersion, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
-import { MAX_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
+import { MAX_LISTED, MAX_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
@@ -16,7 +16,7 @@ import { pooledSession, sessionHeaders } from "./session-pool.ts";
 import { endSession } from "./session-farewells.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
-import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 
 /** What a discovery came to. Only a conclusive one says what the server is; the others say nothing of its dialect. */
 export type Discovery =
@@ -99,7 +99,7 @@ class Probe {
     const discovery = await this.found("stateless", mutual, meta, result, async (method, params) => {
       const listed = await ask(method, params, id);
       if (isRefusal(listed) || !listed.ok) return null;
-      return (await finalMessage(upstreamMessages(listed), id++))?.value.result ?? null;
+      return finalMessage(upstreamMessages(listed), id++);
     });
     return discovery.status === "found" ? { ...discovery, found: { ...discovery.found, handshake: await this.besides() } } : discovery;
   }
@@ -168,7 +168,7 @@ class Probe {
         const id = session.nextId++;
         const response = await this.post(requestText(id, method, JSON.stringify(params)), inSession);
         if (isRefusal(response) || !response.ok) return null;
-        return (await finalMessage(upstreamMessages(response), id))?.value.result ?? null;
+        return finalMessage(upstreamMessages(response), id);
       },
     );
     await endSession(session, this.send, this.abort);
@@ -180,15 +180,18 @@ class Probe {
     version: string,
     info: JsonValue | undefined,
     result: JsonObject,
-    ask: (method: string, params: JsonObject) => Promise<JsonValue>,
+    ask: (method: string, params: JsonObject) => Promise<UpstreamMessage | null>,
   ): Promise<Discovery> {
     const capabilities = isObject(result.capabilities) ? result.capabilities : {};
     const list = async (capability: string, method: string, member: string): Promise<JsonValue[] | null> => {
       if (capabilities[capability] === undefined) return [];
       const pages: JsonValue[][] = [];
       let params: JsonObject = {};
-      while (pages.length < MAX_PAGES) {
-        const answer = await ask(method, params);
+      let listed = 0;
+      while (pages.length < MAX_PAGES && listed <= MAX_LISTED) {
+        const message = await ask(method, params);
+        const answer = message?.value.result;
+        listed += message?.text.length ?? 0;
         // Part of a list would tell of everything else that it is gone.
         if (!isObject(answer) || !Array.isArray(answer[member])) return null;
         pages.push(answer[member]);

@@ -242,6 +242,9 @@ async function whole(
   }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;
+  // Whoever asked would wait for ever.
+  if (value?.result !== undefined && id !== null && !answers(value, id) && String(value.id) !== String(id))
+    return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
   const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
