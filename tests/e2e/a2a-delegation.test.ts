@@ -160,6 +160,29 @@ describe("a chain", () => {
   });
 });
 
+test("what a group's run may come to holds for the calls of the agents it called, until it is spent", async () => {
+  const { admin } = world;
+  const spender = await newTeam(admin, "spenders");
+  const { agents } = await admin.get("/v1/admin/agents?search=first");
+  await grantAgent(admin, agents[0].id, [spender.groupId]);
+  await admin.request("PATCH", `/v1/admin/resource-groups/${spender.groupId}/run-ceilings`, { run_ceilings: { max_llm_calls_per_run: 1 } });
+  await call(at("first"), spender.apiKey, "POST", "/message:send", message("complete x"));
+  const chain = chainOf(first);
+  const asks = async (brought: Record<string, string>) => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "x-api-key": ofFirst.apiKey, "content-type": "application/json", ...brought },
+      body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] }),
+    });
+    return { status: answer.status, body: (await answer.json()) as any };
+  };
+  expect((await asks(chain)).status).toBe(200);
+  const more = await asks(chain);
+  expect([more.status, more.body.usage_limit]).toMatchObject([429, { limit_type: "max_llm_calls_per_run", group_id: spender.groupId }]);
+  // A run of the agent's own is its own business.
+  expect((await asks({})).status).toBe(200);
+});
+
 test("the time of a run began with its first call, not with the one in which it reached its agent", async () => {
   const group = `/v1/admin/resource-groups/${ofFirst.groupId}/run-ceilings`;
   await world.admin.request("PATCH", group, { run_ceilings: { max_duration_seconds_per_run: 2, max_delegation_depth_per_run: null } });

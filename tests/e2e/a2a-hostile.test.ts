@@ -211,6 +211,20 @@ test("a stream without end is passed as it comes, and ends with its caller; one 
     });
   const torn = eventsIn((await call(base, team.apiKey, "POST", "/message:stream", message("x"))).text);
   expect(torn.at(-1)).toHaveProperty("error");
+  // A stream of a task ends with it, or where it waits for its caller.
+  const working = { task: { ...task("left"), status: { state: "TASK_STATE_WORKING" } } };
+  const sent = async (events: readonly object[]) => {
+    answer = () =>
+      new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), { headers: { "content-type": "text/event-stream" } });
+    const told = await call(base, team.apiKey, "POST", "/message:stream", message("x"));
+    return { ...told, row: await rowOf(world.admin, { id: told.headers.get("x-request-id") }) };
+  };
+  const left = await sent([working]);
+  expect([left.text.includes("event: error"), left.row]).toMatchObject([true, { success: false, error_type: "upstream_interrupted" }]);
+  const silent = await sent([]);
+  expect([silent.status, silent.row]).toMatchObject([502, { error_type: "upstream_interrupted" }]);
+  const asks = await sent([working, { statusUpdate: { taskId: "left", contextId: "c", status: { state: "TASK_STATE_INPUT_REQUIRED" } } }]);
+  expect([asks.text.includes("event: error"), asks.row.success]).toEqual([false, true]);
 });
 
 describe("a caller", () => {

@@ -1,6 +1,7 @@
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Call } from "../../road/call.ts";
 import { type CallPlan, withBudgets, withRun } from "./plan.ts";
+import { runBounds } from "./run-bounds.ts";
 import { toolPlan } from "./tool-plan.ts";
 
 const RUN_COST = "max_cost_per_run_usd";
@@ -19,9 +20,15 @@ export function agentPlan(
 }
 
 /** The plan with what its run may cost. */
-export function agentPlanInRun(plan: CallPlan, scope: GroupScope, { row }: Call): CallPlan {
-  const ceiling = scope.tenant.policies.effective(scope.groupId, "run_ceilings").get(RUN_COST);
-  if (ceiling === undefined) return plan;
-  const group = { id: scope.groupId, name: scope.groupName };
-  return withRun(plan, String(row.root_task_id), group, new Map([[RUN_COST, ceiling]]), row.trace_continuity === "minted");
+export function agentPlanInRun(plan: CallPlan, call: Call): CallPlan {
+  const bounds = runBounds(call);
+  const ceiling = bounds?.ceilings.get(RUN_COST);
+  if (bounds === null || ceiling === undefined) return plan;
+  const { row } = call;
+  return withRun(
+    plan,
+    String(row.root_task_id),
+    { ...bounds, ceilings: new Map([[RUN_COST, ceiling]]) },
+    row.trace_continuity === "minted",
+  );
 }

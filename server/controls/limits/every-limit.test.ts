@@ -185,8 +185,7 @@ const KINDS: readonly Kind[] = [
       return withRun(
         planFor(scope, MODEL, NOON),
         "run",
-        { id: "leaf", name: "leaf" },
-        scope.tenant.policies.effective("leaf", "run_ceilings"),
+        { ceilings: scope.tenant.policies.effective("leaf", "run_ceilings"), setBy: () => ({ id: "leaf", name: "leaf" }) },
         false,
       );
     },

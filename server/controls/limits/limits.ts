@@ -24,6 +24,7 @@ import { type CallPlan, leavingRoom, memberPlan, nestedPlan, planFor, withoutRat
 import { principalOf } from "../../road/principal.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
 import { pricedToolCall } from "./priced-tool-call.ts";
+import { runBounds } from "./run-bounds.ts";
 import { hasCeilings, RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
@@ -116,7 +117,7 @@ export class Limits implements RequestControl, CallLimits {
     if (view.target.kind !== "agent" || !view.target.sends) return PASS;
     const base = this.planBy(call, scope, `agents ${agent.id}`, (...by) => agentPlan(scope, agent, ...by));
     // Nobody knows what it will cost: held is the least there is, so that a budget which is used up lets no more through.
-    return this.passUnpriced(call, view, agentPlanInRun(base, scope, call), 1);
+    return this.passUnpriced(call, view, agentPlanInRun(base, call), 1);
   }
 
   private planBy(call: Call, scope: GroupScope, key: string, make: (principal: string, at: number) => CallPlan): CallPlan {
@@ -231,15 +232,12 @@ export class Limits implements RequestControl, CallLimits {
     const { scope } = call;
     const model = modelOf(call);
     if (scope === null || model === null) return null;
-    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
+    const bounds = runBounds({ scope, ...(parent.delegation === undefined ? {} : { delegation: parent.delegation }) });
     const base = this.planOf(scope, model, arrivalOf(call), nestedPlan);
     // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
     const alone =
       call.row.trace_continuity === "minted" && this.reservations.get(parent)?.plan.scopes.some(({ kind }) => kind === "run") !== true;
-    const plan =
-      ceilings.size === 0
-        ? base
-        : withoutRateLimits(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
+    const plan = bounds === null ? base : withoutRateLimits(withRun(base, call.row.root_task_id as string, bounds, alone));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);

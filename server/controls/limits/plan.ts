@@ -1,3 +1,4 @@
+import type { RunBounds } from "./run-bounds.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Fields } from "../../directory/limits/merge.ts";
 import { setsLimit, setsQuota } from "../../directory/limits/own-limits.ts";
@@ -177,13 +178,7 @@ export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): Call
  * The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can
  * have been used.
  */
-export function withRun(
-  plan: CallPlan,
-  rootTaskId: string,
-  group: { readonly id: string; readonly name: string },
-  ceilings: Fields,
-  alone: boolean,
-): CallPlan {
+export function withRun(plan: CallPlan, rootTaskId: string, { ceilings, setBy }: RunBounds, alone: boolean): CallPlan {
   const scope = plan.scopes.length;
   const window = (path: string, measure: WindowMeasure): WindowLimit[] => {
     const value = ceilings.get(path) as number | undefined;
@@ -209,7 +204,9 @@ export function withRun(
     ...window("max_tokens_per_run", "tokens"),
     ...window("max_cost_per_run_usd", "micros"),
   ];
-  if (windows.length === 0) return plan;
+  const [first] = windows;
+  if (first === undefined) return plan;
+  const group = setBy(first.limitType);
   return {
     ...plan,
     scopes: [

@@ -32,6 +32,6 @@ export function pricedToolCall(call: Call, scope: GroupScope, server: ToolServer
     // Of one without a price the least there is, so that a budget which is used up lets no more through.
     micros: Math.max(1, ...tenant.webSearch.map(({ priceMicros }) => priceMicros ?? 1)),
     plan: (...by) => agentPlan(scope, server, ...by),
-    inRun: (plan) => agentPlanInRun(plan, scope, call),
+    inRun: (plan) => agentPlanInRun(plan, call),
   };
 }

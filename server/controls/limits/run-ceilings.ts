@@ -1,15 +1,15 @@
 import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
-import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { AT_CEILING } from "./limit-refusals.ts";
 import { type CallPlan, withRun } from "./plan.ts";
+import { runBounds } from "./run-bounds.ts";
 
 /** Whether anything bounds the run of a call. */
-export function hasCeilings({ scope }: Pick<Call, "scope">): boolean {
-  return scope !== null && scope.tenant.policies.effective(scope.groupId, "run_ceilings").size > 0;
+export function hasCeilings(call: Pick<Call, "scope" | "delegation">): boolean {
+  return runBounds(call) !== null;
 }
 
 /**
@@ -30,24 +30,18 @@ export class RunCeilings {
 
   /** Rejects when a run not seen before has to be looked up and cannot be. */
   async planIn(call: Call, base: CallPlan): Promise<CallPlan | Refusal> {
-    const scope = call.scope as GroupScope;
     const reached = await this.reachedBy(call);
-    if (reached !== null) return reached;
-    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
-    return withRun(
-      base,
-      call.row.root_task_id as string,
-      { id: scope.groupId, name: scope.groupName },
-      ceilings,
-      call.row.trace_continuity === "minted",
-    );
+    const bounds = runBounds(call);
+    if (reached !== null || bounds === null) return reached ?? base;
+    return withRun(base, call.row.root_task_id as string, bounds, call.row.trace_continuity === "minted");
   }
 
   /** The ceilings that are not counted: how deep and how long the run may go. Rejects as `planIn`. */
   async reachedBy(call: Call): Promise<Refusal | null> {
-    const scope = call.scope as GroupScope;
+    const bounds = runBounds(call);
+    if (bounds === null) return null;
+    const { ceilings, setBy } = bounds;
     const { row } = call;
-    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
     const rootTaskId = row.root_task_id as string;
     const depth = ceilings.get("max_delegation_depth_per_run") as number | undefined;
     const reached = (limitType: string, current: number, max: number) =>
@@ -55,8 +49,8 @@ export class RunCeilings {
         headers: AT_CEILING,
         extra: {
           usage_limit: {
-            group_id: scope.groupId,
-            group_name: scope.groupName,
+            group_id: setBy(limitType).id,
+            group_name: setBy(limitType).name,
             limit_type: limitType,
             current_usage: current,
             max_limit: max,

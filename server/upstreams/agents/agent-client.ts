@@ -2,7 +2,7 @@ import { type ErrorCode, isRefusal, reasonOf, type Refusal, refuse } from "../..
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { agentAnswer, agentAsk, type AgentOperation, agentStreamEvent } from "../../wire/a2a/agent-requests.ts";
 import { restError, rpcError } from "../../wire/a2a/errors.ts";
-import { type AgentEvent, Malformed } from "../../wire/a2a/shapes.ts";
+import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isNestedDeeper } from "../../wire/nesting.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
@@ -188,6 +188,9 @@ async function refusedBy(response: Response): Promise<Refusal> {
   return refuse("upstream_error", "The agent failed.", { reason });
 }
 
+/** Nothing more is told of the task, or not before its caller has said something. */
+const isPaused = (state: string) => TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+
 async function* eventsOf(response: Response, { agent, abort, operation }: AgentAskRequest): AgentEvents {
   const version = agent.reached?.version ?? "1.0";
   const rpc = agent.reached?.binding === "jsonrpc";
@@ -203,6 +206,7 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
     const cutter = new FrameCutter();
     const decoder = new TextDecoder();
     let total = 0;
+    let over = false;
     try {
       for (;;) {
         const { done, value } = await reader.read();
@@ -211,9 +215,11 @@ async function* eventsOf(response: Response, { agent, abort, operation }: AgentA
         for (const frame of frames) {
           const data = frameData(decoder.decode(frame));
           if (data === null || data === "") continue;
-          yield agentStreamEvent(version, resultOf(valueOf(data), rpc));
+          const event = agentStreamEvent(version, resultOf(valueOf(data), rpc));
+          if (event.kind !== "artifactUpdate") over = event.kind === "message" || isPaused(stateOf(event.value));
+          yield event;
         }
-        if (done) return null;
+        if (done) return over ? null : refuse("upstream_interrupted", "The agent ended its stream before the task was over.");
       }
     } finally {
       void reader.cancel().catch(() => undefined);
