@@ -12,7 +12,7 @@ import type { SecretBox } from "./kernel/secrets.ts";
 import { hashPassword } from "./runtime/passwords.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
-import { registerSigningKey } from "./ledger/signing-keys.ts";
+import { registerSigningKey, retireSigningKeys } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { importUsage } from "./services/usage-import/import-usage.ts";
 import { pruneSeenEvents } from "./store/collector-keys.ts";
@@ -73,11 +73,13 @@ export function openWorkers(
   { db, secrets, clock, log, targets, signingKey, lookout, upstream }: WorkerParts,
 ) {
   const signAdminLog = async () => {
-    const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
     const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
     if (signed !== null) targets.keep([signed]);
   };
   const signs = roles.includes("control") || roles.includes("worker");
+  const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
+  const using: Job = { name: "use_signing_key", everyMs: HOUR_MS, run: async () => void (await registerSigningKey(db, signer, clock)) };
+  const retiring: Job = { name: "retire_signing_keys", everyMs: HOUR_MS, run: () => retireSigningKeys(db, clock) };
   const signing: Job[] = signs ? [{ name: "sign_admin_log", everyMs: ADMIN_LOG_SIGNED_MS, run: signAdminLog }] : [];
   const drift = new DriftWatch({ db, secrets, clock, hashPassword, fallbackJudge: judgeModel ?? null }, learning, log);
   const importing: Job = {
@@ -92,8 +94,8 @@ export function openWorkers(
     { db, secrets },
     givesUpTokens({ db, secrets, clock, send: toolServerSend(upstream.outbound), allowPrivate }),
   );
-  const fleetWide = [watching, importing, indexing, accounts.job, ...workerJobs(db, clock, log)];
-  const workers = runJobs([...signing, ...(roles.includes("worker") ? fleetWide : [])], lookout, log);
+  const fleetWide = [retiring, watching, importing, indexing, accounts.job, ...workerJobs(db, clock, log)];
+  const workers = runJobs([using, ...signing, ...(roles.includes("worker") ? fleetWide : [])], lookout, log);
   return {
     async close(): Promise<void> {
       accounts.stop();

@@ -15,15 +15,32 @@ export interface AuditKey {
   readonly valid_to: string | null;
 }
 
-/** Publishes the key, valid from now on if it is new. Returns since when it is valid: it must not sign for earlier times. */
+const HOUR_MS = 3_600_000;
+/** A process may have been away from the database for so long, and have signed all the same. */
+const UNUSED_MS = 7 * 24 * HOUR_MS;
+
+/**
+ * Publishes the key, valid from now on if it is new, and says that it is in use. Returns since when it is valid: it must not sign for earlier
+ * times.
+ */
 export async function registerSigningKey(db: Database, key: NoteKey, clock: Clock): Promise<string> {
-  await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES (${key.keyId}, ${key.name}, ${key.publicKey}, ${isoMicros(clock.micros())}) ON CONFLICT (key_id) DO NOTHING`.execute(
+  const now = isoMicros(clock.micros());
+  await sql`INSERT INTO audit_keys AS k (key_id, name, public_key, valid_from, used_at) VALUES (${key.keyId}, ${key.name}, ${key.publicKey}, ${now}, ${now})
+    ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at, valid_to = NULL
+    WHERE k.public_key = excluded.public_key AND (k.valid_to IS NOT NULL OR k.used_at IS NULL OR k.used_at < ${new Date(clock.now() - HOUR_MS)})`.execute(
     db,
   );
   const known = (await listSigningKeys(db)).find((other) => other.key_id === key.keyId);
   if (known === undefined || known.public_key !== key.publicKey)
     throw new Error(`another public key is registered under the id of the audit signing key (${key.keyId})`);
   return known.valid_from;
+}
+
+/** Ends the validity of keys that no process has had for a week, where another is in use: they sign for no later time. Safe to run twice. */
+export async function retireSigningKeys(db: Database, clock: Clock): Promise<void> {
+  const since = new Date(clock.now() - UNUSED_MS);
+  await sql`UPDATE audit_keys SET valid_to = ${isoMicros(clock.micros())}
+    WHERE valid_to IS NULL AND used_at < ${since} AND EXISTS (SELECT FROM audit_keys o WHERE o.used_at >= ${since})`.execute(db);
 }
 
 /** Every public key that ever signed checkpoints, oldest first. */

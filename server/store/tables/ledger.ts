@@ -49,6 +49,8 @@ export interface AuditKeyTable {
   public_key: string;
   valid_from: Stamp;
   valid_to: NullableStamp;
+  /** When a process last said that it has it. */
+  used_at: NullableStamp;
 }
 
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
