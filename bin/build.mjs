@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
+const OLDEST_NODE = 20;
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  process.stderr.write(
+    `gatehouse: Node.js ${process.versions.node} is too old: install Node.js ${OLDEST_NODE} or newer, then run npm ci again\n`,
+  );
+  process.exit(1);
+}
+
 /** Builds the pages and the server at once: neither needs the other. Each puts what it built in place whole, so one that fails leaves the other's. */
 const bundling = spawn(process.execPath, [fileURLToPath(new URL("./build-server.mjs", import.meta.url))], { stdio: "inherit" });
 bundling.on("exit", (code) => {

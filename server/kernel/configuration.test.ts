@@ -48,7 +48,17 @@ test("a setting that there is none of stops the start, with the one that may be 
   expect(refusal({ GW_RUNTIM_PORT: "1", GW_DATABASE: "x" })).toBe(
     "GW_RUNTIM_PORT, GW_DATABASE: no such setting (is GW_RUNTIME_PORT meant? see docs/reference/configuration.md)",
   );
+  for (const name of ["GW_PROT", "GW_PORT"])
+    expect(refusal({ [name]: "1" })).toBe(
+      `${name}: no such setting (is GW_RUNTIME_PORT or GW_ADMIN_PORT meant? see docs/reference/configuration.md)`,
+    );
+  expect(refusal({ GW_XYZ: "1" })).toBe("GW_XYZ: no such setting (see docs/reference/configuration.md)");
   expect(refusal({ GW_SECRET: "hunter2" })).toBe("GW_SECRET: no such setting (see docs/reference/configuration.md)");
+});
+
+test("an IPv6 address to listen on may stand in brackets", () => {
+  for (const host of ["::1", "[::1]"]) expect(readConfiguration({ GW_HOST: host })).toMatchObject({ host: "::1", loopback: true });
+  expect(readConfiguration({ GW_HOST: "[name]" }).host).toBe("[name]");
 });
 
 test("the first password is one that a login takes", () => {

@@ -83,14 +83,21 @@ const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 /** Letters in which a name that was meant may differ. */
 const MISTYPED = 3;
 
+/** As which a setting is looked for: whoever knows of one port calls it so. */
+const formsOf = (known: string): string[] => [known, known.replace(/^GW_.*_PORT$/, "GW_PORT")];
+
 function noSuchSettings(names: readonly string[]): string {
   const meant = names.flatMap((name) => {
-    const near = Object.keys(VARIABLES)
-      .map((known) => ({ known, edits: editsBetween(known, name, MISTYPED) }))
-      .toSorted((one, other) => one.edits - other.edits)[0];
-    return near !== undefined && near.edits <= MISTYPED ? [near.known] : [];
+    // Of a short word every other is near.
+    const most = Math.min(MISTYPED, Math.floor((name.length - "GW_".length) / 2));
+    const near = Object.keys(VARIABLES).map((known) => ({
+      known,
+      edits: Math.min(...formsOf(known).map((form) => editsBetween(form, name, most))),
+    }));
+    const least = Math.min(most, ...near.map(({ edits }) => edits));
+    return near.filter(({ edits }) => edits === least).map(({ known }) => known);
   });
-  const hint = meant.length === 0 ? "" : `is ${[...new Set(meant)].join(", ")} meant? `;
+  const hint = meant.length === 0 ? "" : `is ${[...new Set(meant)].join(" or ")} meant? `;
   return `${names.join(", ")}: no such setting (${hint}see docs/reference/configuration.md)`;
 }
 

@@ -20,6 +20,8 @@ const integer = (min: number, max: number) => {
 };
 const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
 const text = z.string().min(1);
+/** An IPv6 address may stand in brackets, as in an address of the web. */
+const host = text.transform((value) => value.replace(/^\[(.*:.*)\]$/, "$1"));
 /** Keys are pasted, or read from files that end with a line break, and none has blanks around it. */
 const key = z.string().trim().min(1, "must not be blank");
 
@@ -85,7 +87,7 @@ export interface Variable {
 }
 
 export const VARIABLES = {
-  GW_HOST: { schema: text, default: "127.0.0.1", meaning: "address both planes bind to" },
+  GW_HOST: { schema: host, default: "127.0.0.1", meaning: "address both planes bind to" },
   GW_RUNTIME_PORT: { schema: integer(0, 65535), default: "8080", meaning: "port of the runtime plane; 0 picks a free one" },
   GW_ADMIN_PORT: { schema: integer(0, 65535), default: "8081", meaning: "port of the control plane; 0 picks a free one" },
   GW_PUBLIC_URL: {

@@ -4,6 +4,21 @@ import { type Database, poolOf } from "./database.ts";
 /** Of a database that is silent and not gone: a probe of readiness waits for less. */
 const ANSWER_WITHIN_MS = 2_000;
 
+/** What to do, by the SQLSTATE of a refusal that is the same tomorrow. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  "28P01": "give the user's password",
+  "28000": "give a user that pg_hba.conf of the server lets in",
+  "3D000": "create it, or name another",
+  "42501": "give a user that owns the database, or grant it what it lacks",
+};
+
+/** Null of an error that a person cannot put right in the settings of the database. */
+export function databaseRefusal(error: unknown): string | null {
+  const { code, message } = error as Error & { code?: string };
+  const remedy = REFUSALS[code ?? ""];
+  return remedy === undefined ? null : `${message} (${remedy})`;
+}
+
 /** Null when the database answers and takes writes, else why not: after a failover, the server asked may be the standby. */
 export async function databaseFailure(db: Database): Promise<string | null> {
   // With a bound of its own, the pool lets a connection go that has fallen silent.
@@ -15,8 +30,11 @@ export async function databaseFailure(db: Database): Promise<string | null> {
     const { rows } = await poolOf(db).query<{ read_only: string }>(question);
     return rows[0]?.read_only === "on" ? "the database takes no writes" : null;
   } catch (error) {
+    const { code, message } = error as Error & { code?: string };
     // Before the first migration there is no table yet, and that too is an answer.
-    return (error as { code?: string }).code === "42P01" ? null : `the database does not answer: ${(error as Error).message}`;
+    if (code === "42P01") return null;
+    const refusal = databaseRefusal(error);
+    return refusal === null ? `the database does not answer: ${message}` : `the database refuses: ${refusal}`;
   }
 }
 

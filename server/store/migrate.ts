@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { databaseRefusal } from "./database-state.ts";
 import { FOLDED } from "./folded-migrations.ts";
 import { migrationFileNames, digestsOfMigrations, MIGRATIONS_DIRECTORY, type Migrations } from "./migration-files.ts";
 
@@ -64,7 +65,7 @@ export async function migrate(db: Database, wanted: (name: string) => boolean = 
   } catch (error) {
     throw error instanceof MigrationError
       ? error
-      : new MigrationError(`the database cannot be migrated: ${(error as Error).message}`, { cause: error });
+      : new MigrationError(`the database cannot be migrated: ${databaseRefusal(error) ?? (error as Error).message}`, { cause: error });
   }
 }
 

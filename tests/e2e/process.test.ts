@@ -12,6 +12,7 @@ import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 
+const BUILD = fileURLToPath(new URL("../../bin/build.mjs", import.meta.url));
 const LAUNCHER = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
 let dataDir: string;
 let databaseUrl: string;
@@ -134,6 +135,26 @@ describe("a start that cannot be", () => {
     });
     await sql`DROP ROLE ${sql.ref(guest)}`.execute(database.db);
     await database.close();
+  });
+
+  test("a database that is not on its server ends it with one line that says what to do", async () => {
+    const database = await testDatabase();
+    const url = Object.assign(new URL(database.url), { pathname: "/never_made" });
+    expect(await run({ DATABASE_URL: url.href })).toEqual({
+      code: 1,
+      stderr: 'gatehouse: DATABASE_URL: the database refuses: database "never_made" does not exist (create it, or name another)\n',
+    });
+    await database.close();
+  });
+
+  test("a Node.js that is too old ends a build with one line that says what to do", () => {
+    const older = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })";
+    const { status, stdout, stderr } = spawnSync("node", ["--import", older, BUILD], { encoding: "utf8" });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      "",
+      "gatehouse: Node.js 18.20.8 is too old: install Node.js 20 or newer, then run npm ci again\n",
+    ]);
   });
 
   test("makes no secrets that would never be shown", async () => {
