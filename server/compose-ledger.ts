@@ -45,6 +45,7 @@ export async function openWatchedLedger(config: Configuration, parts: LedgerPart
       unshippedRows: status.unshippedRows,
       oldestUnshippedSeconds: oldest,
       headSeq: status.headSeq,
+      clockAheadSeconds: Math.max(0, clock.micros() / 1_000_000 - clock.now() / 1000),
       writtenRows: status.headSeq - firstSeq,
       syncs: status.syncs,
       syncSeconds: status.syncMs / 1000,

@@ -67,7 +67,10 @@ export async function compose(
   log: Log,
   hooks: ComposeHooks = {},
 ): Promise<Gateway> {
-  const clock = systemClock();
+  const clock = systemClock({
+    setBack: (aheadMs) => log.warn("clock_set_back", { rows_ahead_seconds: Math.round(aheadMs / 1000) }),
+    caughtUp: () => log.info("clock_caught_up"),
+  });
   const group = hooks.group ?? alone();
   const directory = openDataDirectory(config.dataDir);
   const keys = keysOf(config, directory);

@@ -25,6 +25,7 @@ import type { CommandIo } from "./command-io.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog } from "./examine-admin-log.ts";
 import { examineChains } from "./examine-chains.ts";
+import { examineClock } from "./examine-clock.ts";
 import { examineHost, examineKnowledge, isBelow, whyNotAppended } from "./examine-places.ts";
 
 const USAGE = `Usage:
@@ -225,6 +226,7 @@ async function* examineDatabase(
       known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet",
     );
   }
+  yield await examineClock(db);
   yield* examineChains(db, kept);
   yield* examineAdminLog(db, kept.get(ADMIN_CHAIN));
   yield* examineBucket(db, config);

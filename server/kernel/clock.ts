@@ -8,17 +8,42 @@ export interface Clock {
 
 /** A wall clock that is ahead by more has been set, or the machine was suspended; by less, the two only tick apart. */
 const STEPPED_MS = 1_000;
+/** Of what passes, while rows are dated ahead of a wall clock that was set back: their order stays, and an hour is made up for in ten. */
+const MADE_UP = 0.1;
 
-export function systemClock(): Clock {
+export interface ClockWatch {
+  /** The wall clock was set back: rows are dated so much later than it says. */
+  setBack(aheadMs: number): void;
+  /** That is over. */
+  caughtUp(): void;
+}
+
+export function systemClock(watch?: ClockWatch): Clock {
   let origin = performance.timeOrigin;
   let last = 0;
+  /** When time was last made up for; null while there is none to make up for. */
+  let slowedAt: number | null = null;
+
+  function makeUp(steady: number, ahead: number): void {
+    if (slowedAt === null) watch?.setBack(ahead);
+    else origin -= Math.min(ahead, (steady - slowedAt) * MADE_UP);
+    slowedAt = steady;
+  }
+
   return {
     now: () => Date.now(),
     micros() {
-      // The monotonic clock gives the microseconds, the wall clock the day: a stepped wall clock is followed forwards only.
+      // The monotonic clock gives the microseconds, the wall clock the day: one that is set forwards is followed at once, one that is set
+      // back slowly, since no row may be dated before the one before it.
       const steady = performance.now();
       const wall = Date.now();
-      if (wall - origin - steady > STEPPED_MS) origin = wall - steady;
+      const ahead = origin + steady - wall;
+      if (ahead < -STEPPED_MS) origin = wall - steady;
+      if (ahead > STEPPED_MS) makeUp(steady, ahead);
+      else if (slowedAt !== null) {
+        slowedAt = null;
+        watch?.caughtUp();
+      }
       const micros = Math.round((origin + steady) * 1000);
       last = micros > last ? micros : last + 1;
       return last;

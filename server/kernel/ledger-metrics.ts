@@ -7,6 +7,8 @@ export interface LedgerFigures {
   readonly unshippedRows: number;
   readonly oldestUnshippedSeconds: number;
   readonly headSeq: number;
+  /** How much later than the wall clock says rows are dated. */
+  readonly clockAheadSeconds: number;
   /** Since the start of the process. */
   readonly writtenRows: number;
   readonly syncs: number;
@@ -46,6 +48,11 @@ export function watchLedgerIn(registry: Registry, read: () => LedgerFigures): vo
     (figures) => figures.oldestUnshippedSeconds,
   );
   gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
+  gauge(
+    "gatehouse_ledger_clock_ahead_seconds",
+    "How far rows are dated ahead of the machine's clock, which was set back",
+    (figures) => figures.clockAheadSeconds,
+  );
   counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
   counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
   counter("gatehouse_ledger_sync_seconds_total", "Time that took", (figures) => figures.syncSeconds);

@@ -3,6 +3,8 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { doctorCommand } from "../../server/cli/doctor.ts";
+import { systemClock } from "../../server/kernel/clock.ts";
+import { testLedger, callRow } from "../../server/ledger/test-support.ts";
 import { testDatabase } from "../support/database.ts";
 import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { haveValkey, startValkey } from "../support/valkey.ts";
@@ -128,4 +130,32 @@ test("a checkpoint file is told to have no place, before there is a database, an
   expect(await said(elsewhere)).toBe(`wrong checkpoint file ${elsewhere} is no file`);
   expect(await said(join(directory, "checkpoints"))).toStartWith("warning checkpoint file ");
   await removeDirectory(elsewhere);
+});
+
+test("rows that are dated in the future are told of, once the clock that dated them was set back", async () => {
+  const database = await testDatabase();
+  const ahead = systemClock();
+  const clock = { now: () => ahead.now() + 3_600_000, micros: () => ahead.micros() + 3_600_000_000 };
+  const ledger = await testLedger(database.db, join(directory, "ledger"), { clock });
+  const row = callRow();
+  await ledger.seal(row);
+  await ledger.shipped();
+  await ledger.close();
+  const { findings } = await doctor({ DATABASE_URL: database.url });
+  expect(findings.filter(({ about }) => about === "clock")).toEqual([
+    {
+      state: "warning",
+      about: "clock",
+      detail: expect.stringMatching(
+        new RegExp(`^row ${String(row["id"])} is dated 3(?:600|59\\d) s in the future: the clock of its process was ahead`),
+      ),
+    },
+  ]);
+  await sql`UPDATE audit_rows SET created_at = now()`.execute(database.db);
+  expect((await doctor({ DATABASE_URL: database.url })).findings).toContainEqual({
+    state: "ok",
+    about: "clock",
+    detail: "agrees with the database's, and no row is dated after it",
+  });
+  await database.close();
 });

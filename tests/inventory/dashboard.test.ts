@@ -16,6 +16,7 @@ async function metricsThereAre(): Promise<Set<string>> {
     unshippedRows: 0,
     oldestUnshippedSeconds: 0,
     headSeq: 0,
+    clockAheadSeconds: 0,
     writtenRows: 0,
     syncs: 0,
     syncSeconds: 0,
