@@ -284,6 +284,9 @@ class Chain:
         self.beyond = None
         # What the next checkpoint must name as the one before it, and as its first row; None after one that does not hold.
         self.expected = (None, 1)
+        # The positions that are missing since the checkpoint before.
+        self.gap = None
+        self.dropped = self.stray = None
         self.newest_line = self.newest_signed = 0
         self.newest_time = None
         self.uncovered = Uncovered()
@@ -342,6 +345,7 @@ class Chain:
         self.leave()
         if seq > self.next_seq:
             self.find("missing", self.next_seq)
+            self.gap = (self.gap[0] if self.gap else self.next_seq, seq - 1)
             self.allowed = [self.ahead[1]] if self.ahead is not None and self.ahead[0] == seq - 1 else None
         if self.allowed is not None and prev_hash not in self.allowed:
             self.find("missing" if seq == 1 else "broken_link", seq)
@@ -380,9 +384,12 @@ class Chain:
         """The checkpoint of a note when a trusted key signed it for this chain, and whether it stands where it belongs."""
         checkpoint = open_checkpoint(note, self.keys)
         before = self.expected if follows else None
-        self.expected = None
+        lost, self.expected, self.gap = self.gap, None, None
         if checkpoint is None or checkpoint.chain_id != self.chain_id:
             return None, False
+        # The checkpoint before may have stood over a row that is missing, or just before those.
+        if lost is not None and lost[0] <= checkpoint.first <= lost[1] + 1:
+            before = None
         self.expected = (checkpoint.digest, checkpoint.seq + 1)
         self.newest_signed = max(self.newest_signed, checkpoint.seq)
         self.newest_time = checkpoint.time
@@ -407,8 +414,11 @@ class Chain:
 
     def pruned(self, line):
         # Anywhere but before the rows, or up to another row than the chain says, it would cover up for rows that are gone.
-        if self.started or line["through_seq"] + 1 != self.first_seq:
+        if self.started or self.dropped is not None or line["through_seq"] + 1 != self.first_seq:
+            if self.stray is None:
+                self.stray = line["through_seq"] if is_safe(line["through_seq"]) else self.next_seq
             return
+        self.dropped = line["through_seq"]
         self.checkpoints += 1
         self.newest_line = line["through_seq"]
         checkpoint, stands = self.judged(line["checkpoint"], line["through_seq"], follows=False)
@@ -431,6 +441,8 @@ class Chain:
         signed = 0 if self.newest_time is None else millis(self.newest_time)
         if self.uncovered.overdue(millis(self.facts["exported_at"]), millis(self.facts.get("updated_at")), signed):
             self.find("unanchored", self.uncovered.first)
+        if self.stray is not None and not self.findings:
+            self.find("broken_link", self.stray)
         return min((VERDICTS.index(verdict) for verdict, _ in self.findings), default=VERDICTS.index("intact"))
 
 

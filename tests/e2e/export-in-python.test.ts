@@ -98,6 +98,8 @@ else {
     const gap = testChain(rows());
     gap.entries = [...gap.entries.slice(0, 1), pruned(gap), ...after(gap, 3)];
     expect((await found(gap))[0]).toBe("missing@2");
+    const whole = testChain(rows());
+    expect(await found({ ...whole, entries: [pruned(whole), ...whole.entries] })).toEqual(["broken_link@3"]);
   });
 
   test("a second chain takes nothing back of what was found in the first", async () => {

@@ -20,6 +20,7 @@ export interface ChainWalkOptions {
   readonly add: (verdict: VerificationFinding["verdict"], chainSeq: number, rowId: string | null, detail: string) => void;
   /** Rows before the first are missing: the next checkpoint may follow any other. */
   readonly startMissing: () => void;
+  readonly rowsMissing: (from: number, to: number) => void;
 }
 
 // A fork is one finding each; its branches need not all be followed.
@@ -106,6 +107,7 @@ export class ChainWalk {
     this.leave();
     if (chainSeq > this.expected) {
       this.missing(this.expected, chainSeq - 1);
+      this.options.rowsMissing(this.expected, chainSeq - 1);
       this.links = this.ahead?.chainSeq === chainSeq - 1 ? [this.ahead.rowHash] : null;
     }
     if (this.links !== null && !this.links.includes(prevHash as string)) this.unlinked(next);

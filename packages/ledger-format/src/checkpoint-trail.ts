@@ -20,6 +20,8 @@ export interface CheckpointTrail {
   resume(line: CheckpointLine): JudgedCheckpoint;
   /** The next checkpoint may follow any other. */
   forget(): void;
+  /** Rows of these positions are missing, and with them maybe the checkpoint that the next one names as the one before it. */
+  missing(from: number, to: number): void;
   /** Position of the newest signed checkpoint, 0 before the first. */
   readonly newestSeq: number;
   readonly newestTime: string | null;
@@ -28,15 +30,19 @@ export interface CheckpointTrail {
 export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): CheckpointTrail {
   // What the next checkpoint must say; null after one that could not be trusted, so that one bad note is one finding.
   let expected: { previous: string | null; first: number } | null = { previous: null, first: 1 };
+  let gap: { readonly from: number; readonly to: number } | null = null;
   let newestSeq = 0;
   let newestTime: string | null = null;
 
   function judge(line: CheckpointLine, follows: boolean): JudgedCheckpoint {
     const { checkpoint, digest, invalid } = openCheckpoint(line.note, keys);
-    const before = follows ? expected : null;
-    expected = null;
+    let before = follows ? expected : null;
+    const lost = gap;
+    expected = gap = null;
     if (checkpoint === null || invalid !== null) return { checkpoint, signed: false, problem: invalid };
     if (checkpoint.chainId !== chainId) return { checkpoint, signed: false, problem: `it was signed for chain ${checkpoint.chainId}` };
+    // That rows are missing is the one thing to tell, when the checkpoint before stood over one of them or just before them.
+    if (lost !== null && checkpoint.firstSeq >= lost.from && checkpoint.firstSeq <= lost.to + 1) before = null;
     expected = { previous: digest, first: checkpoint.chainSeq + 1 };
     newestSeq = Math.max(newestSeq, checkpoint.chainSeq);
     newestTime = checkpoint.time;
@@ -53,6 +59,9 @@ export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): C
     resume: (line) => judge(line, false),
     forget() {
       expected = null;
+    },
+    missing(from, to) {
+      gap = { from: gap?.from ?? from, to };
     },
     get newestSeq() {
       return newestSeq;

@@ -4,7 +4,7 @@ import { rowHash } from "./canonical.ts";
 import { checkpointDigest, checkpointText, signCheckpoint } from "./checkpoint.ts";
 import { FIELDS, type AuditRow } from "./fields.ts";
 import { HASH_FORMATS } from "./hash-formats.ts";
-import { feed, newSigner, places, rowAt, sealed, testChain, trust, WRITTEN_AT, type TestChain } from "./test-chain.ts";
+import { type Entry, feed, newSigner, places, rowAt, sealed, testChain, trust, WRITTEN_AT, type TestChain } from "./test-chain.ts";
 
 const LATER = "2026-11-21T10:02:00.001000Z";
 
@@ -197,6 +197,24 @@ describe("an editor who seals anew", () => {
 describe("rows that are gone, moved or added", () => {
   test("a deleted row, wherever it stood", () => {
     for (let seq = 1; seq <= 7; seq++) expectFindings(without(ofLength(7), seq), `missing@${seq}`);
+  });
+
+  test("what a restored backup lacks is one finding, with the checkpoints that stood over it", () => {
+    const chain = ofLength(12);
+    const between = (from: number, to: number) => (entry: Entry) => {
+      const seq = entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0;
+      return seq < from || seq > to;
+    };
+    for (const [from, to] of [
+      [4, 6],
+      [4, 7],
+      [5, 8],
+      [2, 11],
+    ] as const)
+      expectFindings({ ...chain, entries: chain.entries.filter(between(from, to)) }, `missing@${from}`);
+    // A checkpoint that no missing row explains is a matter of its own.
+    const entries = chain.entries.filter((entry) => between(8, 8)(entry) && !(entry.type === "checkpoint" && entry.chain_seq === 3));
+    expectFindings({ ...chain, entries }, "checkpoint_invalid@6", "missing@8");
   });
 
   test("a stretch is one finding", () => {
@@ -404,7 +422,19 @@ describe("parts of a chain", () => {
     const dropped = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
     const hash = rowAt(chain, 3).row_hash as string;
     chain.entries = [{ type: "pruned", through_seq: 3, row_hash: hash, checkpoint: dropped.note }, ...chain.entries.slice(4)];
-    expectFindings(chain, "missing@1", "checkpoint_invalid@6");
+    expectFindings(chain, "missing@1");
+  });
+
+  test("that retention is said to have dropped and did not, where all else holds", () => {
+    const chain = ofLength(9);
+    const signed = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
+    const pruned = { type: "pruned" as const, through_seq: 3, row_hash: rowAt(chain, 3).row_hash as string, checkpoint: signed.note };
+    for (const at of [0, 5, chain.entries.length])
+      expectFindings({ ...chain, entries: chain.entries.toSpliced(at, 0, pruned) }, "broken_link@3");
+    chain.chain = { ...chain.chain, first_seq: 4 };
+    chain.entries = [pruned, ...chain.entries.slice(4)];
+    expectFindings(chain);
+    expectFindings({ ...chain, entries: [pruned, ...chain.entries] }, "broken_link@3");
   });
 
   test("rows whose content is withheld keep their links checked", () => {

@@ -60,6 +60,7 @@ class ChainVerifier implements Verifier {
   private bodiesExpired = 0;
   private bodiesErased = 0;
   private prunedThrough: number | null = null;
+  private strayPruned: number | null = null;
 
   constructor(options: VerifierOptions) {
     const { chain, toSeq = Number.POSITIVE_INFINITY } = options;
@@ -75,6 +76,7 @@ class ChainVerifier implements Verifier {
       ...(options.knownHeads === undefined ? {} : { knownHeads: options.knownHeads }),
       add: (verdict, chainSeq, rowId, detail) => this.add(verdict, chainSeq, rowId, detail),
       startMissing: () => trail.forget(),
+      rowsMissing: (from, to) => trail.missing(from, to),
     });
     this.beyondRange = new BeyondRange(toSeq);
   }
@@ -130,8 +132,12 @@ class ChainVerifier implements Verifier {
 
   pruned(prefix: PrunedPrefix): void {
     const { walk } = this;
+    if (walk.ranged) return;
     // Anywhere but before the rows, or up to another row than the chain says, it would cover up for rows that are gone.
-    if (walk.started || walk.ranged || prefix.through_seq + 1 !== this.chain.first_seq) return;
+    if (walk.started || this.prunedThrough !== null || prefix.through_seq + 1 !== this.chain.first_seq) {
+      this.strayPruned ??= Number.isSafeInteger(prefix.through_seq) ? prefix.through_seq : walk.expected;
+      return;
+    }
     const { checkpoint, signed, problem } = this.trail.resume({ chain_seq: prefix.through_seq, note: prefix.checkpoint });
     this.checkpointsChecked += 1;
     this.newestCheckpointLine = prefix.through_seq;
@@ -149,6 +155,9 @@ class ChainVerifier implements Verifier {
     walk.leave();
     this.checkEnd();
     const pending = this.checkCoverage();
+    // Where rows are gone that is told already.
+    if (this.strayPruned !== null && findings.total === 0)
+      this.add("broken_link", this.strayPruned, null, `rows up to ${this.strayPruned} are told as dropped by retention, and were not`);
     return {
       chain_id: this.chain.chain_id,
       verdict: findings.verdict,
