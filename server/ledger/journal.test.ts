@@ -314,5 +314,37 @@ test("a journal that could not begin a segment is closed like any other", () => 
   full = true;
   expect(() => journal.seal("a", line("a", 300))).toThrow(JournalFailed);
   journal.close();
-  expect(closed).toHaveLength(1);
+  // The segment and the directory.
+  expect(new Set(closed).size).toBe(2);
+  expect(closed).toHaveLength(2);
+});
+
+test("a process that may open no more files goes on in the segment there is, and begins the next once it may", async () => {
+  let none = false;
+  const log = recordedLog();
+  const files: JournalFiles = {
+    ...journalFiles,
+    create(path) {
+      if (none) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+      return journalFiles.create(path);
+    },
+    openDirectory(path) {
+      if (none) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+      return journalFiles.openDirectory(path);
+    },
+  };
+  const { journal, directory } = open({ files, log, segmentBytes: 300 });
+  none = true;
+  for (const id of ["a", "b"]) journal.seal(id, line(id, 300));
+  await journal.synced();
+  expect(journal.failed).toBeNull();
+  expect(() => journal.rotate()).toThrow("no file");
+  expect(recordsOf(directory, 1)).toEqual(["H", "R:a", "R:b"]);
+  expect(log.events.map(({ event }) => event)).toEqual(["audit_journal_segment_delayed"]);
+  none = false;
+  journal.seal("c", line("c"));
+  await journal.synced();
+  expect(recordsOf(directory, 1)).toEqual(["H", "R:a", "R:b", "R:c"]);
+  expect(listSegments(directory).map((segment) => segment.number)).toEqual([1, 2]);
+  journal.close();
 });

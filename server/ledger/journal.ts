@@ -39,7 +39,7 @@ export interface Journal {
   synced(alone?: boolean): Promise<void>;
   /** Whether there is room for one more call beside so many `calls`, begun or not, and those begun. */
   accepting(calls?: number): boolean;
-  /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
+  /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. Throws when it cannot just now. */
   rotate(): void;
   /**
    * To be called now and then: takes the ballast again that was given up; where the disk is short of room, begins a new segment if that

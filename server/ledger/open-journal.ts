@@ -11,7 +11,11 @@ import { segmentPath, type Position } from "./segments.ts";
 const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
 const WORTH_FREEING_BYTES = 64 * 1024;
 const LEAST_TO_ROTATE_BYTES = 1024 * 1024;
+const UNCREATED = "a segment could not be created";
 const UNSYNCED = "the journal could not be brought to stable storage";
+
+/** Of this process, of the machine. */
+const NO_FILES = new Set(["EMFILE", "ENFILE"]);
 
 /** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
 export function openJournal(options: JournalOptions): Journal {
@@ -30,6 +34,9 @@ class SegmentJournal implements Journal {
   /** Files of segments that are over and not on stable storage yet. */
   private retired: number[] = [];
   private newFile = false;
+  /** Open all the time: when the process has no file to spare, the segment under way can still be brought to stable storage. */
+  private readonly place: number;
+  private delayed = false;
   private segment = 0;
   private size = 0;
   /** Size of the segment when it was begun. */
@@ -50,7 +57,13 @@ class SegmentJournal implements Journal {
       () => this.syncNow(),
       () => performance.now(),
     );
-    this.beginSegment(number);
+    this.place = files.openDirectory(directory);
+    try {
+      this.beginSegment(number, files.create(segmentPath(directory, number)));
+    } catch (error) {
+      files.close(this.place);
+      throw error instanceof JournalFailed ? error : this.state.failure(UNCREATED, error);
+    }
     this.carried = this.size;
   }
 
@@ -117,7 +130,7 @@ class SegmentJournal implements Journal {
 
   rotate(): void {
     this.state.guard();
-    this.beginNext();
+    if (!this.beginNext()) throw new Error("the journal has no file for a new segment just now");
   }
 
   makeRoom(): boolean {
@@ -126,8 +139,7 @@ class SegmentJournal implements Journal {
     this.room.takeBallast(spare);
     // A disk with nothing left takes no segment either.
     if (spare >= 0 || this.room.freeBytes < LEAST_TO_ROTATE_BYTES || this.size - this.carried < WORTH_FREEING_BYTES) return false;
-    this.beginNext();
-    return true;
+    return this.beginNext();
   }
 
   free(shipped: Position): void {
@@ -142,7 +154,7 @@ class SegmentJournal implements Journal {
     if (this.state.closed) return;
     if (this.state.failed === null) this.writer.flush();
     this.state.closed = true;
-    for (const file of new Set([...this.retired, this.writer.fd])) this.options.files.close(file);
+    for (const file of new Set([...this.retired, this.writer.fd, this.place])) this.options.files.close(file);
   }
 
   /** What one more call, and those under way, may come to: by twice what rows have measured of late. */
@@ -164,24 +176,37 @@ class SegmentJournal implements Journal {
     return { segment: this.segment, offset, length };
   }
 
-  private beginSegment(number: number): void {
-    const { directory, files, header } = this.options;
-    try {
-      this.writer.fd = files.create(segmentPath(directory, number));
-    } catch (error) {
-      throw this.state.failure("a segment could not be created", error);
-    }
+  private beginSegment(number: number, file: number): void {
+    this.writer.fd = file;
     this.newFile = true;
     this.segment = number;
     this.size = 0;
-    this.grew(this.writer.record("H", header()));
+    this.grew(this.writer.record("H", this.options.header()));
     this.writer.flush();
   }
 
-  private beginNext(): void {
+  /** Null while the process or the machine may open no more files: the segment under way takes more, and it is tried again. */
+  private createNext(): number | null {
+    const { directory, files, log } = this.options;
+    try {
+      const file = files.create(segmentPath(directory, this.segment + 1));
+      this.delayed = false;
+      return file;
+    } catch (error) {
+      if (!NO_FILES.has((error as { code?: string }).code ?? "")) throw this.state.failure(UNCREATED, error);
+      if (!this.delayed) log.warn("audit_journal_segment_delayed", { error: error as Error });
+      this.delayed = true;
+      return null;
+    }
+  }
+
+  /** Whether it could. */
+  private beginNext(): boolean {
     this.writer.flush();
+    const file = this.createNext();
+    if (file === null) return false;
     this.retired.push(this.writer.fd);
-    this.beginSegment(this.segment + 1);
+    this.beginSegment(this.segment + 1, file);
     try {
       this.markers.carry((bytes) => this.carry(bytes));
     } catch (error) {
@@ -189,6 +214,7 @@ class SegmentJournal implements Journal {
       throw error instanceof JournalFailed ? error : new JournalFailed("a segment could not be begun", { cause: error });
     }
     this.carried = this.size;
+    return true;
   }
 
   private carry(bytes: Buffer): Marker {
@@ -218,7 +244,7 @@ class SegmentJournal implements Journal {
   }
 
   private async syncAll(): Promise<void> {
-    const { directory, files } = this.options;
+    const { files } = this.options;
     this.state.guard();
     this.writer.flush();
     const target = this.written;
@@ -233,7 +259,7 @@ class SegmentJournal implements Journal {
         files.close(file);
       }
       await this.syncFile(current);
-      if (isNew) files.syncDirectory(directory);
+      if (isNew) files.syncDirectory(this.place);
     } catch (error) {
       throw this.state.failure(UNSYNCED, error);
     }

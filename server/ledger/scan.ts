@@ -42,7 +42,9 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
     if (offset < bytes.length) log.warn("audit_journal_torn_end", { file: path, offset, dropped_bytes: bytes.length - offset });
     if (offset === 0 && isLast) {
       files.remove(path);
-      files.syncDirectory(directory);
+      const place = files.openDirectory(directory);
+      files.syncDirectory(place);
+      files.close(place);
     } else if (offset === 0) {
       throw new JournalDamaged(path, 0, "it has no header");
     } else {

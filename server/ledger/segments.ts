@@ -53,8 +53,9 @@ export interface JournalFiles {
   sync(fd: number, done: (error: Error | null) => void): void;
   /** The same, and nothing else happens meanwhile. */
   syncNow(fd: number): void;
+  openDirectory(path: string): number;
   /** Makes the creation of files in a directory durable. */
-  syncDirectory(path: string): void;
+  syncDirectory(fd: number): void;
   close(fd: number): void;
   remove(path: string): void;
   /** Writes a file of so many bytes that no file system makes fewer of, over one that is there. */
@@ -68,14 +69,8 @@ export const journalFiles: JournalFiles = {
   write: (fd, bytes) => writeSync(fd, bytes),
   sync: (fd, done) => fdatasync(fd, done),
   syncNow: fdatasyncSync,
-  syncDirectory(path) {
-    const fd = openSync(path, "r");
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  },
+  openDirectory: (path) => openSync(path, "r"),
+  syncDirectory: fsyncSync,
   close: closeSync,
   remove: unlinkSync,
   fill: (path, bytes) => writeFileSync(path, randomFillSync(Buffer.allocUnsafe(bytes)), { mode: 0o600 }),
