@@ -167,6 +167,10 @@ test("a backup that was cut off or changed is not restored, and says so", async 
   for (const bytes of [
     whole.subarray(0, whole.byteLength - 100),
     whole.subarray(0, 1_000),
+    whole.subarray(0, whole.byteLength - 1),
+    Buffer.concat([whole, Buffer.from("x")]),
+    Buffer.concat([whole, Buffer.alloc(512)]),
+    Buffer.concat([whole, whole]),
     Buffer.from("not a backup"),
     Buffer.concat([whole.subarray(0, half), Buffer.from([(whole[half] as number) ^ 1]), whole.subarray(half + 1)]),
   ]) {

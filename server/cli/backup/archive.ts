@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { ARCHIVE_PIECE } from "./write-archive.ts";
 
@@ -30,13 +30,12 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
       // The end is not part of what it proves.
       const before = reader.digest.copy().digest("hex");
       const head = JSON.parse((await reader.line()).toString()) as Record<string, unknown>;
-      if (head["entry"] === "end") {
-        if (head["digest"] !== before) throw new BackupDamaged(`${path} is damaged: its digest is another one`);
-        return;
-      }
       const bytes = reader.pieces();
-      yield { head, bytes };
+      const last = head["entry"] === "end";
+      if (last && head["digest"] !== before) throw new BackupDamaged(`${path} is damaged: its digest is another one`);
+      if (!last) yield { head, bytes };
       while ((await bytes.next()).done !== true);
+      if (last) return await reader.requireEnd();
     }
   } catch (error) {
     if (error instanceof SyntaxError) throw new BackupDamaged(`${path} is not a whole backup: ${error.message}`, { cause: error });
@@ -51,6 +50,8 @@ class ArchiveReader {
   private readonly path: string;
   private readonly source: AsyncIterator<Buffer>;
   private readonly end: () => void;
+  /** Bytes of the file that were of use. */
+  private readonly compressed: () => number;
   private held: Buffer = NUL;
 
   constructor(path: string) {
@@ -59,6 +60,7 @@ class ArchiveReader {
     const plain = createGunzip({ chunkSize: ARCHIVE_PIECE });
     file.on("error", (error) => plain.destroy(error));
     this.source = (file.pipe(plain) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    this.compressed = () => plain.bytesWritten;
     this.end = () => {
       file.destroy();
       plain.destroy();
@@ -92,6 +94,17 @@ class ArchiveReader {
     }
   }
 
+  /** Nothing but what was written stands behind the last entry, in the file too. */
+  async requireEnd(): Promise<void> {
+    let next: IteratorResult<Buffer> | null = null;
+    while (this.held.byteLength === 0 && next?.done !== true) {
+      next = await this.ask();
+      if (next.done !== true) this.held = next.value;
+    }
+    if (this.held.byteLength > 0 || this.compressed() !== statSync(this.path).size)
+      throw new BackupDamaged(`${this.path} is damaged: more was written behind its end`);
+  }
+
   close(): void {
     this.end();
   }
@@ -103,10 +116,14 @@ class ArchiveReader {
     return taken;
   }
 
-  private async more(): Promise<void> {
-    const next = await this.source.next().catch((error: NodeJS.ErrnoException) => {
+  private ask(): Promise<IteratorResult<Buffer>> {
+    return this.source.next().catch((error: NodeJS.ErrnoException) => {
       throw unreadable(this.path, error);
     });
+  }
+
+  private async more(): Promise<void> {
+    const next = await this.ask();
     if (next.done === true) throw new BackupDamaged(`${this.path} is not a whole backup: it ends too early`);
     this.held = this.held.byteLength === 0 ? next.value : Buffer.concat([this.held, next.value]);
   }
