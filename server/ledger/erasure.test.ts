@@ -42,6 +42,7 @@ const MARY = {
   subject_kind: "user",
   client_ip: "192.0.2.77",
   request_body_preview: "a secret of mary",
+  target_url: "https://files.example:8443/people/mary-smith/letters",
   root_task_id: "run-mary",
   trace_continuity: "client_asserted",
   request_headers: { "x-gw-run-id": "marys divorce" },
@@ -84,7 +85,7 @@ async function everythingStored(): Promise<string> {
   for await (const line of exportChain(database.db, ledger.chainId)) if (!line.includes('"tenant_id":"other"')) lines.push(line);
   return lines.join("");
 }
-const TRACES = ["secret of mary", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"', 'u-mary"]', "marys key"];
+const TRACES = ["secret of mary", "mary-smith", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"', 'u-mary"]', "marys key"];
 
 test("content and identifiers go from rows, runs, exports and the journal, also of rows still on their way; the chain stays whole", async () => {
   const scrub = await journalScrubber(database.db, ledger);
@@ -102,7 +103,7 @@ test("content and identifiers go from rows, runs, exports and the journal, also 
 
   const rows = await database.db
     .selectFrom("audit_rows")
-    .select(["tenant_id", "erased_at", "subject_id", "request_body_preview", "request_content_hash"])
+    .select(["tenant_id", "erased_at", "subject_id", "request_body_preview", "request_content_hash", "target_url"])
     .orderBy("chain_seq")
     .execute();
   expect(rows.map((row) => [row.tenant_id, row.erased_at !== null])).toEqual([
@@ -114,6 +115,7 @@ test("content and identifiers go from rows, runs, exports and the journal, also 
     ["t", false],
   ]);
   expect(rows[0]).toMatchObject({ subject_id: "u-mary", request_body_preview: null, request_content_hash: "ab".repeat(32) });
+  expect(rows.map(({ target_url: url }) => url).slice(0, 2)).toEqual(["https://files.example:8443", String(callRow().target_url)]);
   const stored = await everythingStored();
   for (const trace of TRACES) {
     expect(stored).not.toContain(trace);

@@ -38,7 +38,10 @@ const METADATA =
   `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN ` +
   `a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'refused_by', 'ship_error'))`;
 
-export const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
+/** Who received it stays; a path below may be one that the caller chose. */
+const HOST_OF_TARGET = `regexp_replace(a.target_url, '^([A-Za-z][A-Za-z0-9+.-]*://[^/?#]*).*$', '\\1')`;
+
+export const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, target_url = ${HOST_OF_TARGET}, custom_metadata = ${METADATA}`;
 
 /** When a row's call had come at the latest. The time of a span is what its sender says, which may be a time to come. */
 export const hadCome = (rows: string) => `least(${rows}.timestamp, ${rows}.created_at)`;

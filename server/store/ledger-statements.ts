@@ -39,7 +39,11 @@ const STATEMENTS: Readonly<Record<RowStatement, Terms>> = {
   },
   "guardrails.block_held": { of: sql`${TRAFFIC} AND r.guardrail_blocked`, met: sql`NOT r.success` },
   "policies.denial_held": { of: sql`${TRAFFIC} AND r.argument_policy_denied`, met: sql`NOT r.success` },
-  "residency.allowed": { of: sql`${TRAFFIC} AND r.success AND r.residency_class IS NOT NULL`, met: sql`r.residency_class = 'allowed'` },
+  // Where a tenant names no regions there is nothing that a call is held to.
+  "residency.allowed": {
+    of: sql`${TRAFFIC} AND r.success AND r.residency_class IN ('allowed', 'blocked')`,
+    met: sql`r.residency_class = 'allowed'`,
+  },
   "tools.definition_known": { of: sql`${CALLED_TOOL} AND r.success`, met: sql`r.tool_definition_hash IS NOT NULL` },
   "models.version_known": { of: ANSWERED, met: sql`r.upstream_request_id IS NOT NULL` },
   "cost.known": { of: ANSWERED, met: sql`r.llm_estimated_cost_usd IS NOT NULL` },

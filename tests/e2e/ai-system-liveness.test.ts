@@ -89,6 +89,8 @@ test("statements are n of m over the ledger, with the rows behind each", async (
   expect([looked.of, looked.of - looked.met, looked.rows.length]).toEqual([50, 25, 25]);
   expect([of("calls.identified").met, of("autonomy.live").met, of("content.hashed").met]).toEqual([50, 50, 50]);
   expect([of("suspension.held").of, of("notice.before_first_turn").of]).toEqual([0, 0]);
+  // The tenant names no regions.
+  expect([of("residency.allowed").met, of("residency.allowed").of]).toEqual([0, 0]);
   const unseen = await owner.get(at("/statements/guardrails.looked/rows"));
   expect([unseen.met, unseen.rows, unseen.next]).toEqual([false, looked.rows, null]);
   const row = await rowOf(owner, { id: unseen.rows[0] });

@@ -61,7 +61,18 @@ const is = {
   personal: (row) => row.pii_detected === true,
   lookedFor: (row) => !none(row.pii_detected),
   withheld: (row) => row.pii_detected === true && ["block", "redact"].includes(row.guardrail_action),
-  failed: (row) => row.http_status_code >= 500,
+  failed: (row) =>
+    row.http_status_code >= 500 ||
+    (row.error_type === "upstream_rejected" && row.http_status_code === 429) ||
+    (row.success === false &&
+      [
+        "internal_error",
+        "upstream_interrupted",
+        "upstream_timeout",
+        "upstream_unreachable",
+        "upstream_overloaded",
+        "upstream_invalid_response",
+      ].includes(row.error_type)),
   limited: (row) =>
     ["rate_limit_exceeded", "usage_limit_reached", "run_ceiling_reached", "tool_call_limit_exceeded"].includes(row.error_type),
   interrupted: (row) => row.error_type === "gateway_interrupted",
