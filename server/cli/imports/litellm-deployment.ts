@@ -4,6 +4,7 @@ import { numberWritten, priceWritten, wholeWritten } from "./litellm-numbers.ts"
 import { providerAt } from "./litellm-place.ts";
 import { providerOfPlainName } from "./litellm-providers.ts";
 import { notSet, type Variables } from "./litellm-variables.ts";
+import { whyNoName } from "./written-names.ts";
 
 /** One entry of `model_list`. */
 export interface Deployment {
@@ -148,8 +149,13 @@ export function readDeployment(
     into.note(`${at}.litellm_params.model: ${notSet(unsetModel)}`);
     return null;
   }
-  if (typeof publicName !== "string" || typeof upstream !== "string") {
+  if (typeof publicName !== "string" || typeof upstream !== "string" || publicName.trim() === "" || upstream.trim() === "") {
     into.note(`${at}: has no model_name or no litellm_params.model, and was left out`);
+    return null;
+  }
+  const refused = whyNoName(publicName);
+  if (refused !== null) {
+    into.note(`${place}: its model_name ${refused}, and it was left out`);
     return null;
   }
   if (publicName.includes("*") || upstream.includes("*")) {

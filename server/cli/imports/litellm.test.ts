@@ -228,12 +228,37 @@ test("of Portkey, an address that its region or resource says; of a list, what a
     architecture: { input_modalities: ["text"], output_modalities: ["text"] },
     top_provider: { max_completion_tokens: 9 },
   };
-  const listed = await importModelList(JSON.stringify({ data: [{ id: "" }, picture, writes] }), "g", "https://openrouter.ai/api/v1", known);
+  const listed = await importModelList(
+    JSON.stringify({ data: [{ id: "" }, picture, writes, { ...writes, id: "x/\u202ewrites" }] }),
+    "g",
+    "https://openrouter.ai/api/v1",
+    known,
+  );
   expect(listed.all("llms")).toMatchObject([{ name: "x/writes", max_output_tokens: 9, supports_vision: false }]);
   expect(listed.notes).toEqual([
     "[0]: has no id",
     "[1] (x/draws): does not answer with text; add it by hand",
+    "[3]: its id must have no control characters and none that turn the direction of text around, and it was left out",
     'no price is known for "x/writes": their calls cost nothing in budgets until it is set',
+  ]);
+});
+
+test("names that no record can have are told of, and the file can be applied without them", async () => {
+  const item = (model_name: string, upstream: string) => ({ model_name, litellm_params: { model: upstream } });
+  const model_list = [
+    item("", "openai/gpt-4o"),
+    item("a", " "),
+    item("\u202eb", "openai/gpt-4o"),
+    item("c".repeat(201), "openai/gpt-4o"),
+    item("模型", "openai/gpt-4o"),
+  ];
+  const { of, into } = await imported(JSON.stringify({ model_list }));
+  expect(of("llms", "name")).toEqual(["模型"]);
+  expect(into.notes).toEqual([
+    "model_list[0] (): has no model_name or no litellm_params.model, and was left out",
+    "model_list[1] (a): has no model_name or no litellm_params.model, and was left out",
+    "model_list[2]: its model_name must have no control characters and none that turn the direction of text around, and it was left out",
+    "model_list[3]: its model_name is longer than 200 characters, and it was left out",
   ]);
 });
 

@@ -2,7 +2,7 @@ import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import { Imported, quotedNames } from "./imported.ts";
 import type { KnownFacts } from "./litellm-catalog.ts";
-import { keyFor, variableOf } from "./written-names.ts";
+import { keyFor, variableOf, whyNoName } from "./written-names.ts";
 
 const READ = new Set(["data", "models", "object", "has_more", "first_id", "last_id"]);
 /** What we have a price for. A search of the web is paid for as one of the gateway's. */
@@ -32,7 +32,9 @@ export async function importModelList(text: string, group: string, baseUrl: stri
   for (const [at, item] of (given as readonly ConfigValue[]).entries()) {
     const entry: ConfigEntry = isConfigEntry(item) ? item : { id: item };
     const { id } = entry;
+    const refused = typeof id === "string" ? whyNoName(id) : null;
     if (typeof id !== "string" || id.trim() === "") into.note(`[${at}]: has no id`);
+    else if (refused !== null) into.note(`[${at}]: its id ${refused}, and it was left out`);
     else if (!answersWithText(entry)) into.note(`[${at}] (${id}): does not answer with text; add it by hand`);
     else {
       if (into.find("llms", id) !== undefined) into.note(`[${at}] (${id}): stands there before; what stands last was taken`);

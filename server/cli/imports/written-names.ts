@@ -1,3 +1,13 @@
+import { recordName } from "@gatehouse/contracts/conventions";
+
+/** Why the name of a record cannot be this one; null when it can. */
+export function whyNoName(text: string): string | null {
+  const { error } = recordName.safeParse(text);
+  return error === undefined
+    ? null
+    : (error.issues[0]?.message ?? "cannot be one here").replace(/^Too big.*/, "is longer than 200 characters");
+}
+
 /** Lower-case letters, digits and inner . _ -, as keys of records are. */
 export function keyFor(text: string): string {
   const slug = text
