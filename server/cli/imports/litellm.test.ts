@@ -243,6 +243,18 @@ test("of Portkey, an address that its region or resource says; of a list, what a
   ]);
 });
 
+test("a list of models is of an address that a provider's record can have", async () => {
+  for (const url of [
+    "ftp://models.example/v1",
+    "https://user:hunter2@models.example/v1",
+    "https://models.example/v1?key=hunter2",
+    "models.example",
+  ])
+    await expect(importModelList('["m"]', "g", url, known)).rejects.toThrow(
+      "--url must be an address such as https://openrouter.ai/api/v1",
+    );
+});
+
 test("names that no record can have are told of, and the file can be applied without them", async () => {
   const item = (model_name: string, upstream: string) => ({ model_name, litellm_params: { model: upstream } });
   const model_list = [

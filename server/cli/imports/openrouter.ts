@@ -1,3 +1,4 @@
+import { isWebAddress } from "../../kernel/web-address.ts";
 import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import { Imported, quotedNames } from "./imported.ts";
@@ -13,6 +14,7 @@ const PRICED = new Set(["prompt", "completion", "input_cache_read", "input_cache
  * of their ids alone (`{models: [...]}`, or a plain list): one provider, and a model for each under its id.
  */
 export async function importModelList(text: string, group: string, baseUrl: string, known: KnownFacts): Promise<Imported> {
+  if (!isWebAddress(baseUrl)) throw new Error("--url must be an address such as https://openrouter.ai/api/v1, without a user or a query");
   const parsed: unknown = readYaml(text);
   const given = isConfigEntry(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;
   if (!Array.isArray(given)) throw new Error("it must be a list of models: {data: [...]}, {models: [...]}, or a list of ids");
