@@ -31,9 +31,9 @@ test("one that is set back is told of and followed slowly, and no time is before
     return clock.micros() / 1000 - origin - wall;
   };
   wall += 3_600_000;
-  expect(Math.round(pass(0))).toBe(0);
+  expect(Math.abs(pass(0))).toBeLessThan(1);
   wall -= 3_600_000;
-  expect(Math.round(pass(0))).toBe(3_600_000);
+  expect(pass(0)).toBeWithin(3_599_999, 3_600_001);
   let last = 0;
   for (let hours = 0; hours < 9; hours++) {
     pass(3_600_000);
@@ -41,9 +41,9 @@ test("one that is set back is told of and followed slowly, and no time is before
     last = clock.micros();
   }
   expect(told).toEqual(["back 3600"]);
-  expect(Math.round(pass(0))).toBe(360_000);
+  expect(pass(0)).toBeWithin(359_999, 360_001);
   pass(3_600_000);
-  expect(Math.round(pass(1))).toBe(0);
+  expect(Math.abs(pass(1))).toBeLessThan(1);
   expect(told).toEqual(["back 3600", "caught up"]);
 });
 
