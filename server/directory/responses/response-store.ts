@@ -5,7 +5,7 @@ import * as responses from "../../store/stored-responses.ts";
 export type StoredResponse = responses.StoredResponseRow;
 export type ResponseToStore = responses.NewStoredResponse;
 export type UseOfResponse = responses.ResponseUse;
-export type ResponseOfCall = responses.ResponseOfCall;
+export type HeldResponse = responses.ResponseOfCall;
 export type { FileOwner as ResponseOwner };
 
 /** Where it is kept whose each response is that a provider stores. */
@@ -27,6 +27,6 @@ export class ResponseStore {
   readonly noteSettled = (row: StoredResponse) => responses.noteResponseSettled(this.db, row);
   readonly fateOf = (tenantId: string, rowId: string) => responses.fateOfResponseRow(this.db, tenantId, rowId);
   readonly takeUp = (chain: string) => responses.takeUpResponses(this.db, chain);
-  readonly settled = (held: readonly ResponseOfCall[]) => responses.settledResponses(this.db, held);
+  readonly settled = (held: readonly HeldResponse[]) => responses.settledResponses(this.db, held);
   readonly sweep = () => responses.sweepStoredResponses(this.db);
 }

@@ -167,8 +167,7 @@ class Failover {
       tenant.allowedRegions.size === 0
         ? route.members
         : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
-    const { mayBeServedBy } = this.request;
-    const able = mayBeServedBy === undefined ? [] : this.candidates.filter(({ model }) => mayBeServedBy(model));
+    const able = this.candidates.filter(({ model }) => this.request.mayBeServedBy?.(model) === true);
     if (able.length > 0) this.candidates = able;
     if (this.candidates.length > 0) return null;
     call.row.residency_class = "blocked";

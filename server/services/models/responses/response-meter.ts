@@ -1,4 +1,4 @@
-import type { ResponseOfCall, ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
+import type { HeldResponse, ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
 import type { ModelEntry, TenantSnapshot } from "../../../directory/snapshot.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
@@ -56,7 +56,7 @@ type Look = JsonObject | "open" | "gone" | "unclear";
 export class ResponseMeter {
   private readonly parts: ResponseMeterParts;
   /** The responses for which something is held here, by the calls that began them. */
-  private readonly held = new Map<string, ResponseOfCall>();
+  private readonly held = new Map<string, HeldResponse>();
   private readonly underWay = new Set<Promise<void>>();
   private looking = false;
   private stopped = false;
@@ -78,7 +78,7 @@ export class ResponseMeter {
   }
 
   /** What is held for a call's response is given up once a row tells what it used. */
-  holds({ request_id, tenant_id, id }: ResponseOfCall): void {
+  holds({ request_id, tenant_id, id }: HeldResponse): void {
     this.held.set(request_id, { request_id, tenant_id, id });
   }
 
