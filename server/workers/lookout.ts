@@ -2,6 +2,7 @@ import type { Job } from "../kernel/job.ts";
 import type { Log } from "../kernel/log.ts";
 import { isWorkKind, type WorkKind } from "../store/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
+import { tellingFailures } from "./told-failures.ts";
 
 const LOOK_MS = 500;
 /**
@@ -11,7 +12,8 @@ const LOOK_MS = 500;
 const GOES_ON_MS = 90_000;
 
 interface Watched {
-  readonly job: Job;
+  readonly everyMs: number;
+  readonly run: () => Promise<void>;
   readonly kind: WorkKind;
   dueAt: number;
   goesOnUntil: number;
@@ -27,15 +29,19 @@ export class Lookout {
   private looking: Promise<void> | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly ask: () => Promise<Readonly<Record<WorkKind, boolean>>>;
+  private readonly look: () => Promise<void>;
   private readonly log: Log;
 
   constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, log: Log) {
     this.ask = ask;
     this.log = log;
+    this.look = tellingFailures("look_for_work", () => this.lookForWork(), log);
   }
 
   watch(job: Job, kind: WorkKind): Worker {
-    const one: Watched = { job, kind, dueAt: performance.now() + job.everyMs, goesOnUntil: Number.NEGATIVE_INFINITY, running: null };
+    const { name, everyMs } = job;
+    const run = tellingFailures(name, job.run, this.log);
+    const one: Watched = { everyMs, run, kind, dueAt: performance.now() + everyMs, goesOnUntil: Number.NEGATIVE_INFINITY, running: null };
     this.watched.add(one);
     this.arm();
     return {
@@ -49,18 +55,16 @@ export class Lookout {
   private arm(): void {
     if (this.timer !== null || this.watched.size === 0) return;
     this.timer = setTimeout(() => {
-      this.looking = this.look()
-        .catch((error: Error) => this.log.warn("worker_failed", { worker: "look_for_work", error }))
-        .finally(() => {
-          this.timer = null;
-          this.looking = null;
-          this.arm();
-        });
+      this.looking = this.look().finally(() => {
+        this.timer = null;
+        this.looking = null;
+        this.arm();
+      });
     }, LOOK_MS);
     this.timer.unref();
   }
 
-  private async look(): Promise<void> {
+  private async lookForWork(): Promise<void> {
     const now = performance.now();
     const due = [...this.watched].filter(({ running, dueAt }) => running === null && dueAt <= now);
     if (due.length === 0) return;
@@ -69,18 +73,15 @@ export class Lookout {
       if (!this.watched.has(one)) continue;
       if (waiting[one.kind]) one.goesOnUntil = now + GOES_ON_MS;
       if (one.goesOnUntil > now) this.run(one);
-      else one.dueAt = now + one.job.everyMs;
+      else one.dueAt = now + one.everyMs;
     }
   }
 
   private run(one: Watched): void {
-    const { name, everyMs, run } = one.job;
-    one.running = run()
-      .catch((error: Error) => this.log.warn("worker_failed", { worker: name, error }))
-      .finally(() => {
-        one.running = null;
-        one.dueAt = performance.now() + everyMs;
-      });
+    one.running = one.run().finally(() => {
+      one.running = null;
+      one.dueAt = performance.now() + one.everyMs;
+    });
   }
 }
 

@@ -30,8 +30,8 @@ const SCHEME = /^[A-Za-z][\w.~+/-]{0,63}$/;
 const SENDABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Delivers notifications, on behalf of whoever is still let in to the agent: in order for each who is told, in turns between tenants, signed with the tenant's key, again where
- * nobody took them. Whoever receives one twice tells by its id.
+ * Delivers notifications, on behalf of whoever is still let in to the agent: in order for each who is told, in turns between tenants,
+ * signed with the tenant's key, again where nobody took them. Whoever receives one twice tells by its id.
  */
 export class PushDeliveries {
   private readonly parts: DeliveryParts;

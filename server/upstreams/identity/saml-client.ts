@@ -58,8 +58,8 @@ export function tookTooLong(worked: number | null, passed: number): boolean {
 
 /**
  * On a thread of its own, one answer after the other: what is sent by somebody unknown costs the library time in the square
- * of its size, and nobody else is to wait for it. A thread that works too long is ended, not one that waits for a busy processor. What the gateway itself makes costs
- * little and goes before answers that wait.
+ * of its size, and nobody else is to wait for it. A thread that works too long is ended, not one that waits for a busy processor.
+ * What the gateway itself makes costs little and goes before answers that wait.
  */
 export function samlClient(): SamlClient & { close(): Promise<void> } {
   let thread: Worker | undefined;

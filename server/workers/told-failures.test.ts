@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { jsonLog } from "../kernel/log.ts";
+import { tellingFailures } from "./told-failures.ts";
+
+test("a job that goes on failing is told of at first, then once a minute, and when it works again", async () => {
+  const lines: { event: string; failures?: number }[] = [];
+  let [now, away] = [0, true];
+  const run = tellingFailures(
+    "sync",
+    async () => {
+      if (away) throw new Error("the database is away");
+    },
+    jsonLog("info", (line) => lines.push(JSON.parse(line))),
+    () => now,
+  );
+  for (; now < 150_000; now += 1_000) await run();
+  away = false;
+  await run();
+  await run();
+  expect(lines.map(({ event, failures }) => [event, failures])).toEqual([
+    ["worker_failed", undefined],
+    ["worker_failed", 60],
+    ["worker_failed", 60],
+    ["worker_recovered", undefined],
+  ]);
+  expect(lines[0]).toMatchObject({ worker: "sync", error: expect.anything() });
+});
