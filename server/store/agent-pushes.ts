@@ -59,18 +59,21 @@ export interface TenantTurns {
 /** A task somebody is to be told of, with a lease on watching it. */
 export type WatchedTask = AgentTaskRow;
 
+/** By the database's clock, which all processes have in common. */
+const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`;
+
 /**
- * Takes the watch over tasks that nobody watches, until `until`: of each tenant one after the other, those that were never watched, or
+ * Takes the watch over tasks that nobody watches, for `leaseMs`: of each tenant one after the other, those that were never watched, or
  * the longest ago, first.
  */
 export async function takeWatches(
   db: Database,
-  until: Date,
+  leaseMs: number,
   { most, mostOfOne, underWay }: TenantTurns,
   ended: readonly string[],
 ): Promise<WatchedTask[]> {
   const { rows } = await sql<WatchedTask>`
-    UPDATE agent_tasks t SET watched_until = ${until}
+    UPDATE agent_tasks t SET watched_until = ${inMs(leaseMs)}
     WHERE (t.tenant_id, t.agent_id, t.id) IN (
       SELECT k.tenant_id, k.agent_id, k.id FROM agent_tasks k
       JOIN (
@@ -86,11 +89,10 @@ export async function takeWatches(
   return rows;
 }
 
-/** Null gives the watch up. */
-export async function keepWatch(db: Database, task: TaskKey, until: Date | null): Promise<void> {
+export async function keepWatch(db: Database, task: TaskKey, leaseMs: number): Promise<void> {
   await db
     .updateTable("agent_tasks")
-    .set({ watched_until: until })
+    .set({ watched_until: inMs(leaseMs) })
     .where("tenant_id", "=", task.tenant_id)
     .where("agent_id", "=", task.agent_id)
     .where("id", "=", task.id)
@@ -140,10 +142,10 @@ export type DueDelivery = Selectable<AgentPushDeliveryTable> &
   Pick<AgentTaskRow, "owner_kind" | "owner_id" | "resource_group_id">;
 
 /**
- * Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. Of each tenant one after
+ * Takes the oldest delivery of each who is told, where it is due; nobody else takes it for `leaseMs`. Of each tenant one after
  * the other, so that none waits because another has many.
  */
-export async function takeDeliveries(db: Database, until: Date, { most, mostOfOne, underWay }: TenantTurns): Promise<DueDelivery[]> {
+export async function takeDeliveries(db: Database, leaseMs: number, { most, mostOfOne, underWay }: TenantTurns): Promise<DueDelivery[]> {
   const { rows } = await sql<DueDelivery>`
     WITH RECURSIVE told AS (
       SELECT min(tenant_id) AS tenant_id FROM agent_push_deliveries
@@ -164,7 +166,7 @@ export async function takeDeliveries(db: Database, until: Date, { most, mostOfOn
       SELECT d.id FROM agent_push_deliveries d JOIN heads ON heads.id = d.id
       WHERE d.due_at <= now() ORDER BY heads.turn, heads.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
     ), taken AS (
-      UPDATE agent_push_deliveries d SET due_at = ${until}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
+      UPDATE agent_push_deliveries d SET due_at = ${inMs(leaseMs)}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
     )
     SELECT t.*, c.url, c.scheme, c.secrets_sealed, c.protocol_version, k.owner_kind, k.owner_id, k.resource_group_id FROM taken t
     JOIN agent_tasks k ON k.tenant_id = t.tenant_id AND k.agent_id = t.agent_id AND k.id = t.task_id
@@ -178,6 +180,10 @@ export async function endDelivery(db: Database, id: string): Promise<void> {
   await db.deleteFrom("agent_push_deliveries").where("id", "=", id).execute();
 }
 
-export async function postponeDelivery(db: Database, id: string, due: Date): Promise<void> {
-  await db.updateTable("agent_push_deliveries").set({ due_at: due }).where("id", "=", id).execute();
+export async function postponeDelivery(db: Database, id: string, waitMs: number): Promise<void> {
+  await db
+    .updateTable("agent_push_deliveries")
+    .set({ due_at: inMs(waitMs) })
+    .where("id", "=", id)
+    .execute();
 }

@@ -141,17 +141,16 @@ export class AgentTasks {
     return tellPushConfigs(this.db, task, digest, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
   }
 
-  takeWatches(until: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {
-    return takeWatches(this.db, new Date(until), turns, ended);
+  takeWatches(leaseMs: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {
+    return takeWatches(this.db, leaseMs, turns, ended);
   }
 
-  /** Null gives the watch up. */
-  keepWatch(task: TaskKey, until: number | null): Promise<void> {
-    return keepWatch(this.db, task, until === null ? null : new Date(until));
+  keepWatch(task: TaskKey, leaseMs: number): Promise<void> {
+    return keepWatch(this.db, task, leaseMs);
   }
 
-  async takeDeliveries(until: number, turns: TenantTurns): Promise<Delivery[]> {
-    const due = await takeDeliveries(this.db, new Date(until), turns);
+  async takeDeliveries(leaseMs: number, turns: TenantTurns): Promise<Delivery[]> {
+    const due = await takeDeliveries(this.db, leaseMs, turns);
     return due.map((row) => ({
       ...this.opened(row, row.task_id, row.config_id),
       deliveryId: row.id,
@@ -168,8 +167,8 @@ export class AgentTasks {
     return endDelivery(this.db, id);
   }
 
-  postponeDelivery(id: string, due: number): Promise<void> {
-    return postponeDelivery(this.db, id, new Date(due));
+  postponeDelivery(id: string, waitMs: number): Promise<void> {
+    return postponeDelivery(this.db, id, waitMs);
   }
 
   /** As `readsAsGood` of the store has it. */

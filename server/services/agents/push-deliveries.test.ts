@@ -40,11 +40,10 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
   await leave("quiet", 2, 1);
   const secrets = { openOrNull: () => null } as unknown as ConstructorParameters<typeof AgentTasks>[1];
   const tasks = new AgentTasks(database.db, secrets);
-  const later = Date.now() + MINUTE_MS;
   const underWay = new Map([["flood", 9]]);
-  const first = await tasks.takeDeliveries(later, { most: 3, mostOfOne: 10, underWay });
+  const first = await tasks.takeDeliveries(MINUTE_MS, { most: 3, mostOfOne: 10, underWay });
   expect([taken(first, "flood"), taken(first, "quiet")]).toEqual([1, 2]);
-  expect(await tasks.takeDeliveries(later, { most: 10, mostOfOne: 10, underWay: new Map([["flood", 10]]) })).toEqual([]);
+  expect(await tasks.takeDeliveries(MINUTE_MS, { most: 10, mostOfOne: 10, underWay: new Map([["flood", 10]]) })).toEqual([]);
   await sql`UPDATE agent_push_deliveries SET due_at = now() - interval '1 minute'`.execute(database.db);
 
   const asked = { flood: 0, quiet: 0 };
@@ -84,14 +83,13 @@ test("a tenant whose tasks never end leaves others' tasks room to be watched", a
   await leave("endless", 30, 0);
   await leave("short", 2, 0);
   const tasks = new AgentTasks(database.db, {} as never);
-  const until = Date.now() + MINUTE_MS;
   const count = (rows: readonly { readonly tenant_id: string }[], tenant: string) =>
     rows.filter(({ tenant_id }) => tenant_id === tenant).length;
   await sql`UPDATE agent_tasks SET watched_until = now() + interval '1 hour' WHERE tenant_id NOT IN ('endless', 'short')`.execute(
     database.db,
   );
-  const first = await tasks.takeWatches(until, { most: 5, mostOfOne: 10, underWay: new Map() }, []);
+  const first = await tasks.takeWatches(MINUTE_MS, { most: 5, mostOfOne: 10, underWay: new Map() }, []);
   expect([count(first, "endless"), count(first, "short")]).toEqual([3, 2]);
-  const more = await tasks.takeWatches(until, { most: 50, mostOfOne: 10, underWay: new Map([["endless", 3]]) }, []);
+  const more = await tasks.takeWatches(MINUTE_MS, { most: 50, mostOfOne: 10, underWay: new Map([["endless", 3]]) }, []);
   expect(more.length).toBe(7);
 });

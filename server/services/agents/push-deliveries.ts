@@ -42,12 +42,12 @@ export class PushDeliveries {
   }
 
   async deliver(): Promise<void> {
-    const { tasks, clock, log } = this.parts;
+    const { tasks, log } = this.parts;
     const attempts = new Set<Promise<void>>();
     for (;;) {
       const most = MOST_AT_ONCE - attempts.size;
       const turns = { most, mostOfOne: MOST_OF_ONE, underWay: this.underWay };
-      const due = most === 0 ? [] : await tasks.takeDeliveries(clock.now() + TAKEN_MS, turns);
+      const due = most === 0 ? [] : await tasks.takeDeliveries(TAKEN_MS, turns);
       for (const one of due) {
         const attempt = this.counted(one)
           .catch((error: Error) => log.warn("agent_notification_failed", { tenant_id: one.tenantId, error }))
@@ -70,12 +70,12 @@ export class PushDeliveries {
   }
 
   private async attempt(delivery: Delivery): Promise<void> {
-    const { tasks, clock, log } = this.parts;
+    const { tasks, log } = this.parts;
     if (!(await this.parts.isLetIn(delivery.owner))) return tasks.endDelivery(delivery.deliveryId);
     const failed = await this.post(delivery);
     if (failed === null) return tasks.endDelivery(delivery.deliveryId);
     const wait = WAITS_MS[delivery.attempts - 1];
-    if (wait !== undefined) return tasks.postponeDelivery(delivery.deliveryId, clock.now() + wait);
+    if (wait !== undefined) return tasks.postponeDelivery(delivery.deliveryId, wait);
     log.warn("agent_notification_given_up", { tenant_id: delivery.tenantId, agent_id: delivery.agentId, reason: failed });
     return tasks.endDelivery(delivery.deliveryId);
   }

@@ -74,7 +74,7 @@ export class TaskWatches {
         abort.abort(new Error("other tasks wait to be watched"));
     if (most <= 0) return;
     const turns = { most, mostOfOne: MOST_OF_ONE, underWay };
-    for (const row of await tasks.takeWatches(clock.now() + LEASE_MS, turns, [...TERMINAL_STATES])) void this.watch(row);
+    for (const row of await tasks.takeWatches(LEASE_MS, turns, [...TERMINAL_STATES])) void this.watch(row);
   }
 
   close(): void {
@@ -93,7 +93,7 @@ export class TaskWatches {
     };
     const renew = async () => {
       if (!(await isLetIn(row))) return shutOut();
-      await tasks.keepWatch(row, clock.now() + LEASE_MS);
+      await tasks.keepWatch(row, LEASE_MS);
     };
     const renewing = setInterval(() => void renew().catch(() => undefined), RENEWED_MS);
     try {
@@ -113,7 +113,7 @@ export class TaskWatches {
     } finally {
       clearInterval(renewing);
       this.watched.delete(key);
-      await tasks.keepWatch(row, clock.now() + again).catch(() => undefined);
+      await tasks.keepWatch(row, again).catch(() => undefined);
     }
   }
 
