@@ -112,7 +112,10 @@ test("a run asks the models anew, reaches no tool, and passes the gate of that c
   const { gate } = await owner.get(at("/replay"));
   expect([gate.verdict, gate.pass_rate, gate.coverage, gate.run_id]).toEqual(["passed", 1, 1, run.id]);
   // What the gateway asks itself is nothing that the system does.
-  const { seen } = await owner.get(at("/baselines"));
+  const { seen } = await until(
+    () => owner.get(at("/baselines")),
+    (baselines) => (baselines.seen.caller?.length ?? 0) > 0,
+  );
   expect(seen.caller?.map(({ subject }: any) => subject)).toEqual([`key ${team.apiKeyId}`]);
 });
 
