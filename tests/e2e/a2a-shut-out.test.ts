@@ -45,9 +45,15 @@ async function opened(team: Team, path: string, body?: unknown) {
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
-  const first = new TextDecoder().decode((await reader.read()).value);
+  let text = "";
+  // Events may come in one piece, or one of them in several.
+  while (!text.includes("\n\n")) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`the stream ended with ${text}`);
+    text += new TextDecoder().decode(value);
+  }
+  const first = text.slice(0, text.indexOf("\n\n"));
   const rest = async () => {
-    let text = "";
     for (let read = await reader.read(); !read.done; read = await reader.read()) text += new TextDecoder().decode(read.value);
     return text;
   };
