@@ -133,6 +133,11 @@ export function asksForWriting(target: Target): boolean {
   return target.kind !== "model" || target.modes.some((mode) => WRITING_MODES.has(mode));
 }
 
+/** Whether what is asked for was made by a call before: nothing is asked of a model. */
+export function wasMadeBefore(target: Target): boolean {
+  return target.kind === "model" && target.madeBefore === true;
+}
+
 /** The models that may serve a call; null on calls that address none. */
 export function routeOf({ target }: { readonly target: ResolvedTarget }): Route | null {
   return target.kind === "model" ? target.route : null;

@@ -17,6 +17,8 @@ export interface FileFilter {
   /** What was said at the upload, or, of files of which nothing was said, what their kinds stand for. */
   readonly purpose?: { readonly said: string; readonly kinds: readonly string[] } | undefined;
   readonly chatId?: string | undefined;
+  /** Those of them that are there. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** A person reaches their own in whatever group they made them; a key those that keys of its group made. */
@@ -61,6 +63,7 @@ export async function listFiles(
     found = found.where(sql<boolean>`coalesce(purpose = ${said}, kind = ANY(${[...kinds]}::text[]))`);
   }
   if (filter.chatId !== undefined) found = found.where("chat_id", "=", filter.chatId);
+  if (filter.ids !== undefined) found = found.where("id", "in", [...filter.ids]);
   const { total } = await found.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   if (page.after !== undefined) found = found.where("id", page.oldestFirst === true ? ">" : "<", page.after);
   if (page.before !== undefined) found = found.where("id", ">", page.before);

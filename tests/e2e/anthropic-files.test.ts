@@ -69,7 +69,7 @@ test("files are listed newest first, as newer and as older clients turn pages, a
 
   const gone = "file-01M8JFJRKD2DK7ZE9BDFFG18S8";
   const named = await client.beta.files.list({ ids: [ids[4] ?? "", gone, ids[0] ?? "", ids[0] ?? ""] });
-  expect([named.data.map(({ id }) => id), named.next_page]).toEqual([[ids[4] as string, ids[0] as string], null]);
+  expect([named.data.map(({ id }) => id), named.next_page]).toEqual([[ids[0] as string, ids[4] as string], null]);
 });
 
 test("a file of another group is none, on every route", async () => {

@@ -17,7 +17,7 @@ const adoptExisting = z
 const removeAllMembers = z
   .boolean()
   .optional()
-  .describe("whether one request may empty a group of more than 50 members; off when left out");
+  .describe("whether one request may take more than 50 members out of a group and leave at most one in ten; off when left out");
 
 export const scimTokenCreate = z
   .strictObject({

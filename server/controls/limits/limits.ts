@@ -29,7 +29,7 @@ import { hasCeilings, RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
 import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
-import { type AgentRoute, modelOf, routeOf, toolsOf } from "../../road/target.ts";
+import { type AgentRoute, modelOf, routeOf, toolsOf, wasMadeBefore } from "../../road/target.ts";
 import { agentPlan, agentPlanInRun } from "./agent-plan.ts";
 import { together } from "./settled-together.ts";
 import { LeftCalls } from "./left-calls.ts";
@@ -94,7 +94,7 @@ export class Limits implements RequestControl, CallLimits {
     if (scope === null) return PASS;
     if (call.target.kind === "tool") return this.decideTool(call, view, scope);
     if (call.target.kind === "agent") return this.decideAgent(call, view, scope, call.target);
-    if (model === null || (view.target.kind === "model" && view.target.madeBefore === true)) return PASS;
+    if (model === null || wasMadeBefore(view.target)) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
     return hasCeilings(call) ? this.decideInRun(call, view, leavingRoom(call, base)) : this.decideBy(call, view, leavingRoom(call, base));
   }

@@ -12,7 +12,7 @@ import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-par
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
-import { asksForWriting, modelOf } from "../../road/target.ts";
+import { asksForWriting, modelOf, wasMadeBefore } from "../../road/target.ts";
 
 /** What the compatible APIs take for a temperature that is not set. */
 const DEFAULT_TEMPERATURE = 1;
@@ -22,7 +22,7 @@ export const parameters: RequestControl = {
   name: "parameters",
   decide(call, view) {
     const model = modelOf(call);
-    if (model === null || call.scope === null || (view.target.kind === "model" && view.target.madeBefore === true)) return PASS;
+    if (model === null || call.scope === null || wasMadeBefore(view.target)) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
     const unclear = ambiguous(view);

@@ -2,6 +2,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { RerankCodec } from "../../wire/rerank/rerank-codec.ts";
 import { type RankedAnswer, readRankedAnswer } from "../../wire/rerank/rerank-reply.ts";
 import type { RerankRequest } from "../../wire/rerank/rerank-request.ts";
@@ -48,7 +49,8 @@ function translated(request: RerankRequest, { modelName }: ModelEntry, codec: Re
   const written = codec.write(modelName, query, documents as string[], request.topN);
   if ("unsupported" in written) return refuse("unsupported_parameter", written.unsupported);
   const whole = (bytes: Uint8Array) => {
-    const ranked = rankedOf(codec, bytes);
+    const answer = replyObject(bytes);
+    const ranked = answer === null ? null : codec.read(answer);
     if (ranked === null || ranked.some(({ index }) => documents[index] === undefined)) return null;
     const results = ranked.map(({ index, score }) => ({
       index,
@@ -64,12 +66,4 @@ function translated(request: RerankRequest, { modelName }: ModelEntry, codec: Re
 function textOf(passage: JsonValue): string | null {
   const text = isObject(passage) ? passage.text : passage;
   return typeof text === "string" ? text : null;
-}
-
-function rankedOf(codec: RerankCodec, bytes: Uint8Array) {
-  try {
-    return codec.read(JSON.parse(new TextDecoder().decode(bytes)) as JsonValue);
-  } catch {
-    return null;
-  }
 }

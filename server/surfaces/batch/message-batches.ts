@@ -1,8 +1,7 @@
 import { messageBatchRequest } from "@gatehouse/contracts/batch";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Answer, jsonAnswer } from "../../road/answer.ts";
+import { jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
 import { errorOfLine, type resultLineOf, resultLines } from "../../services/batch/results.ts";
@@ -11,6 +10,7 @@ import { errorTypeOf } from "../../wire/messages/fault.ts";
 import { MESSAGES_VERSION } from "../../wire/messages/messages-version.ts";
 import { queryOf, wholeNumber } from "../files/files.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
+import { messagesPage, recordSurface } from "../messages/records.ts";
 import { messagesRefusals } from "../messages/refusals.ts";
 import { batchIdIn, countsOf, streamedLines } from "./jobs.ts";
 import { submittedRequests } from "./submit-requests.ts";
@@ -91,10 +91,6 @@ export const messageBatchCreate = (of: MessageBatches): Surface => ({
   },
 });
 
-function surfaceOf(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
-  return { ...messagesRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
-}
-
 /** Of the caller's own batches of messages. */
 async function batchOf(call: Call, batches: BatchService): Promise<CallerJob | Refusal> {
   const job = await batches.find(callerOf(call).owner, batchIdIn(call));
@@ -103,7 +99,7 @@ async function batchOf(call: Call, batches: BatchService): Promise<CallerJob | R
 
 /** GET /v1/messages/batches */
 export const messageBatchList = (of: MessageBatches): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const query = queryOf(call, ["after_id", "before_id", "limit", "beta"]);
     if (isRefusal(query)) return query;
     const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
@@ -111,23 +107,22 @@ export const messageBatchList = (of: MessageBatches): Surface =>
     const [after, before] = [query.get("after_id"), query.get("before_id")];
     const page = { limit: limit + 1, offset: 0, after, before, endpoint: ENDPOINT };
     const { items } = await of.batches.store.list(callerOf(call).owner, undefined, page);
-    // One more than was asked for says whether there are more: in the direction that was gone.
-    const shown = before === undefined ? items.slice(0, limit) : items.slice(-limit);
+    const { shown, ends } = messagesPage(items, limit, before);
     const data: object[] = [];
     for (const job of shown) data.push(await objectOf(call, job, of));
-    return jsonAnswer({ data, has_more: items.length > limit, first_id: shown[0]?.id ?? null, last_id: shown.at(-1)?.id ?? null });
+    return jsonAnswer({ data, ...ends });
   });
 
 /** GET /v1/messages/batches/{message_batch_id} */
 export const messageBatchDetail = (of: MessageBatches): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const job = await batchOf(call, of.batches);
     return isRefusal(job) ? job : jsonAnswer(await objectOf(call, job, of));
   });
 
 /** POST /v1/messages/batches/{message_batch_id}/cancel */
 export const messageBatchCancel = (of: MessageBatches): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const found = await batchOf(call, of.batches);
     const job = isRefusal(found) ? found : await of.batches.cancel(callerOf(call).owner, found.id);
     return isRefusal(job) ? job : jsonAnswer(await objectOf(call, job, of));
@@ -135,7 +130,7 @@ export const messageBatchCancel = (of: MessageBatches): Surface =>
 
 /** DELETE /v1/messages/batches/{message_batch_id}: of a batch that has ended, with its results. */
 export const messageBatchDelete = (batches: BatchService, files: FileService): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const found = await batchOf(call, batches);
     const { owner } = callerOf(call);
     const job = isRefusal(found) ? found : await batches.remove(owner, found.id);
@@ -146,7 +141,7 @@ export const messageBatchDelete = (batches: BatchService, files: FileService): S
 
 /** GET /v1/messages/batches/{message_batch_id}/results */
 export const messageBatchResults = (batches: BatchService): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const job = await batchOf(call, batches);
     if (isRefusal(job)) return job;
     if (job.ended_at === null) return refuse("batch_under_way");

@@ -1,13 +1,12 @@
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Answer, jsonAnswer } from "../../road/answer.ts";
+import { isRefusal, refuse } from "../../kernel/errors.ts";
+import { jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
-import { messagesRefusals } from "../messages/refusals.ts";
+import { messagesPage, recordSurface } from "../messages/records.ts";
 import { contentAnswer } from "./content.ts";
 import { fileIdIn, queryOf, wholeNumber } from "./files.ts";
 
@@ -18,10 +17,6 @@ const USUAL = 20;
 const MOST_NAMED = 100;
 const LEAST_SECONDS = 3_600;
 const MOST_SECONDS = 7_776_000;
-
-function surfaceOf(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
-  return { ...messagesRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
-}
 
 function metadataOf(file: CallerFile): object {
   return {
@@ -57,34 +52,27 @@ const FORM: UploadFields = {
 
 /** POST /v1/files */
 export const anthropicFileUpload = (files: FileService): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const file = await upload(call, files, FORM);
     return isRefusal(file) ? file : jsonAnswer(metadataOf(file));
   });
 
 /** GET /v1/files: in pages as newer clients turn them (`page`) and as older ones do (`after_id`, `before_id`), or those that are named. */
 export const anthropicFileList = (files: FileService): Surface =>
-  surfaceOf(async (call) => {
-    const named = namedIds(call);
-    const { owner } = callerOf(call);
-    if (named.length > MOST_NAMED)
-      return refuse("invalid_query", undefined, { fields: [{ field: "ids", message: `must be at most ${MOST_NAMED}` }] });
+  recordSurface(async (call) => {
     const query = queryOf(call, ["page", "limit", "after_id", "before_id", "beta"], IDS);
     if (isRefusal(query)) return query;
-    if (named.length > 0) {
-      const found = await Promise.all(named.map((id) => files.find(owner, id)));
-      // Who names files that are gone gets the others.
-      return pageOf(
-        found.flatMap((file) => (isRefusal(file) ? [] : [file])),
-        false,
-      );
-    }
     const limit = wholeNumber(query, "limit", USUAL, 1, MOST_LISTED);
     if (typeof limit !== "number") return limit;
-    const [after, before] = [query.get("page") ?? query.get("after_id"), query.get("before_id")];
-    const { items } = await files.list(owner, {}, { limit: limit + 1, offset: 0, after, before });
-    // One more than was asked for says whether there are more: in the direction that was gone.
-    return pageOf(before === undefined ? items.slice(0, limit) : items.slice(-limit), items.length > limit);
+    const ids = namedIds(call);
+    if (ids.length > MOST_NAMED)
+      return refuse("invalid_query", undefined, { fields: [{ field: "ids", message: `must be at most ${MOST_NAMED}` }] });
+    const isNamed = ids.length > 0;
+    const most = isNamed ? MOST_NAMED : limit;
+    const [after, before] = isNamed ? [] : [query.get("page") ?? query.get("after_id"), query.get("before_id")];
+    const { items } = await files.list(callerOf(call).owner, isNamed ? { ids } : {}, { limit: most + 1, offset: 0, after, before });
+    const { shown, ends } = messagesPage(items, most, before);
+    return jsonAnswer({ data: shown.map(metadataOf), next_page: ends.has_more ? ends.last_id : null, ...ends });
   });
 
 const IDS = ["ids", "ids[]"];
@@ -94,20 +82,9 @@ function namedIds(call: Call): string[] {
   return [...new Set(IDS.flatMap((name) => searchParams.getAll(name)))];
 }
 
-function pageOf(shown: readonly CallerFile[], more: boolean): Answer {
-  const last = shown.at(-1)?.id ?? null;
-  return jsonAnswer({
-    data: shown.map(metadataOf),
-    next_page: more ? last : null,
-    has_more: more,
-    first_id: shown[0]?.id ?? null,
-    last_id: last,
-  });
-}
-
 /** GET /v1/files/{file_id} */
 export const anthropicFileDetail = (files: FileService): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const file = await files.find(callerOf(call).owner, fileIdIn(call));
     if (isRefusal(file)) return file;
     noteFile(call, file);
@@ -116,14 +93,14 @@ export const anthropicFileDetail = (files: FileService): Surface =>
 
 /** GET /v1/files/{file_id}/content */
 export const anthropicFileContent = (files: FileService): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const file = await files.find(callerOf(call).owner, fileIdIn(call));
     return isRefusal(file) ? file : contentAnswer(call, files, file);
   });
 
 /** DELETE /v1/files/{file_id} */
 export const anthropicFileDelete = (files: FileService): Surface =>
-  surfaceOf(async (call) => {
+  recordSurface(async (call) => {
     const { owner } = callerOf(call);
     const file = await files.find(owner, fileIdIn(call));
     if (isRefusal(file)) return file;

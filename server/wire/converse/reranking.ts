@@ -10,7 +10,7 @@ export const bedrockReranking: RerankCodec = {
     return { body: JSON.stringify({ query, documents, top_n: topN ?? documents.length, ...version }) };
   },
   read(answer) {
-    if (!isObject(answer) || !Array.isArray(answer.results)) return null;
+    if (!Array.isArray(answer.results)) return null;
     const ranked: RankedDocument[] = [];
     for (const one of answer.results) {
       if (!isObject(one) || typeof one.index !== "number" || typeof one.relevance_score !== "number") return null;

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../document.ts";
+import type { JsonObject } from "../document.ts";
 import type { ProviderOperation } from "../operation.ts";
 
 /** Documents ordered by a query in a provider's own format. Pure, no I/O, never throws. */
@@ -13,7 +13,7 @@ export interface RerankCodec {
     topN: number | null,
   ): { readonly body: string } | { readonly unsupported: string };
   /** Best first; null when the answer is none. */
-  read(answer: JsonValue): readonly RankedDocument[] | null;
+  read(answer: JsonObject): readonly RankedDocument[] | null;
 }
 
 export interface RankedDocument {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { replyObject } from "../openai/reply-object.ts";
 import { plausibleCount } from "../usage.ts";
 
 /** What an answer to POST /rerank tells of its cost; null where it does not. */
@@ -9,13 +10,8 @@ export interface RankedAnswer {
 
 /** Null when the bytes are no answer: Cohere, Jina and vLLM call the list `results`, Voyage `data`. */
 export function readRankedAnswer(bytes: Uint8Array): RankedAnswer | null {
-  let body: JsonValue;
-  try {
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
-  } catch {
-    return null;
-  }
-  if (!isObject(body)) return null;
+  const body = replyObject(bytes);
+  if (body === null) return null;
   const ranked = Array.isArray(body.results) ? body.results : body.data;
   if (!Array.isArray(ranked) || !ranked.every((one) => isObject(one) && typeof one.index === "number")) return null;
   const { usage, meta } = { usage: part(body, "usage"), meta: part(body, "meta") };

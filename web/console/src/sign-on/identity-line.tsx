@@ -55,7 +55,7 @@ export function IdentityLine({
         open={asking}
         onClose={() => setAsking(false)}
         title={`Unlink ${accountName} from ${provider.name}?`}
-        description="It signs in as this account no more. Sessions that were begun so go on until they end: to end them at once, switch the account off. Where a directory keeps the account under this key, the next sign-in links it again."
+        description="It signs in as this account no more, and the account is signed out everywhere. Where a directory keeps the account under this key, the next sign-in links it again."
         closeLabel="Keep it"
         confirmLabel="Unlink it"
         busy={unlink.isPending}
