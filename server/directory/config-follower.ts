@@ -57,16 +57,17 @@ export class ConfigFollower {
   async stop(): Promise<void> {
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
-    await this.following?.catch(() => undefined);
-    for (const done of this.waiting.splice(0)) done();
     await this.channel.stop();
+    await this.following;
+    for (const done of this.waiting.splice(0)) done();
   }
 
   /**
    * Resolves when every change committed before the call is in force in this process, however many come after it, or when they cannot be
-   * read. Never rejects.
+   * read, or are not any more. Never rejects.
    */
   caughtUp(): Promise<void> {
+    if (this.stopped) return Promise.resolve();
     const caught = new Promise<void>((done) => this.waiting.push(done));
     this.follow();
     return caught;
@@ -89,6 +90,7 @@ export class ConfigFollower {
 
   /** One reader at a time; a notice that comes meanwhile makes it read once more. */
   private follow(): void {
+    if (this.stopped) return;
     if (this.following !== null) {
       this.again = true;
       return;
@@ -97,7 +99,7 @@ export class ConfigFollower {
       .catch((error: Error) => this.log.warn("config_changes_unread", { error }))
       .finally(() => {
         this.following = null;
-        if (this.again && !this.stopped) {
+        if (this.again) {
           this.again = false;
           this.follow();
         }
@@ -115,7 +117,7 @@ export class ConfigFollower {
   }
 
   private async readAll(waiting: (() => void)[], tell: () => void): Promise<void> {
-    for (;;) {
+    while (!this.stopped) {
       waiting.push(...this.waiting.splice(0));
       const asked = performance.now();
       const changes = await changesAfter(this.connection.db, this.version);

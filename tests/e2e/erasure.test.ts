@@ -136,7 +136,7 @@ async function liveALittle(): Promise<void> {
   await sql`INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${mary.id}, 'default', ARRAY[now()])`.execute(
     connection.db,
   );
-  await sql`INSERT INTO page_sessions (id, tenant_id, end_user_id, generation, secret_hash, rotated_at, created_at, expires_at) VALUES (gen_random_uuid(), 'default', ${mary.id}, now(), 'h', now(), now(), now())`.execute(
+  await sql`INSERT INTO page_sessions (id, tenant_id, end_user_id, generation, secret_hash, rotated_at, created_at, expires_at) VALUES (gen_random_uuid(), 'default', ${mary.id}, now(), 'h', now(), now(), now() + interval '1 day')`.execute(
     connection.db,
   );
   await sql`WITH p AS (INSERT INTO identity_providers (id, tenant_id, kind, name, audience, settings) VALUES (gen_random_uuid(), 'default', 'oidc', 'p', 'portal', '{}') RETURNING id)
@@ -161,16 +161,16 @@ async function liveALittle(): Promise<void> {
   );
   await leaveTask(connection.db, mary.id);
   await sql`WITH j AS (INSERT INTO batch_jobs (id, tenant_id, resource_group_id, end_user_id, status, endpoint, completion_window, request_id, client_ip, created_at, ended_at, expires_at)
-      VALUES ('batch_1', 'default', ${served.groupId}, ${mary.id}, 'completed', 'e', '24h', 'r', '', now(), now(), now()) RETURNING id)
+      VALUES ('batch_1', 'default', ${served.groupId}, ${mary.id}, 'completed', 'e', '24h', 'r', '', now(), now(), now() + interval '1 day') RETURNING id)
     , l AS (INSERT INTO batch_lines (job_id, line, custom_id, body, state, result) SELECT id, 1, 'c', '"marys question"', 2, '"marys answer"' FROM j RETURNING job_id, line)
     INSERT INTO batch_departures (job_id, line, tenant_id, left_from, call_id, model_id, operation, audit_row, asked, bytes)
       SELECT job_id, line, 'default', gen_random_uuid(), 'c', 'm', 'chat', '{}', '"marys question"', 1 FROM l`.execute(connection.db);
   await sql`INSERT INTO video_jobs (id, tenant_id, resource_group_id, end_user_id, status, model_id, model, provider_key, upstream_id, display_name, prices, held_micro_usd, look_at, request_id, client_ip, created_at, updated_at, ended_at, settled_at, expires_at)
-    VALUES ('video_1', 'default', ${served.groupId}, ${mary.id}, 'succeeded', 'm', 'm', 'p', 'u', 'marys film', '{}', 0, now(), 'r', '', now(), now(), now(), now(), now())`.execute(
+    VALUES ('video_1', 'default', ${served.groupId}, ${mary.id}, 'succeeded', 'm', 'm', 'p', 'u', 'marys film', '{}', 0, now(), 'r', '', now(), now(), now(), now(), now() + interval '1 day')`.execute(
     connection.db,
   );
   await sql`INSERT INTO stored_responses (tenant_id, id, resource_group_id, end_user_id, model_id, model, provider_key, request_id, client_ip, input_characters, created_at, expires_at, streamed, held_tokens, held_micro_usd)
-    VALUES ('default', 'resp_1', ${served.groupId}, ${mary.id}, 'm', 'm', 'p', 'r', '', 0, now(), now(), false, 0, 0)`.execute(
+    VALUES ('default', 'resp_1', ${served.groupId}, ${mary.id}, 'm', 'm', 'p', 'r', '', 0, now(), now() + interval '1 day', false, 0, 0)`.execute(
     connection.db,
   );
   const config = crypto.randomUUID();

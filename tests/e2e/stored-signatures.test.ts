@@ -7,7 +7,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "../support/g
 import { AFTER_TOOL, TEXT, TOOL } from "../support/vendors/scene.ts";
 import { TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { type RunningVendors, startVendors, VENDOR_KEY } from "../support/vendors/vendors.ts";
-import { until } from "../support/until.ts";
+import { servedBy, until } from "../support/until.ts";
 
 /** A tool loop that begins at one process and ends at another: the fake Gemini refuses a history without its signature. */
 const env = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") };
@@ -56,15 +56,8 @@ async function newKey(): Promise<string> {
     name: crypto.randomUUID(),
     access_mode: "shared",
   });
-  await until(
-    () => modelsAt(second, key_value),
-    (text) => text.includes("thinker"),
-  );
+  await servedBy([second], "thinker", key_value);
   return key_value;
-}
-
-async function modelsAt({ runtimeUrl }: GatewayProcess, apiKey: string): Promise<string> {
-  return (await fetch(`${runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": apiKey } })).text();
 }
 
 const clientOf = ({ runtimeUrl }: GatewayProcess, apiKey: string) =>
@@ -105,7 +98,7 @@ test.each([false, true])("an answer does not end before another process can go o
       ({ rows }) => rows.length > 0,
     );
     // Time enough for a loop that waits for nothing.
-    for (const gateway of [first, second, first, second]) await modelsAt(gateway, apiKey);
+    for (let turn = 0; turn < 2; turn++) await servedBy([first, second], "thinker", apiKey);
   });
   expect(await loop).toBe(AFTER_TOOL);
 });

@@ -4,7 +4,7 @@ import { startBalancer } from "../support/balancer.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { until } from "../support/until.ts";
+import { servedBy } from "../support/until.ts";
 
 const CALLS = 2_000;
 const CALLERS = 4;
@@ -26,12 +26,7 @@ test(`${CALLS} calls over ${RESTARTS} rolling restarts behind a balancer: none i
   const body = JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] });
   const headers = { "content-type": "application/json", "x-api-key": served.apiKey };
 
-  // A change reaches the other process within a second, and what is asked of it before is no part of a restart.
-  for (const { runtimeUrl } of fleet)
-    await until(
-      () => fetch(`${runtimeUrl}/v1/proxy/llm/models`, { headers }).then((reply) => reply.text()),
-      (text) => text.includes('"fake-1"'),
-    );
+  await servedBy(fleet, "fake-1", served.apiKey);
 
   const answers = new Map<string, number>();
   let calls = 0;

@@ -7,6 +7,7 @@ import { startBalancer } from "../support/balancer.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
+import { servedBy } from "../support/until.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const CALLERS = 4;
@@ -51,6 +52,7 @@ test("a rolling upgrade over a migration refuses no call, loses no row, and leav
     fleet[index] = await started(next, old.dataDir);
   };
   const served = await serveModels(await signIn(fleet[0].adminUrl), upstream.baseUrl, ["fake-1"]);
+  await servedBy(fleet, "fake-1", served.apiKey);
 
   const answers = new Map<string, number>();
   const ids: string[] = [];

@@ -16,7 +16,8 @@ export async function leaveTask(db: Database, userId: string): Promise<void> {
   await sql`INSERT INTO agent_push_configs (tenant_id, agent_id, task_id, id, url, protocol_version) VALUES ('default', 'agent', 't', 'p', 'https://marys receiver', '1.0')`.execute(
     db,
   );
-  await sql`INSERT INTO agent_push_deliveries (id, tenant_id, agent_id, task_id, config_id, body) VALUES ('d', 'default', 'agent', 't', 'p', '"marys status"')`.execute(
+  // Not due yet: a gateway beside it would deliver it, or give it up, at once.
+  await sql`INSERT INTO agent_push_deliveries (id, tenant_id, agent_id, task_id, config_id, body, due_at) VALUES ('d', 'default', 'agent', 't', 'p', '"marys status"', now() + interval '1 day')`.execute(
     db,
   );
 }

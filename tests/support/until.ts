@@ -9,3 +9,12 @@ export async function until<T>(read: () => Promise<T>, reached: (value: T) => bo
   }
   throw new Error(`it never came to that: ${JSON.stringify(last)}`);
 }
+
+/** Until each process serves the model: a change reaches the others within a second. */
+export async function servedBy(fleet: readonly { readonly runtimeUrl: string }[], model: string, apiKey: string): Promise<void> {
+  for (const { runtimeUrl } of fleet)
+    await until(
+      () => fetch(`${runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": apiKey } }).then((reply) => reply.text()),
+      (text) => text.includes(JSON.stringify(model)),
+    );
+}
