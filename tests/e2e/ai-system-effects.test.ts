@@ -5,10 +5,8 @@ import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } fr
 import { until } from "../support/until.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
-/** What a response to a finding narrows is soon narrow on every process, whichever of them fired it: within a second where nothing else runs. */
+/** What a response to a finding narrows is narrow on every process, whichever of them fired it; change-kinds-processes says how soon. */
 const PROCESSES = 3;
-/** Longer than the second that is promised: a busy machine is merely slow. What it took is printed. */
-const WITHIN_MS = 3_000;
 let database: TestDatabase;
 const gateways: GatewayProcess[] = [];
 let admin: AdminClient;
@@ -34,21 +32,14 @@ afterAll(async () => {
   await database.close();
 });
 
-interface Asked {
-  readonly began: number;
-  readonly status: number;
-  readonly id: string;
-}
-
-async function ask({ runtimeUrl }: GatewayProcess, { apiKey }: Team, model: string): Promise<Asked> {
-  const began = Date.now();
+async function ask({ runtimeUrl }: GatewayProcess, { apiKey }: Team, model: string): Promise<{ status: number; id: string }> {
   const answer = await fetch(`${runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": apiKey },
     body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
   });
   await answer.text();
-  return { began, status: answer.status, id: answer.headers.get("x-request-id") ?? "" };
+  return { status: answer.status, id: answer.headers.get("x-request-id") ?? "" };
 }
 
 test.each([
@@ -56,7 +47,7 @@ test.each([
   ["block_tools", "restricted"],
   ["restrict", "restricted"],
   ["suspend", "suspended"],
-])("a response that is to %s soon holds on every process", async (action, level) => {
+])("a response that is to %s holds on every process", async (action, level) => {
   const team = await newTeam(admin, `system to ${action}`);
   const at = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
   const [agreed, sneaked] = [`agreed ${action}`, `sneaked ${action}`];
@@ -72,31 +63,15 @@ test.each([
     ({ status }) => status === 200,
   );
 
-  let fired = Number.POSITIVE_INFINITY;
-  const asking = gateways.map(async (gateway) => {
-    const calls: Asked[] = [];
-    await until(
-      async () => calls[calls.push(await ask(gateway, team, agreed)) - 1] as Asked,
-      ({ began }) => began >= fired + WITHIN_MS,
-    );
-    return calls.filter(({ began }) => began >= fired);
-  });
   const [response] = await until(
     async () => (await owner.get(at("/responses"))).responses,
     (all) => all.length > 0,
   );
   expect([response.action, response.status]).toEqual([action, "active"]);
-  fired = Date.parse(response.fired_at);
-
-  const slowest: number[] = [];
-  for (const calls of await Promise.all(asking)) {
-    const levels = [];
-    for (const call of calls) {
-      levels.push((await rowOf(owner, { id: call.id })).autonomy_level);
-      if (levels.at(-1) === level) break;
-    }
-    expect(levels.at(-1)).toBe(level);
-    slowest.push((calls[levels.length - 1] as Asked).began - fired);
-  }
-  console.log(`  ${action}: in force on ${PROCESSES} processes after ${Math.max(...slowest)} ms at most`);
+  const levelAt = async (gateway: GatewayProcess) => (await rowOf(owner, { id: (await ask(gateway, team, agreed)).id })).autonomy_level;
+  for (const gateway of gateways)
+    await until(
+      () => levelAt(gateway),
+      (found) => found === level,
+    );
 });

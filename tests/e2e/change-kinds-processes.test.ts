@@ -4,6 +4,7 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { leastOf } from "../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /**
@@ -224,16 +225,17 @@ test("each kind of change holds on every process within a second, and lets go ag
   expect([...slowest].filter(([, ms]) => ms >= WITHIN_MS)).toEqual([]);
 });
 
-test("a key that is revoked opens nothing on any process", async () => {
-  let ms = Number.POSITIVE_INFINITY;
-  for (let attempt = 1; attempt <= TRIES && ms >= WITHIN_MS; attempt++) {
-    const other = await newTeam(admin, `another ${attempt}`);
+let teams = 0;
+
+test("a key that is revoked opens nothing on any process within a second", async () => {
+  const ms = await leastOf(TRIES, WITHIN_MS, async () => {
+    const other = await newTeam(admin, `another ${++teams}`);
     await admin.post(`${GROUPS}/${other.groupId}/llm-models`, { model_ids: [model] });
     const probe: Probe = (gateway) => ask(gateway, other.apiKey);
     await felt("key", probe, (answer) => answer === "200");
     expect((await admin.request("DELETE", `/v1/admin/api-keys/${other.apiKeyId}`)).status).toBeLessThan(300);
-    ms = Math.min(ms, await felt("key revoked", probe, (answer) => answer === "401"));
-  }
+    return felt("key revoked", probe, (answer) => answer === "401");
+  });
   console.log(`key revoked: ${Math.round(ms)} ms`);
   expect(ms).toBeLessThan(WITHIN_MS);
 });

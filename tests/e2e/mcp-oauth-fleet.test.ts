@@ -12,6 +12,7 @@ import {
 import { testDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 import { begunAt, codeFor } from "./oauth-harness.ts";
 
@@ -51,6 +52,8 @@ beforeAll(async () => {
     await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "fleet", base_url: tools.baseUrl, auth_type: "oauth" })
   ).id;
   await grant(admin, "fleet", serverId, [team.groupId]);
+  // Both know of it once both ask for an account.
+  for (let n = 0; n < 2; n++) await eventually(n, 401);
 });
 
 afterAll(async () => {
@@ -135,7 +138,8 @@ test("an account is listed and given up while its tool server and its issuer are
   const broker = client.broker.replace(url(0), url(1));
   const headers = { "x-api-key": team.apiKey };
   const list = async () => (await (await fetch(`${broker}/tokens`, { headers })).json()) as any;
-  const { tokens } = await list();
+  // That the server is there at all reaches it within a second.
+  const { tokens } = await until(list, (found) => found.tokens?.length === 1);
   expect(tokens).toMatchObject([{ mcp_server_id: id, issuer: issuer.issuer }]);
   expect((await fetch(`${broker}/tokens/${crypto.randomUUID()}`, { method: "DELETE", headers })).status).toBe(404);
   expect((await fetch(`${broker}/tokens/${tokens[0].id}`, { method: "DELETE", headers })).status).toBe(204);

@@ -4,7 +4,7 @@ import { rowOf, rowsOf, serveModels } from "../support/admin.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { newPerson } from "../support/portal.ts";
 import { type ResponseVendor, startResponseVendor } from "../support/response-vendor.ts";
-import { until } from "../support/until.ts";
+import { servedBy, until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What OpenAI's own client does with responses that a provider stores, and what others who share its account may not. */
@@ -68,6 +68,7 @@ beforeAll(async () => {
     keys[name] = (await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name, access_mode: "shared" })).key_value;
   for (const [name, apiKey] of Object.entries(keys))
     clients[name] = new OpenAI({ apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
+  await servedBy([second], "plain", keys.ours);
 });
 
 afterAll(async () => {

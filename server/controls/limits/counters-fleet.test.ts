@@ -101,8 +101,16 @@ if (haveValkey) {
       await until(outcome, ({ kind }) => kind === "held");
       // Without what it counted there is no room for this one either.
       expect((await lives.admit("larger", of, demand(0, 101), true)).kind).toBe("denied");
-      await silent.admit("sign of life", of, demand(), true);
-      expect(await outcome()).toMatchObject({ kind: "denied", denial: { spent: 80 } });
+      // Of a sign of life nothing is left a second later, on a machine that stood still meanwhile: there may have to be another.
+      let signs = 0;
+      const seen = await until(
+        async () => {
+          await silent.admit(`sign of life ${signs++}`, of, demand(), true);
+          return outcome();
+        },
+        ({ kind }) => kind === "denied",
+      );
+      expect(seen).toMatchObject({ denial: { spent: 80 } });
       await until(outcome, ({ kind }) => kind === "held");
       silent.sealed({ id: "counted", plan: of });
       expect(await until(outcome, ({ kind }) => kind === "denied")).toMatchObject({ denial: { spent: 80 } });

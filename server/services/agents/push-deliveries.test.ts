@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { until } from "../../../tests/support/until.ts";
 import { AgentTasks, type Delivery } from "../../directory/agents/tasks.ts";
 import { PushDeliveries } from "./push-deliveries.ts";
 
@@ -48,14 +49,13 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
 
   const asked = { flood: 0, quiet: 0 };
   const waiting: (() => void)[] = [];
-  const { promise: told, resolve: bothTold } = Promise.withResolvers<void>();
   const deliveries = new PushDeliveries({
     tasks,
     snapshots: { tenant: async () => ({ agents: { keys: [{ kid: "k", key: generateKeyPairSync("ed25519").privateKey }] } }) },
     isLetIn: async () => true,
     send: async ({ url }: { url: string }) => {
       if (url.includes("quiet")) {
-        if (++asked.quiet === 2) bothTold();
+        asked.quiet++;
         return new Response(null, { status: 200 });
       }
       asked.flood++;
@@ -66,8 +66,10 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
     log: { warn: () => undefined, info: () => undefined, error: () => undefined },
   } as unknown as ConstructorParameters<typeof PushDeliveries>[0]);
   const delivering = deliveries.deliver();
-  await told;
-  expect(asked).toEqual({ flood: 10, quiet: 2 });
+  await until(
+    async () => asked,
+    ({ flood, quiet }) => flood === 10 && quiet === 2,
+  );
   // Nothing more is taken, so that what is under way can end.
   await sql`UPDATE agent_push_deliveries SET due_at = now() + interval '1 hour' WHERE attempts < 2`.execute(database.db);
   for (const answer of waiting) answer();
