@@ -5,6 +5,7 @@ import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
@@ -83,9 +84,19 @@ describe("execution", () => {
   test("a user's calls at once, which do not hold up another user", async () => {
     const team = await limited({ execution: { max_concurrency_per_user: 1 } });
     const other = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "other", access_mode: "shared" });
-    const slow = post(at(ids.modern), team.apiKey, many(1, 800));
-    while (modern.seen.at(-1)?.body.includes("800") !== true) await new Promise((resolve) => setTimeout(resolve, 5));
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = startScriptedToolServer("stateless", async (message) => {
+      if (message?.method !== "tools/call") return undefined;
+      asked.resolve();
+      await answered.promise;
+      return { resultType: "complete", content: [] };
+    });
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "holding", base_url: holding.baseUrl });
+    await grant(world.admin, "holding", id, [team.groupId]);
+    const slow = post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open", arguments: {} }));
+    await asked.promise;
     const [second, others] = await Promise.all([post(at(ids.modern), team.apiKey, echo()), post(at(ids.modern), other.key_value, echo())]);
+    answered.resolve();
     expect([second.status, second.body.error.data.limit_type, others.status, (await slow).status]).toEqual([
       429,
       "max_concurrent",
@@ -93,6 +104,7 @@ describe("execution", () => {
       200,
     ]);
     expect((await post(at(ids.modern), team.apiKey, echo())).status).toBe(200);
+    await holding.stop();
   });
 
   test.each(["modern", "old"] as const)("a %s server that thinks too long is left", async (name) => {
@@ -227,10 +239,7 @@ test("rows in the texts of resources count as well", async () => {
         post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" })),
         post(at(id), team.apiKey, stateless(2, "resources/read", { uri: "test://rows" })),
       ]);
-    let given = await answers();
-    // A change reaches calls within a second.
-    for (let n = 0; n < 100 && given.some(({ body }, index) => body.error?.data.code !== codes[index]); n++) given = await answers();
-    expect(given.map(({ body }) => body.error?.data.code)).toEqual([...codes]);
+    await until(answers, (given) => given.every(({ body }, index) => body.error?.data.code === codes[index]));
   }
   await server.stop();
 });

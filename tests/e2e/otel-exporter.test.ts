@@ -147,6 +147,7 @@ test("a key that is none is told as an error, and nothing is recorded as a span"
   expect([code, (error as { code?: number } | undefined)?.code]).toEqual([1, 401]);
   const [refused] = await rowsOf(world.admin, { proxy_subtype: "otel_traces", error_type: "credential_unknown" }, 1);
   expect(refused.http_status_code).toBe(401);
+  // Rows arrive in order: a span would stand before the row of its refusal, which is there.
   expect((await world.admin.post("/v1/admin/proxy-logs/query", { filters: { trace_id: span.spanContext().traceId } })).rows).toEqual([]);
 });
 

@@ -379,7 +379,9 @@ describe("two-factor login", () => {
     });
     expect((await user.request("GET", "/auth/2fa/status")).body).toEqual({ enabled: true, pending: false, backup_codes_remaining: 8 });
 
-    const stored = await world.admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: ["login_2fa", "2fa_setup"] } });
+    const stored = [];
+    for (const proxy_subtype of ["2fa_setup", "login_2fa"])
+      stored.push(await rowOf(world.admin, { gateway_user_id: user.id, proxy_subtype }));
     expect(JSON.stringify(stored)).not.toContain(setup.secret);
     expect((await user.request("POST", "/auth/2fa/disable", {})).status).toBe(400);
     expect((await user.request("POST", "/auth/2fa/disable", { code: "000000" })).status).toBe(400);

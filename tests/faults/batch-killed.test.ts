@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
+import { type Served, serveModels, signIn } from "../support/admin.ts";
 import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
 import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
@@ -38,7 +38,6 @@ let proxy: DatabaseProxy;
 let database: DatabaseConnection;
 let dataDir: string;
 let gateway: GatewayProcess;
-let admin: AdminClient;
 let served: Served;
 
 beforeAll(async () => {
@@ -48,8 +47,9 @@ beforeAll(async () => {
   database = openDatabase(proxy.url, { log: jsonLog("error"), max: 2 });
   dataDir = await temporaryDirectory();
   gateway = await startGateway({ databaseUrl: proxy.url, dataDir });
-  admin = await signIn(gateway.adminUrl);
-  served = await serveModels(admin, `http://127.0.0.1:${upstream.port}/v1`, ["fake-1"]);
+  served = await serveModels(await signIn(gateway.adminUrl), `http://127.0.0.1:${upstream.port}/v1`, [
+    { name: "fake-1", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 },
+  ]);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -135,22 +135,24 @@ test.each([false, true])(
     const interrupted = results.filter(({ error }) => error?.code === "gateway_interrupted");
     const answered = results.filter(({ error }) => error === null);
     expect(interrupted.length + answered.length).toBe(LINES);
-    expect(again ? interrupted.length : answered.length).toBe(again ? 0 : LINES - interrupted.length);
+    if (again) expect(interrupted).toEqual([]);
     // A call that was not to be sent again was not.
     if (!again) expect(new Set(seen).size).toBe(seen.length);
 
-    admin = await signIn(gateway.adminUrl);
-    const rows = (await rowsOf(admin, { proxy_subtype: "batch_line_chat_completions" }, 1)).length;
-    expect(rows).toBeGreaterThan(0);
-    const { rows: facts } = await sql<{ sent: number; cost: number; lines: number }>`
+    const told = async () => {
+      const { rows } = await sql<{ sent: number; cost: number; lines: number }>`
     SELECT count(*) FILTER (WHERE target_url IS NOT NULL)::int AS sent, coalesce(sum(llm_estimated_cost_usd), 0)::float8 AS cost,
        count(DISTINCT custom_metadata->'batch'->>'custom_id')::int AS lines FROM audit_rows WHERE custom_metadata->'batch'->>'job_id' = ${id}`.execute(
-      database.db,
-    );
-    // A line that was taken and had not left yet when its process died has no call, and so no row.
-    expect(facts[0]?.lines).toBeGreaterThanOrEqual(answered.length);
-    expect(facts[0]?.sent).toBeGreaterThanOrEqual(seen.length);
-    expect(job.cost_usd).toBeCloseTo(facts[0]?.cost as number, 4);
+        database.db,
+      );
+      return rows[0] ?? { sent: 0, cost: 0, lines: 0 };
+    };
+    // A line that was taken and had not left yet when its process died has no call, and so no row. The last rows may be in the journal still.
+    const facts = await until(told, ({ lines, sent }) => lines >= answered.length && sent >= seen.length);
+    expect(facts.lines).toBeGreaterThanOrEqual(answered.length);
+    expect(facts.sent).toBeGreaterThanOrEqual(seen.length);
+    expect(facts.cost).toBeGreaterThan(answered.length * 0.001);
+    expect(JSON.parse(await api("GET", `/${id}`)).cost_usd).toBeCloseTo((await told()).cost, 4);
   },
   LONG_TEST_MS,
 );
