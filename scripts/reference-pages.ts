@@ -38,9 +38,13 @@ function errors(): string {
   ]);
   return (
     `# Errors\n\n${NOTE}\n\nEvery error the gateway itself answers with. \`retry\` says whether the same request may ` +
-    `succeed later. Runtime errors are \`{"error": <message>, "code": <code>}\`; admin errors are \`{"detail": <message>, ` +
-    `"code": <code>}\`, with \`fields\` where fields are at fault. What a model provider refused (4xx) is passed on as the ` +
-    `provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`
+    `succeed later.\n\n` +
+    `- **Admin API:** \`{"detail": <message>, "code": <code>}\`, with \`fields\` where fields are at fault.\n` +
+    `- **OpenAI-compatible routes, files, batch jobs, runs:** \`{"error": <message>, "code": <code>, "type": <OpenAI's type for the status>}\`.\n` +
+    `- **Anthropic's and Gemini's formats, MCP, A2A, OAuth, SCIM:** that one's own error shape, with the code in it: Anthropic's \`error.code\`, ` +
+    `Gemini's \`error.details[0].code\`, \`error.data.code\` of JSON-RPC.\n` +
+    `- **Portal API:** \`{"error": <message>, "code": <code>}\`.\n\n` +
+    `What a model provider refused (4xx) is passed on as the provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`
   );
 }
 

@@ -14,6 +14,10 @@ const PAGES = [
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "docs/lifecycle.md",
+  "docs/glossary.md",
+  "docs/peers.md",
+  "tests/faults/README.md",
+  "bench/README.md",
   ...GUIDES,
   ...pagesIn("docs/reference"),
   ...pagesIn("docs/decisions"),
@@ -44,9 +48,17 @@ describe.each(PAGES)("%s", (page) => {
   });
 });
 
-test.each(["README.md", "docs/lifecycle.md", ...GUIDES])("%s has no wall of text", (page) => {
+test.each(["README.md", "docs/lifecycle.md", "docs/glossary.md", ...GUIDES])("%s has no wall of text", (page) => {
   const lines = textOf(page)
     .split("\n")
     .filter((line) => !line.startsWith("|"));
   expect(lines.filter((line) => line.length > LONGEST_PARAGRAPH)).toEqual([]);
+});
+
+test.each(["surfaces", "controls", "services", "upstreams"])("the map of the architecture names every folder below server/%s", (folder) => {
+  const line = readFileSync(join(PROJECT, "ARCHITECTURE.md"), "utf8")
+    .split("\n")
+    .find((one) => one.startsWith(`| \`server/${folder}/\``));
+  const below = readdirSync(join(PROJECT, "server", folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(below.map(({ name }) => name).filter((name) => line?.includes(`\`${name}/`) !== true)).toEqual([]);
 });
