@@ -5,12 +5,12 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { CarriedCalls } from "./road/carried-calls.ts";
+import type { BackgroundCalls } from "./road/background-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import { BatchRunner } from "./services/batch/batch-runner.ts";
 import { BatchService } from "./services/batch/batch-service.ts";
 import { KnownModels } from "./services/batch/known-models.ts";
-import { lineCarrier } from "./services/batch/carry-line.ts";
+import { lineCalls } from "./services/batch/line-calls.ts";
 import { jobEnder } from "./services/batch/end-job.ts";
 import { modeAmong } from "./services/batch/mode.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./services/batch/provider-runs.ts";
@@ -29,7 +29,7 @@ const LOOKED_MS = 1_000;
 const SWEPT_MS = 600_000;
 
 interface BatchParts {
-  readonly carried: CarriedCalls;
+  readonly background: BackgroundCalls;
   readonly snapshots: Snapshots;
   readonly connection: Pick<DatabaseConnection, "db">;
   readonly calls: OpenCalls;
@@ -45,15 +45,15 @@ interface BatchParts {
 
 /** Batch jobs: what callers reach of them, and what runs them in this process. */
 export function openBatches(parts: BatchParts) {
-  const { carried, connection, calls, models, items, responses: stored, files, clock, log, snapshots, ledger, upstream } = parts;
+  const { background, connection, calls, models, items, responses: stored, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
   const { batches } = upstream;
   const inMessages = new FilesInMessages(files);
   const tenant = (id: string) => snapshots.tenant(id);
   const known = new KnownModels(tenant);
   const written = { chain: ledger.chainId, shipped: () => ledger.shipped() };
-  const lines = lineCarrier({
-    ...{ calls: carried, store, models: known },
+  const lines = lineCalls({
+    ...{ calls: background, store, models: known },
     surfaces: {
       "/v1/chat/completions": withFiles(inMessages, chatCompletions(models)),
       "/v1/responses": withFiles(inMessages, responses({ models, items, responses: stored })),
@@ -66,14 +66,14 @@ export function openBatches(parts: BatchParts) {
   const providerRuns = new ProviderRuns({
     ...{ store, batches, models: known, log },
     ...written,
-    give: lines.give,
-    over: lines.over,
+    finishLine: lines.finish,
+    jobFailure: lines.jobFailure,
     release: (away) => calls.release(away),
     now: () => clock.now(),
   });
   const runner = new BatchRunner({
-    ...{ store, log, chain: ledger.chainId, carry: lines.carry, leftFrom: providerRuns.id },
-    end: jobEnder({ ...{ store, files, calls: carried, tenant }, ...written, now: () => new Date(clock.now()) }),
+    ...{ store, log, chain: ledger.chainId, runLine: lines.run, leftFrom: providerRuns.id },
+    end: jobEnder({ ...{ store, files, calls: background, tenant }, ...written, now: () => new Date(clock.now()) }),
     lastWaitedFor: () => calls.lastWaitedFor,
   });
   const jobs: Job[] = [

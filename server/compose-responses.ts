@@ -5,7 +5,7 @@ import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { JobBudgets } from "./road/call-limits.ts";
-import type { CarriedCalls } from "./road/carried-calls.ts";
+import type { BackgroundCalls } from "./road/background-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import type { AttemptParts } from "./services/models/attempt.ts";
 import { ResponseMeter } from "./services/models/responses/response-meter.ts";
@@ -17,7 +17,7 @@ const LOOKED_MS = 500;
 const SWEPT_MS = 600_000;
 
 interface ResponsesParts {
-  readonly carried: CarriedCalls;
+  readonly background: BackgroundCalls;
   readonly connection: Pick<DatabaseConnection, "db">;
   readonly calls: OpenCalls;
   readonly budgets: JobBudgets;
@@ -31,12 +31,12 @@ interface ResponsesParts {
 
 /** Responses that providers store: what callers reach of them, and how it is found out what those of the background used. */
 export function openStoredResponses(parts: ResponsesParts) {
-  const { carried, connection, calls, budgets, providers, snapshots, ledger, clock, log, timeoutMs } = parts;
+  const { background, connection, calls, budgets, providers, snapshots, ledger, clock, log, timeoutMs } = parts;
   const store = new ResponseStore(connection.db);
   const now = () => clock.now();
   const records = new ResponseRecords({ store, now, log });
   const meter = new ResponseMeter({
-    ...{ store, calls: carried, budgets, providers, now, log },
+    ...{ store, calls: background, budgets, providers, now, log },
     tenant: (id) => snapshots.tenant(id),
     scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
     chain: ledger.chainId,

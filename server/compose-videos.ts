@@ -6,7 +6,7 @@ import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { JobBudgets } from "./road/call-limits.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { CarriedCalls } from "./road/carried-calls.ts";
+import type { BackgroundCalls } from "./road/background-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import type { ProvidersOfVideos } from "./services/videos/look-at-provider.ts";
 import { VideoRunner } from "./services/videos/video-runner.ts";
@@ -17,7 +17,7 @@ const LOOKED_MS = 500;
 const SWEPT_MS = 600_000;
 
 interface VideoParts {
-  readonly carried: CarriedCalls;
+  readonly background: BackgroundCalls;
   readonly connection: Pick<DatabaseConnection, "db">;
   readonly calls: OpenCalls;
   readonly budgets: JobBudgets;
@@ -31,12 +31,12 @@ interface VideoParts {
 
 /** Jobs of videos: what callers reach of them, and what goes on with them in this process. */
 export function openVideos(parts: VideoParts) {
-  const { carried, connection, calls, budgets, providers, files, snapshots, ledger, clock, log } = parts;
+  const { background, connection, calls, budgets, providers, files, snapshots, ledger, clock, log } = parts;
   const store = new VideoStore(connection.db);
   const tenant = (id: string) => snapshots.tenant(id);
   const now = () => clock.now();
   const runner = new VideoRunner({
-    ...{ store, files, calls: carried, budgets, providers, tenant, now, log },
+    ...{ store, files, calls: background, budgets, providers, tenant, now, log },
     scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
     chain: ledger.chainId,
     random: Math.random,

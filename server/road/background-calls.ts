@@ -16,8 +16,8 @@ import { Sender } from "./sender.ts";
 import type { LeftCall } from "./record/open.ts";
 import type { Exchange, Surface } from "./surface.ts";
 
-/** A call that the gateway makes for a caller who is not there: a line of a batch. */
-export interface CarriedRequest {
+/** A call that is made for a caller without an HTTP request of its own: a line of a batch job. */
+export interface BackgroundRequest {
   readonly surface: Surface;
   readonly audit: AuditClass;
   readonly path: string;
@@ -33,25 +33,26 @@ export interface CarriedRequest {
   readonly noted: Readonly<Record<string, unknown>>;
 }
 
-interface ToldEvent extends Omit<CarriedRequest, "surface" | "body" | "holder" | "groupId"> {
-  /** What its row says besides, once nothing else can come to say it. */
-  readonly told?: Partial<AuditRow>;
+interface RecordedEvent extends Omit<BackgroundRequest, "surface" | "body" | "holder" | "groupId"> {
+  /** Further fields of its row, where `claim` gave it to this process. */
+  readonly fields?: Partial<AuditRow>;
   /**
-   * Asked with the id of the row when its begin marker is written and before the row is: false, and it tells nothing. A row
-   * that was promised so is written by whoever recovers the journal, as interrupted, when this process dies.
+   * Called with the id of the row after its begin marker is written and before the row is. False: another process reports the
+   * event, and this row says nothing of it. When this process dies after that, whoever recovers its journal writes the row as
+   * interrupted.
    */
-  readonly promised?: (rowId: string) => Promise<boolean>;
+  readonly claim?: (rowId: string) => Promise<boolean>;
 }
 
-/** Of whom a row tells that no call of theirs made. */
-interface ToldOf {
+/** Whose row the event is. */
+interface EventOwner {
   readonly tenantId: string;
   readonly groupId: string;
   readonly keyId: string | null;
   readonly userId: string | null;
 }
 
-export interface CarriedAnswer {
+export interface BackgroundAnswer {
   readonly id: string;
   readonly status: number;
   readonly body: string;
@@ -66,8 +67,8 @@ export interface CarriedAnswer {
   readonly refusal: Refusal | null;
 }
 
-/** A line that every control let pass, and that its provider is to answer in a batch: all that its call comes back with. */
-export interface LeftLine {
+/** A line that every control let pass, and that its provider is to answer in a batch: all that is needed to finish its call later. */
+export interface SuspendedLine {
   readonly departure: Departure;
   readonly id: string;
   readonly timestamp: string;
@@ -79,10 +80,10 @@ export interface LeftLine {
   readonly model?: ModelEntry | null;
 }
 
-/** What came back for it: the provider's answer, or why there is none. */
-export type Returned = { readonly status: number; readonly body: string } | Refusal;
+/** The provider's answer to such a line, or why there is none. */
+export type ProviderResult = { readonly status: number; readonly body: string } | Refusal;
 
-interface CarriedParts extends AdmissionParts {
+interface BackgroundParts extends AdmissionParts {
   readonly calls: OpenCalls;
   readonly govern: Govern;
   /** The same for what left in a batch and comes back. */
@@ -94,27 +95,27 @@ interface CarriedParts extends AdmissionParts {
   readonly unrecorded: (reason: Refusal["code"]) => void;
 }
 
-const NOT_KEPT: CallOutcome = {
+const NOT_CLAIMED: CallOutcome = {
   status: 503,
   errorType: "gateway_interrupted",
   errorMessage: "another process had told it, or nobody could be asked",
 };
 
-/** Carries calls that no HTTP request brought down the same road: admitted, governed, sealed, each with its row. */
-export class CarriedCalls {
-  private readonly parts: CarriedParts;
+/** Makes calls without an HTTP request, on the same path as every other call: admitted, governed and sealed, each with its row. */
+export class BackgroundCalls {
+  private readonly parts: BackgroundParts;
   private readonly sender: Sender;
 
-  constructor(parts: CarriedParts) {
+  constructor(parts: BackgroundParts) {
     this.parts = parts;
     this.sender = new Sender(parts);
   }
 
   /**
-   * Null where it could not be recorded: then it was not served. With `batched` the call leaves in
-   * a batch of its provider: what it needs to come back is given in the place of an answer, unless it was answered at once.
+   * Makes one call. Null where it could not be recorded: then it was not served. With `batched` its provider answers it in a
+   * batch: it stops where it would leave, and gives what `finish` needs, unless it was answered before that.
    */
-  async carry(request: CarriedRequest, batched = false): Promise<CarriedAnswer | LeftLine | null> {
+  async run(request: BackgroundRequest, batched = false): Promise<BackgroundAnswer | SuspendedLine | null> {
     const { calls, log } = this.parts;
     if (!calls.accepting) return null;
     const call = calls.start({ method: "POST", url: `http://gateway${request.path}`, headers: request.headers }, request.ip, request.audit);
@@ -136,10 +137,15 @@ export class CarriedCalls {
   }
 
   /**
-   * Gives a line that left in a batch what came back for it, under the rules on answers, as its caller may have it now. `recorded`:
-   * its row was sealed before, by a process that died before it could say so.
+   * Finishes a call that left in a batch: its answer passes the answer controls, and its row is sealed. Null where it could not be
+   * recorded. `recorded`: its row was sealed before, by a process that died before it could note that.
    */
-  async give(request: CarriedRequest, left: LeftLine, returned: Returned, recorded: boolean): Promise<CarriedAnswer | null> {
+  async finish(
+    request: BackgroundRequest,
+    left: SuspendedLine,
+    result: ProviderResult,
+    recorded: boolean,
+  ): Promise<BackgroundAnswer | null> {
     const { calls, log, snapshots } = this.parts;
     if (!calls.accepting) return null;
     const call = calls.start(
@@ -159,7 +165,7 @@ export class CarriedCalls {
     call.priceFactor = (left.row.custom_metadata as { batch?: { price_factor?: number } } | null | undefined)?.batch?.price_factor ?? 1;
     let answer: Answer | Refusal;
     try {
-      answer = await this.returned(call, request, left, returned);
+      answer = await this.answerOf(call, request, left, result);
     } catch (error) {
       log.error("call_failed", { call_id: call.id, error: error as Error });
       answer = internalErrorOf(error);
@@ -168,15 +174,15 @@ export class CarriedCalls {
     const given = notAdmitted ?? answer;
     if (!recorded) return this.sealed(call, request, given, notAdmitted === null);
     calls.forget(call);
-    return this.repeated(call, request, given, notAdmitted === null);
+    return this.answerAsRecorded(call, request, given, notAdmitted === null);
   }
 
   /**
-   * Why the caller of what is under way at a provider would not be let to that model now; null where they would, or where
-   * nobody can say. Leaves no row.
+   * Why the caller of what a provider works on would not be allowed to use that model now; null where they would, or where the
+   * directory cannot be asked. Leaves no row.
    */
-  async letIn(
-    request: Omit<CarriedRequest, "surface" | "body">,
+  async accessRefusal(
+    request: Omit<BackgroundRequest, "surface" | "body">,
     modelId: string,
   ): Promise<{ readonly code: string; readonly message: string; readonly admitted: boolean } | null> {
     const { calls, standing } = this.parts;
@@ -197,11 +203,16 @@ export class CarriedCalls {
     }
   }
 
-  private async returned(call: Call, { surface }: CarriedRequest, left: LeftLine, returned: Returned): Promise<Answer | Refusal> {
+  private async answerOf(
+    call: Call,
+    { surface }: BackgroundRequest,
+    left: SuspendedLine,
+    result: ProviderResult,
+  ): Promise<Answer | Refusal> {
     const model = call.scope?.tenant.models.get(left.departure.modelId) ?? left.model ?? undefined;
     if (model !== undefined) call.target = { kind: "model", route: { group: null, members: [{ model, weight: 1 }] }, model };
-    call.batched = { kind: "answered", ...(isRefusal(returned) ? { status: 502, body: "" } : returned) };
-    if (isRefusal(returned)) return returned;
+    call.batched = { kind: "answered", ...(isRefusal(result) ? { status: 502, body: "" } : result) };
+    if (isRefusal(result)) return result;
     if (model === undefined) return refuse("model_not_found", "The model of this line was deleted before its answer came.");
     const exchange = await surface.read(call, new TextEncoder().encode(left.asked));
     return isRefusal(exchange) ? exchange : this.parts.give(call, exchange);
@@ -209,32 +220,32 @@ export class CarriedCalls {
 
   private async sealed(
     call: Call,
-    { surface }: CarriedRequest,
+    { surface }: BackgroundRequest,
     answer: Answer | Refusal,
     admitted: boolean,
-  ): Promise<CarriedAnswer | null> {
+  ): Promise<BackgroundAnswer | null> {
     const given = wholeOf(answer);
     const response = isRefusal(given)
       ? await this.sender.refusal(call, surface, given)
       : await this.sender.whole(call, given, answeredOutcome(given));
-    return response === null ? null : carried(call, given, response.status, await response.text(), admitted);
+    return response === null ? null : backgroundAnswer(call, given, response.status, await response.text(), admitted);
   }
 
-  /** As it was sealed before. */
-  private repeated(call: Call, { surface }: CarriedRequest, answer: Answer | Refusal, admitted: boolean): CarriedAnswer {
+  /** The answer of a call whose row is there already. */
+  private answerAsRecorded(call: Call, { surface }: BackgroundRequest, answer: Answer | Refusal, admitted: boolean): BackgroundAnswer {
     const given = wholeOf(answer);
     const outcome = isRefusal(given) ? refusedOutcome(call, given) : answeredOutcome(given);
     Object.assign(call.row, { error_type: outcome.errorType, error_message: outcome.errorMessage });
     const body = isRefusal(given) ? surface.refusal(given, call).body : new TextDecoder().decode(given.body);
-    return carried(call, given, outcome.status, body, admitted);
+    return backgroundAnswer(call, given, outcome.status, body, admitted);
   }
 
   /**
-   * Seals a row that tells of something that no call did: the end of a job. `row`: its id and time, where they are settled. False where
-   * it could not be stored.
+   * Seals a row for something that no call did, such as the end of a job. `row`: its id and time, where they were chosen before. False
+   * where it could not be stored, or where another process reports the event.
    */
-  async tell(event: ToldEvent, who: ToldOf, outcome: CallOutcome, row?: LeftCall): Promise<boolean> {
-    const { audit, path, headers, ip, parentId, rootTaskId, noted, told = {}, promised } = event;
+  async recordEvent(event: RecordedEvent, who: EventOwner, outcome: CallOutcome, row?: LeftCall): Promise<boolean> {
+    const { audit, path, headers, ip, parentId, rootTaskId, noted, fields = {}, claim } = event;
     const { calls, snapshots } = this.parts;
     const call = calls.start({ method: "POST", url: `http://gateway${path}`, headers }, ip, audit, row);
     const { tenantId, groupId, keyId, userId } = who;
@@ -252,18 +263,18 @@ export class CarriedCalls {
     call.row.parent_request_id = parentId;
     call.row.root_task_id = rootTaskId ?? call.id;
     call.row.custom_metadata = { ...noted };
-    let kept = true;
-    if (promised !== undefined) {
+    let claimed = true;
+    if (claim !== undefined) {
       calls.begin(call);
-      kept = await promised(call.id).catch(() => false);
+      claimed = await claim(call.id).catch(() => false);
     }
-    if (kept) Object.assign(call.row, told);
-    closeRecord(call, kept ? outcome : NOT_KEPT, { bytes: 0, hash: sha256Hex(""), preview: null, headers: {} });
-    return (await calls.seal(call)) && kept;
+    if (claimed) Object.assign(call.row, fields);
+    closeRecord(call, claimed ? outcome : NOT_CLAIMED, { bytes: 0, hash: sha256Hex(""), preview: null, headers: {} });
+    return (await calls.seal(call)) && claimed;
   }
 
-  /** What they are called now. Nothing of those that are gone; and no row waits for a directory that cannot be asked. */
-  private async namesOf({ tenantId, keyId, userId }: ToldOf) {
+  /** What they are called now; null for those that are gone, and where the directory cannot be asked. */
+  private async namesOf({ tenantId, keyId, userId }: EventOwner) {
     const { credentials, users } = this.parts;
     const [keyName, user] = await Promise.all([
       keyId === null ? null : credentials.nameOf(tenantId, keyId).catch(() => null),
@@ -278,7 +289,7 @@ export class CarriedCalls {
     };
   }
 
-  private async governed(call: Call, { surface, body }: CarriedRequest): Promise<Answer | Refusal | LeftLine> {
+  private async governed(call: Call, { surface, body }: BackgroundRequest): Promise<Answer | Refusal | SuspendedLine> {
     call.requestContent = body;
     call.row.request_size_bytes = body.byteLength;
     const exchange = await surface.read(call, body);
@@ -287,11 +298,11 @@ export class CarriedCalls {
       return await this.parts.govern(call, exchange);
     } catch (error) {
       if (!(error instanceof LeftInBatch)) throw error;
-      return this.left(call, exchange);
+      return this.suspended(call, exchange);
     }
   }
 
-  private async left(call: Call, { view }: Exchange): Promise<LeftLine | Refusal> {
+  private async suspended(call: Call, { view }: Exchange): Promise<SuspendedLine | Refusal> {
     const { batched } = call;
     if (batched?.kind !== "leaving" || batched.departed === null) throw new Error("a call left that nobody sent away");
     const refusal = await this.parts.calls.leave(call);
@@ -315,7 +326,7 @@ function wholeOf(answer: Answer | Refusal): WholeAnswer | Refusal {
   return isRefusal(answer) || answer.kind === "whole" ? answer : refuse("upstream_invalid_response");
 }
 
-function carried(call: Call, given: WholeAnswer | Refusal, status: number, body: string, admitted: boolean): CarriedAnswer {
+function backgroundAnswer(call: Call, given: WholeAnswer | Refusal, status: number, body: string, admitted: boolean): BackgroundAnswer {
   return {
     id: call.id,
     status,
@@ -328,8 +339,8 @@ function carried(call: Call, given: WholeAnswer | Refusal, status: number, body:
   };
 }
 
-/** What a carried call has of the one that asked for it: its run, and where it belongs. */
-function note(call: Call, { groupId, parentId, rootTaskId, noted }: CarriedRequest): void {
+/** What the call has of the one that asked for it: its run, and where it belongs. */
+function note(call: Call, { groupId, parentId, rootTaskId, noted }: BackgroundRequest): void {
   call.row.parent_request_id = parentId;
   call.row.resource_group_id ??= groupId;
   if (rootTaskId !== null) call.row.root_task_id = rootTaskId;

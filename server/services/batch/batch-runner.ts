@@ -1,7 +1,7 @@
 import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/batch/batch-store.ts";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { CarriedAnswer, LeftLine } from "../../road/carried-calls.ts";
+import type { BackgroundAnswer, SuspendedLine } from "../../road/background-calls.ts";
 import { INTERRUPTED, isOfOneModel, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";
@@ -28,8 +28,8 @@ const UNKNOWN: LineVerdict = { kind: "done", result: { statusCode: null, request
 
 export interface RunnerParts {
   readonly store: BatchStore;
-  /** Carries one line; null where it could not be recorded. */
-  readonly carry: (job: BatchJob, line: LineToRun) => Promise<CarriedAnswer | LeftLine | null>;
+  /** Makes the call of one line; null where it could not be recorded. */
+  readonly runLine: (job: BatchJob, line: LineToRun) => Promise<BackgroundAnswer | SuspendedLine | null>;
   /** Writes the end of a job whose lines are all at rest. */
   readonly end: (job: BatchJob, runner: string) => Promise<void>;
   /** The chain that rows of this process go to. */
@@ -184,8 +184,8 @@ export class BatchRunner {
   }
 
   private async run(job: JobToRun, record: BatchJob, line: LineToRun): Promise<void> {
-    const { store, carry } = this.parts;
-    const answer = await carry(record, line).catch((error: Error) => {
+    const { store, runLine } = this.parts;
+    const answer = await runLine(record, line).catch((error: Error) => {
       this.parts.log.error("batch_line_failed", { error });
       return "unknown" as const;
     });
@@ -212,7 +212,7 @@ export class BatchRunner {
   }
 
   /** It goes on from where its provider's batch comes back. */
-  private async depart(job: JobToRun, { line }: LineToRun, { departure, id, row, asked }: LeftLine): Promise<void> {
+  private async depart(job: JobToRun, { line }: LineToRun, { departure, id, row, asked }: SuspendedLine): Promise<void> {
     const { store, leftFrom } = this.parts;
     const { modelId, operation, body: sent } = departure;
     await this.surely(() =>

@@ -1,12 +1,12 @@
 import type { BatchJob, BatchStore } from "../../directory/batch/batch-store.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import { ulid } from "../../kernel/ids.ts";
-import type { CarriedCalls } from "../../road/carried-calls.ts";
+import type { BackgroundCalls } from "../../road/background-calls.ts";
 import { type ResultFiles, type ResultsParts, storedResults } from "./stored-results.ts";
 
 interface EndParts extends ResultsParts {
   readonly store: BatchStore;
-  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly calls: Pick<BackgroundCalls, "recordEvent">;
   /** The chain that this process writes to, and a wait until all that is in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
@@ -40,7 +40,7 @@ export function jobEnder({
       const recorded = await store.recorded(job.tenant_id, [begun.rowId]);
       if (recorded.has(begun.rowId)) return store.finish(job.id, runner, { output, error }, wereStored);
     }
-    const sealed = await calls.tell(
+    const sealed = await calls.recordEvent(
       {
         audit: { proxyType: "batch", proxySubtype: "batch_end" },
         path: `/v1/proxy/batch/jobs/${job.id}`,

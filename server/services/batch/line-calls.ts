@@ -1,6 +1,6 @@
 import type { BatchJob, BatchJobError, BatchStore, LineToGive, LineToRun } from "../../directory/batch/batch-store.ts";
 import type { Holder } from "../../road/admission/gateway-tokens.ts";
-import type { CarriedAnswer, CarriedCalls, CarriedRequest, LeftLine, Returned } from "../../road/carried-calls.ts";
+import type { BackgroundAnswer, BackgroundCalls, BackgroundRequest, ProviderResult, SuspendedLine } from "../../road/background-calls.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isErrorCode, refuse } from "../../kernel/errors.ts";
 import { JsonDocument } from "../../wire/document.ts";
@@ -14,24 +14,24 @@ const encoder = new TextEncoder();
 const BELIEVED_MS = 1_000;
 const NO_KEY = "0".repeat(64);
 
-export interface LineCarrier {
-  /** Null where it could not be recorded. Of a job that its provider runs, what the line comes back with unless it was answered at once. */
-  carry(job: BatchJob, line: LineToRun): Promise<CarriedAnswer | LeftLine | null>;
-  /** Gives a line what its provider's batch came back with. `recorded`: its row is sealed already. */
-  give(job: BatchJob, line: LineToGive, recorded: boolean): Promise<CarriedAnswer | null>;
+export interface LineCalls {
+  /** Makes the call of a line. Null where it could not be recorded. Of a job that its provider runs: what `finish` needs, unless it was answered at once. */
+  run(job: BatchJob, line: LineToRun): Promise<BackgroundAnswer | SuspendedLine | null>;
+  /** Finishes the call of a line with what its provider's batch came back with. `recorded`: its row is sealed already. */
+  finish(job: BatchJob, line: LineToGive, recorded: boolean): Promise<BackgroundAnswer | null>;
   /** Why nothing more of the job may be done with the model, for good; null where it may. */
-  over(job: BatchJob, modelId: string): Promise<BatchJobError | null>;
+  jobFailure(job: BatchJob, modelId: string): Promise<BatchJobError | null>;
 }
 
-interface CarrierParts {
-  readonly calls: Pick<CarriedCalls, "carry" | "give" | "letIn">;
+interface LineCallsParts {
+  readonly calls: Pick<BackgroundCalls, "run" | "finish" | "accessRefusal">;
   readonly store: Pick<BatchStore, "keyHash">;
   readonly models: Pick<KnownModels, "find">;
   readonly surfaces: Readonly<Record<BatchEndpoint, Surface>>;
 }
 
-/** Carries the lines of jobs in the name of whoever submitted them. */
-export function lineCarrier({ calls, store, models, surfaces }: CarrierParts): LineCarrier {
+/** Makes the calls of the lines of jobs, in the name of whoever submitted them. */
+export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): LineCalls {
   const hashes = new Map<string, { readonly hash: Promise<string | null>; readonly at: number }>();
   const hashOf = (tenantId: string, keyId: string): Promise<string | null> => {
     const known = hashes.get(keyId);
@@ -51,7 +51,7 @@ export function lineCarrier({ calls, store, models, surfaces }: CarrierParts): L
     job: BatchJob,
     { line, custom_id, attempt }: Pick<LineToRun, "line" | "custom_id" | "attempt">,
     body: Uint8Array,
-  ): Promise<CarriedRequest | null> => {
+  ): Promise<BackgroundRequest | null> => {
     // The directory cannot be asked: not the caller's fault, and no reason to end a job.
     const holder = await holderOf(job).catch(() => null);
     if (holder === null) return null;
@@ -72,25 +72,25 @@ export function lineCarrier({ calls, store, models, surfaces }: CarrierParts): L
     };
   };
   return {
-    async carry(job, line) {
+    async run(job, line) {
       const document = JsonDocument.read(encoder.encode(line.body));
       const body = document instanceof JsonDocument ? withModel(document, { model: job.model, modelId: job.model_id }) : line.body;
       const request = await requestOf(job, line, encoder.encode(body));
       if (request === null) return null;
-      const answer = await calls.carry(request, job.mode === "provider");
+      const answer = await calls.run(request, job.mode === "provider");
       // Its answer is given from here: by then the model may be gone.
       if (answer !== null && "departure" in answer) await models.find(job.tenant_id, answer.departure.modelId);
       return answer;
     },
-    async give(job, line, recorded) {
+    async finish(job, line, recorded) {
       const request = await requestOf(job, line, NOTHING);
       if (request === null) return null;
       const model = await models.find(job.tenant_id, line.model_id);
-      return calls.give(request, { ...leftLineOf(line), model }, returnedOf(line), recorded);
+      return calls.finish(request, { ...suspendedLineOf(line), model }, providerResultOf(line), recorded);
     },
-    async over(job, modelId) {
+    async jobFailure(job, modelId) {
       const request = await requestOf(job, { line: 0, custom_id: "", attempt: 0 }, NOTHING);
-      const refused = request === null ? null : await calls.letIn(request, modelId);
+      const refused = request === null ? null : await calls.accessRefusal(request, modelId);
       if (refused === null || !endsJob(refused.code, refused.admitted, isOfOneModel(job))) return null;
       const model = await models.find(job.tenant_id, modelId);
       const isGone = refused.code === "model_not_found";
@@ -102,18 +102,18 @@ export function lineCarrier({ calls, store, models, surfaces }: CarrierParts): L
 const NOTHING = new Uint8Array(0);
 
 /** A line as it left, from what was kept of it. */
-function leftLineOf({ audit_row, call_id: id, model_id: modelId, operation, asked, provider_batch }: LineToGive): LeftLine {
-  const row = JSON.parse(audit_row) as LeftLine["row"];
+function suspendedLineOf({ audit_row, call_id: id, model_id: modelId, operation, asked, provider_batch }: LineToGive): SuspendedLine {
+  const row = JSON.parse(audit_row) as SuspendedLine["row"];
   const told = row.custom_metadata as { batch?: object } | null | undefined;
   const custom_metadata = { ...told, batch: { ...told?.batch, provider_batch } };
   return {
-    departure: { modelId, operation: operation as LeftLine["departure"]["operation"], body: "" },
+    departure: { modelId, operation: operation as SuspendedLine["departure"]["operation"], body: "" },
     ...{ id, timestamp: row.timestamp as string, row: { ...row, custom_metadata }, asked },
   };
 }
 
 /** What is kept of why there is no answer: a code, and behind a colon what was said of it. */
-function returnedOf({ status, answer, unanswered }: LineToGive): Returned {
+function providerResultOf({ status, answer, unanswered }: LineToGive): ProviderResult {
   if (status !== null && answer !== null) return { status, body: answer };
   const [code = "", ...said] = (unanswered ?? "upstream_error").split(": ");
   const reason = said.join(": ");

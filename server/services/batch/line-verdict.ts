@@ -1,8 +1,8 @@
 import type { BatchJob, LineResult } from "../../directory/batch/batch-store.ts";
-import type { CarriedAnswer } from "../../road/carried-calls.ts";
+import type { BackgroundAnswer } from "../../road/background-calls.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 
-/** What is to happen with a line that was carried. */
+/** What is to happen with a line once its call was made. */
 export type LineVerdict =
   | { readonly kind: "done"; readonly result: Pick<LineResult, "statusCode" | "requestId" | "result" | "error"> }
   /** It waits again, and so does its whole job until then: what stopped it passes. */
@@ -43,7 +43,7 @@ const USUAL_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
 
 /** `attempt`: how often the line was begun; `ofOneModel`: whether all lines of the job go to the same model. */
-export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
+export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
   const { errorType, status } = answer;
   const why = { code: errorType ?? "", message: answer.errorMessage ?? "" };
   if (answer.interrupted)
@@ -59,7 +59,7 @@ export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: bo
   return { kind: "done", result: { statusCode: status, requestId: answer.id, result, error: errorType === null ? null : why } };
 }
 
-function waitOf({ refusal }: CarriedAnswer, attempt: number): number {
+function waitOf({ refusal }: BackgroundAnswer, attempt: number): number {
   const told = Number(refusal?.headers?.["retry-after"] ?? Number.NaN) * 1000;
   const wait = Number.isFinite(told) && told > 0 ? told : USUAL_WAIT_MS * 2 ** Math.min(attempt - 1, 6);
   return Math.min(wait, LONGEST_WAIT_MS);

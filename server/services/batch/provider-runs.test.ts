@@ -28,7 +28,7 @@ function runsOf(state: "ready" | "running") {
   } as unknown as ProviderRunsParts["store"];
   const runs = new ProviderRuns({
     ...{ store, batches: {}, models: { find: async () => null }, chain: "c", shipped: async () => {}, log: jsonLog("error") },
-    ...{ give: async () => null, over: async () => null, release: () => {}, now: () => now },
+    ...{ finishLine: async () => null, jobFailure: async () => null, release: () => {}, now: () => now },
   });
   return {
     done,
@@ -100,7 +100,7 @@ function handedTo(answers: readonly ("busy" | "later" | "taken")[], standings: r
   const model = { provider: { apiFormat: "openai" }, modelName: "m" };
   const runs = new ProviderRuns({
     ...{ store, batches: { openai: { send, look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
-    ...{ models: { find: async () => model as never }, give: async () => null, over: async () => null, release: () => {} },
+    ...{ models: { find: async () => model as never }, finishLine: async () => null, jobFailure: async () => null, release: () => {} },
     ...{ now: () => 0, log: jsonLog("error") },
   });
   return {

@@ -14,7 +14,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid, uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { CarriedAnswer } from "../../road/carried-calls.ts";
+import type { BackgroundAnswer } from "../../road/background-calls.ts";
 import type { LineOutcomeOfVendor, ProviderBatches } from "../../upstreams/providers/provider-batches.ts";
 import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
 import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
@@ -52,9 +52,9 @@ export interface ProviderRunsParts {
   readonly store: BatchStore;
   readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
   readonly models: Pick<KnownModels, "find">;
-  readonly give: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<CarriedAnswer | null>;
+  readonly finishLine: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<BackgroundAnswer | null>;
   /** Why nothing more of the job may be done with the model; null where it may. */
-  readonly over: (job: BatchJob, modelId: string) => Promise<BatchJobError | null>;
+  readonly jobFailure: (job: BatchJob, modelId: string) => Promise<BatchJobError | null>;
   /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
   readonly chain: string;
   readonly shipped: () => Promise<void>;
@@ -164,9 +164,9 @@ export class ProviderRuns {
 
   /** Of a job that whoever submitted it may not have done any more, what its end makes of it. */
   private async asItStands(taken: TakenSubmission): Promise<TakenSubmission> {
-    const { store, over } = this.parts;
+    const { store, jobFailure } = this.parts;
     const job = taken.job_status === "in_progress" ? await store.read(taken.job_id) : undefined;
-    const why = job === undefined ? null : await over(job, taken.model_id);
+    const why = job === undefined ? null : await jobFailure(job, taken.model_id);
     if (why === null) return taken;
     await store.endAs(taken.job_id, "failed", why);
     return { ...taken, job_status: "finalizing", job_ends_as: "failed", job_error: why.code };
@@ -333,7 +333,7 @@ export class ProviderRuns {
 
   private async give(job: BatchJob, line: LineToGive, recorded: boolean): Promise<void> {
     const { store, log } = this.parts;
-    const answer = await this.parts.give(job, line, recorded).catch((error: Error) => {
+    const answer = await this.parts.finishLine(job, line, recorded).catch((error: Error) => {
       log.error("batch_line_failed", { error });
       return null;
     });

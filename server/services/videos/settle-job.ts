@@ -1,11 +1,11 @@
 import type { VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { CarriedCalls } from "../../road/carried-calls.ts";
+import type { BackgroundCalls } from "../../road/background-calls.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 
 interface SettleParts {
   readonly store: VideoStore;
-  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly now: () => number;
 }
 
@@ -36,7 +36,7 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
     return false;
   }
   let named = false;
-  const told = await calls.tell(
+  const told = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "video_end" },
       path: `/v1/proxy/llm/video/jobs/${job.id}`,
@@ -45,8 +45,8 @@ export async function settleJob({ store, calls, now }: SettleParts, runner: stri
       parentId: job.request_id,
       rootTaskId: job.root_task_id,
       noted: { video_end: { job_id: job.id, status: job.status, output_file_id: job.output_file_id, resolution: job.resolution } },
-      told: rowOfJob(job),
-      promised: async (rowId) => (named = await store.claimSettlement(runner, job.id, rowId)),
+      fields: rowOfJob(job),
+      claim: async (rowId) => (named = await store.claimSettlement(runner, job.id, rowId)),
     },
     { tenantId: job.tenant_id, groupId: job.resource_group_id, keyId: job.api_key_id, userId: job.end_user_id },
     { status: 200, errorType: job.error?.code ?? null, errorMessage: job.error?.message ?? null },

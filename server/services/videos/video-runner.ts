@@ -5,7 +5,7 @@ import { isRefusal } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
-import type { CarriedCalls } from "../../road/carried-calls.ts";
+import type { BackgroundCalls } from "../../road/background-calls.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./look-at-provider.ts";
@@ -31,7 +31,7 @@ const FETCHED_AT_MOST = 40;
 export interface VideoRunnerParts {
   readonly store: VideoStore;
   readonly files: Pick<Files, "receive" | "record">;
-  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly budgets: JobBudgets;
   readonly providers: ProvidersOfVideos;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;

@@ -5,7 +5,7 @@ import type { Log } from "../../../kernel/log.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
 import type { Call } from "../../../road/call.ts";
 import type { JobBudgets } from "../../../road/call-limits.ts";
-import type { CarriedCalls } from "../../../road/carried-calls.ts";
+import type { BackgroundCalls } from "../../../road/background-calls.ts";
 import { costAt } from "../../../road/metering/cost.ts";
 import { meteredUsage } from "../../../road/metering/stream-usage.ts";
 import type { JsonObject } from "../../../wire/document.ts";
@@ -21,7 +21,7 @@ import { tellUse } from "./tell-use.ts";
 
 export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly store: ResponseStore;
-  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly budgets: JobBudgets;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
   readonly scope: (

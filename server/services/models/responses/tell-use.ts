@@ -1,11 +1,11 @@
 import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
 import { usdFromMicros } from "../../../kernel/money.ts";
-import type { CarriedCalls } from "../../../road/carried-calls.ts";
+import type { BackgroundCalls } from "../../../road/background-calls.ts";
 import { cacheWriteTokens, type Usage } from "../../../wire/usage.ts";
 
 interface TellParts {
   readonly store: ResponseStore;
-  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly calls: Pick<BackgroundCalls, "recordEvent">;
 }
 
 interface EndOfResponse {
@@ -22,7 +22,7 @@ interface EndOfResponse {
  */
 export async function tellUse({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   let named = false;
-  const told = await calls.tell(
+  const told = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "response_end" },
       path: `/v1/proxy/llm/responses/${row.id}`,
@@ -31,8 +31,8 @@ export async function tellUse({ store, calls }: TellParts, row: StoredResponse, 
       parentId: row.request_id,
       rootTaskId: row.root_task_id,
       noted: { response_end: { response_id: row.id, status: end.status } },
-      told: rowOfEnd(row, end),
-      promised: async (rowId) => (named = await store.claimSettlement(row, rowId, end.used)),
+      fields: rowOfEnd(row, end),
+      claim: async (rowId) => (named = await store.claimSettlement(row, rowId, end.used)),
     },
     { tenantId: row.tenant_id, groupId: row.resource_group_id, keyId: row.api_key_id, userId: row.end_user_id },
     { status: 200, errorType: end.failed === null ? null : "upstream_error", errorMessage: end.failed },
