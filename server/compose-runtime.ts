@@ -75,7 +75,7 @@ import { withSseServers } from "./upstreams/tool-servers/sse-servers.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
-import { type Lookout, runJobs } from "./workers/lookout.ts";
+import { type WorkPoller, runJobs } from "./workers/work-poller.ts";
 
 const USES_WRITTEN_MS = 30_000;
 const RUNS_SWEPT_MS = 30_000;
@@ -98,7 +98,7 @@ export interface RuntimeParts {
   readonly signingKey: string;
   readonly jwtSecret: string;
   readonly group: ProcessGroup;
-  readonly lookout: Lookout;
+  readonly workPoller: WorkPoller;
   /** Where clients reach this plane. */
   readonly gatewayOrigins: readonly string[];
 }
@@ -190,7 +190,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const connectors = openConnectors({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log });
   jobs.push(...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs, ...knowledge.jobs, ...connectors.jobs);
   jobs.push(...batch.jobs, ...lasting.jobs, ...replays.jobs, ...storedJobs(parts));
-  const workers = runJobs(jobs, parts.lookout, log);
+  const workers = runJobs(jobs, parts.workPoller, log);
   return {
     road,
     services,

@@ -1,6 +1,6 @@
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
-import { ANSWERS_KEPT_MS } from "./directory/writes/carried-out-once.ts";
+import { ANSWERS_KEPT_MS } from "./directory/writes/idempotent-request.ts";
 import { DriftWatch } from "./directory/assurance/watch-drift.ts";
 import { expireApprovalRows } from "./directory/tools/approvals.ts";
 import { type upstreamOf, usageVendors } from "./drivers.ts";
@@ -30,7 +30,7 @@ import { KnowledgeSignIndexes } from "./store/knowledge-sign-indexes.ts";
 import { orphanAccounts } from "./services/tools/authorization/end-orphan-accounts.ts";
 import { givesUpTokens } from "./services/tools/authorization/give-up-tokens.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
-import { type Lookout, runJobs } from "./workers/lookout.ts";
+import { type WorkPoller, runJobs } from "./workers/work-poller.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const DRIFT_WATCHED_MS = 1_000;
@@ -63,14 +63,14 @@ interface WorkerParts {
   readonly log: Log;
   readonly targets: CheckpointTargets;
   readonly signingKey: string;
-  readonly lookout: Lookout;
+  readonly workPoller: WorkPoller;
   readonly upstream: Pick<ReturnType<typeof upstreamOf>, "outbound">;
 }
 
 /** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
 export function openWorkers(
   { roles, learning, judgeModel, allowPrivateUpstreams: allowPrivate }: Configuration,
-  { db, secrets, clock, log, targets, signingKey, lookout, upstream }: WorkerParts,
+  { db, secrets, clock, log, targets, signingKey, workPoller, upstream }: WorkerParts,
 ) {
   const signAdminLog = async () => {
     const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
@@ -95,7 +95,7 @@ export function openWorkers(
     givesUpTokens({ db, secrets, clock, send: toolServerSend(upstream.outbound), allowPrivate }),
   );
   const fleetWide = [retiring, watching, importing, indexing, accounts.job, ...workerJobs(db, clock, log)];
-  const workers = runJobs([using, ...signing, ...(roles.includes("worker") ? fleetWide : [])], lookout, log);
+  const workers = runJobs([using, ...signing, ...(roles.includes("worker") ? fleetWide : [])], workPoller, log);
   return {
     async close(): Promise<void> {
       accounts.stop();

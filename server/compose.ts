@@ -30,7 +30,7 @@ import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { openStoredKeys } from "./store/sealed-keys.ts";
 import { waitingWork } from "./store/waiting-work.ts";
-import { Lookout } from "./workers/lookout.ts";
+import { WorkPoller } from "./workers/work-poller.ts";
 
 /** A gateway process that serves. */
 export interface Gateway {
@@ -93,8 +93,8 @@ export async function compose(
     const { auditSigningKey: signingKey, jwtSecret } = keys;
     const callsAt = config.publicUrl ?? runtimePlaneOpen?.url ?? null;
     const gatewayOrigins = gatewayOriginsOf(callsAt);
-    const lookout = new Lookout(() => waitingWork(db), log);
-    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins, lookout };
+    const workPoller = new WorkPoller(() => waitingWork(db), log);
+    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins, workPoller };
     if (group.homeDir === null) await emptyLeftJournals(directory.path, group.size, config, { ...shared, db });
     const runtime = config.roles.includes("runtime")
       ? await openRuntime(config, {

@@ -22,12 +22,12 @@ import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-po
 
 export type { ModelEntry } from "./models/model-entry.ts";
 
+type MediaLimits = NonNullable<TenantPolicyRows["tenant"]["media_limits"]>;
+
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
  * configuration changes.
  */
-type MediaLimits = NonNullable<TenantPolicyRows["tenant"]["media_limits"]>;
-
 export interface TenantSnapshot {
   readonly id: string;
   readonly enabled: boolean;

@@ -1,5 +1,5 @@
 import type { Log } from "../kernel/log.ts";
-import { tellingFailures } from "./told-failures.ts";
+import { loggingFailures } from "./logged-failures.ts";
 
 export interface Worker {
   /** Ends after the run under way. */
@@ -8,7 +8,7 @@ export interface Worker {
 
 /** Runs a job again and again, `ms` after its last run ended. A run that fails is logged and tried again next time. */
 export function every(ms: number, name: string, job: () => Promise<unknown>, log: Log): Worker {
-  const run = tellingFailures(name, job, log);
+  const run = loggingFailures(name, job, log);
   let stopped = false;
   let running: Promise<unknown> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout>;

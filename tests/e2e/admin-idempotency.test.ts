@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ANSWERS_KEPT_MS } from "../../server/directory/writes/carried-out-once.ts";
+import { ANSWERS_KEPT_MS } from "../../server/directory/writes/idempotent-request.ts";
 import { pruneIdempotentAnswers } from "../../server/store/idempotent-answers.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Reply, type Send } from "./admin-harness.ts";

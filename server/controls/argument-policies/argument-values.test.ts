@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { argumentValues } from "./argument-values.ts";
-import { hasPretender } from "./pretenders.ts";
+import { hasNameVariant } from "./name-variants.ts";
 import { schemaNames } from "./schema-names.ts";
 
 test.each([
@@ -23,7 +23,7 @@ test("a name of the same spelling elsewhere is another one", () => {
 test("the members that a schema governs have one spelling, at any depth", () => {
   const names = schemaNames({ properties: { order: { properties: { amount: { maximum: 5 } } }, ID: {}, id: {} }, required: ["currency"] });
   for (const value of [{ Order: 1 }, { order: { AMOUNT: 9 } }, { list: [{ Currency: "x" }] }])
-    expect(hasPretender(value, names)).toBe(true);
+    expect(hasNameVariant(value, names)).toBe(true);
   for (const value of [{ order: { amount: 9 } }, { ID: 1, id: 2 }, { other: { Else: 1 } }, null, "x"])
-    expect(hasPretender(value, names)).toBe(false);
+    expect(hasNameVariant(value, names)).toBe(false);
 });

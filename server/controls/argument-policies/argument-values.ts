@@ -1,7 +1,7 @@
 import { ambiguousName } from "../../wire/ambiguous-name.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { repeatedName } from "../../wire/repeated-name.ts";
-import { PRETENDER, pretends } from "./pretenders.ts";
+import { hasVariantOf, VARIANT_OF_NAME } from "./name-variants.ts";
 
 /** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */
 export type ArgumentValues =
@@ -29,7 +29,7 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   if (key === null) return { kind: "values", values: [parsed] };
   if (typeof parsed !== "object" || parsed === null) return { kind: "unreadable", why: "The arguments are not a JSON object." };
   const found = Object.hasOwn(parsed, key) ? [(parsed as Record<string, unknown>)[key]] : at(parsed, key.split("."));
-  if (found.includes(PRETENDER) || (key.includes(".") && found.length === 0 && pretends(parsed, key)))
+  if (found.includes(VARIANT_OF_NAME) || (key.includes(".") && found.length === 0 && hasVariantOf(parsed, key)))
     return { kind: "unreadable", why: `The arguments name ${JSON.stringify(key)} in another spelling.` };
   return { kind: "values", values: whole ? found : found.flatMap((value) => (Array.isArray(value) ? value.flat(DEPTH) : [value])) };
 }
@@ -40,5 +40,5 @@ function at(value: unknown, path: readonly string[]): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   if (Object.hasOwn(value, first)) return at((value as Record<string, unknown>)[first], rest);
   if (Array.isArray(value)) return value.flatMap((item) => at(item, path));
-  return pretends(value, first) ? [PRETENDER] : [];
+  return hasVariantOf(value, first) ? [VARIANT_OF_NAME] : [];
 }

@@ -4,7 +4,7 @@ import type { Analyzer, RuleVerdict } from "./analyzer.ts";
 import { type AnalyzerName, type CompiledArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
 import { argumentValues } from "./argument-values.ts";
 import { schemaAnalyzer } from "./json-schema.ts";
-import { hasPretender } from "./pretenders.ts";
+import { hasNameVariant } from "./name-variants.ts";
 import { schemaNames } from "./schema-names.ts";
 import { pathAnalyzer } from "./path.ts";
 import { shellAnalyzer } from "./shell.ts";
@@ -128,7 +128,7 @@ function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: 
     *judge(argumentsText, budget) {
       const found = argumentValues(argumentsText, policy.argument_key, name === "json_schema");
       if (found.kind === "unreadable") return unjudged(found.why);
-      if (names !== null && found.values.some((value) => hasPretender(value, names)))
+      if (names !== null && found.values.some((value) => hasNameVariant(value, names)))
         return unjudged("The arguments name a member of the schema in another spelling.");
       for (const value of found.values) {
         const { denied } = verdictOf(value);

@@ -8,7 +8,7 @@ import { routeOf } from "../target.ts";
 import { complianceTags } from "./compliance-tags.ts";
 import { storedBodies, previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
-import { isStranger, keepLittle } from "./stranger.ts";
+import { isStranger, trimStrangerRow } from "./stranger.ts";
 
 /** The outcome of a call, as its row records it. */
 export interface CallOutcome {
@@ -53,7 +53,7 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer):
   row.response_body_preview = sent.preview;
   noteAttempts(call);
   if (isStranger(call)) {
-    keepLittle(call);
+    trimStrangerRow(call);
     return;
   }
   row.response_headers = sanitisedHeaders(sent.headers);

@@ -10,7 +10,7 @@ export function isStranger({ identity, row }: Call): boolean {
 }
 
 /** A stranger's row is small: they choose what they send and how often. */
-export function keepLittle({ row }: Call): void {
+export function trimStrangerRow({ row }: Call): void {
   row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
   row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
   row.request_id = row.request_id?.slice(0, LONGEST_CLAIM) ?? null;

@@ -13,7 +13,7 @@ import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "./authorization/describe-server.ts";
 import { pooledSession, sessionHeaders } from "./session-pool.ts";
-import { endSession } from "./session-farewells.ts";
+import { endSession } from "./end-sessions.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
 import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";

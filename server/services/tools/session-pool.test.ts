@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { pooledSession } from "./session-pool.ts";
-import { endAllSessions, endIdleSessions } from "./session-farewells.ts";
+import { endAllSessions, endIdleSessions } from "./end-sessions.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
 

@@ -12,7 +12,7 @@ import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatc
 import { cancelMarked } from "./cancellation.ts";
 import { LastingStreams } from "../../road/lasting-streams.ts";
 import { changesVerdict } from "./changes-verdict.ts";
-import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
+import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./end-sessions.ts";
 import { toolAuthorization } from "./tool-authorization.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
 import { toolServerState } from "./tool-server-state.ts";

@@ -1,5 +1,5 @@
 import type { Admin } from "../../directory/people/logins.ts";
-import type { CarriedOutOnce, KeptAnswer } from "../../directory/writes/carried-out-once.ts";
+import type { IdempotentRequest, KeptAnswer } from "../../directory/writes/idempotent-request.ts";
 import type { Actor, Directory, Write } from "../../directory/writes/write.ts";
 import { check } from "../../wire/strict-input.ts";
 import { conditionedWrites } from "./conditioned-writes.ts";
@@ -50,7 +50,7 @@ export function callOf(
   arrival: AdminArrival,
   found: Found & {
     readonly route?: RecordRoute | undefined;
-    readonly once?: CarriedOutOnce | undefined;
+    readonly once?: IdempotentRequest | undefined;
     readonly answerOf?: (result: unknown) => KeptAnswer;
   },
 ): AdminCall<unknown, unknown> {

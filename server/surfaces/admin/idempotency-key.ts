@@ -1,5 +1,5 @@
 import type { Admin } from "../../directory/people/logins.ts";
-import { CarriedOutOnce } from "../../directory/writes/carried-out-once.ts";
+import { IdempotentRequest } from "../../directory/writes/idempotent-request.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import type { AdminArrival } from "./call.ts";
@@ -20,9 +20,9 @@ export function carriedOutOnce(
     query,
     body,
   }: { readonly admin: Admin; readonly tenant: string | null; readonly query: unknown; readonly body: unknown },
-): CarriedOutOnce | undefined {
+): IdempotentRequest | undefined {
   const key = request.headers.get(NAME);
   if (key === null || operation.method !== "POST" || !(operation.once === true || operation.answer.status === CREATED)) return undefined;
   if (!KEY.test(key)) throw invalidFields("invalid_header", [{ field: NAME, message: "must be 1 to 200 printable ASCII characters" }]);
-  return new CarriedOutOnce(directory, admin.id, key, [operation.path, params, tenant, query, body]);
+  return new IdempotentRequest(directory, admin.id, key, [operation.path, params, tenant, query, body]);
 }

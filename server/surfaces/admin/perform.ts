@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CarriedOutBefore, type KeptAnswer } from "../../directory/writes/carried-out-once.ts";
+import { AnsweredBefore, type KeptAnswer } from "../../directory/writes/idempotent-request.ts";
 import type { Admin } from "../../directory/people/logins.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
@@ -78,7 +78,7 @@ export function performer(
         await once?.finish(answer);
         return adminJsonAnswer(answer.status, answer.body, answer.etag);
       } catch (error) {
-        if (!(error instanceof CarriedOutBefore)) throw error;
+        if (!(error instanceof AnsweredBefore)) throw error;
       }
     }
   };

@@ -1,6 +1,6 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import { blanked } from "../blanked.ts";
+import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 
 export interface AgentHttpRequest {
@@ -22,7 +22,7 @@ export function agentSend(outbound: Outbound): AgentSend {
     try {
       const all = { ...headers, "accept-encoding": "identity", "user-agent": "gatehouse" };
       const response = await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
-      return blanked(response, secretsOf(headers));
+      return redactSecrets(response, secretsOf(headers));
     } catch (error) {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The agent did not answer in time.");
       if (error instanceof OutboundDenied)

@@ -5,7 +5,7 @@ import { pacedBody } from "../../kernel/paced-body.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
-import { blanked } from "../blanked.ts";
+import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 import type { ProviderTarget } from "./provider.ts";
 import { outboundRefusal } from "./send.ts";
@@ -122,7 +122,7 @@ export async function askForBatches(
   let response: Response;
   try {
     const sent = { method, headers, abort, timeoutMs: HEAD_WITHIN_MS, ...(body === undefined ? {} : { body }) };
-    response = blanked(await outbound.fetch(url, sent), secretsOf(headers));
+    response = redactSecrets(await outbound.fetch(url, sent), secretsOf(headers));
   } catch (error) {
     throw new VendorFault(error instanceof OutboundDenied ? 403 : null, outboundRefusal(error));
   }

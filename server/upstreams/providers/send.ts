@@ -2,7 +2,7 @@ import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
-import { blanked } from "../blanked.ts";
+import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 
@@ -46,7 +46,7 @@ export async function send(
   { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
 ): Promise<ProviderReply | Refusal> {
   try {
-    const response = blanked(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
+    const response = redactSecrets(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
   } catch (error) {
     return outboundRefusal(error);
@@ -73,7 +73,7 @@ export async function ask(
   try {
     const sent = { method, headers: all, ...(body !== undefined && { body }), abort, timeoutMs };
     const answered = await outbound.fetch(url, sent);
-    return { response: own ? blanked(answered, secretsOf(all)) : answered, requestId: null };
+    return { response: own ? redactSecrets(answered, secretsOf(all)) : answered, requestId: null };
   } catch (error) {
     return outboundRefusal(error);
   }

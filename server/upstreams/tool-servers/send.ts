@@ -1,5 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { blanked } from "../blanked.ts";
+import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 
@@ -23,7 +23,7 @@ export function toolServerSend(outbound: Outbound): ToolServerSend {
       // The answer is passed on as bytes; packing it would only have to be undone.
       const all = { ...headers, "accept-encoding": "identity", "user-agent": "gatehouse" };
       const response = await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
-      return blanked(response, secretsOf(headers));
+      return redactSecrets(response, secretsOf(headers));
     } catch (error) {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The tool server did not answer in time.");
       if (error instanceof OutboundDenied)

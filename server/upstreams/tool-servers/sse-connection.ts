@@ -4,7 +4,7 @@ import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { idIn, memberText, messagesIn, readUpstreamRpc, resultText } from "../../wire/mcp/rpc.ts";
 import { frameData } from "../../wire/sse-data.ts";
 import type { FrameCutter } from "../../wire/sse-frames.ts";
-import { blanked } from "../blanked.ts";
+import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 import { MessageStream } from "./message-stream.ts";
 import type { ToolServerRequest, ToolServerSend } from "./send.ts";
@@ -104,7 +104,7 @@ export class SseConnection {
     if (awaited === null) return new Response(null, { status: 202 });
     const answer = new Response(awaited.stream.body, { headers: { ...EVENT_STREAM, "mcp-session-id": id } });
     // The stream was opened with the credential of another request.
-    return blanked(answer, secretsOf(headers));
+    return redactSecrets(answer, secretsOf(headers));
   }
 
   /** Null of what has no answer. */

@@ -3,19 +3,19 @@ import { PacedReader, type PieceChange } from "./paced-reader.ts";
 const MASK = "*";
 
 /**
- * The answer with the secrets blanked in its headers and its body, in as many characters as they had. Of a stream no
+ * The answer with the secrets redacted in its headers and its body, in as many characters as they had. Of a stream no
  * more is held back than an end that begins one of them.
  */
-export function blanked(response: Response, secrets: readonly Buffer[]): Response {
+export function redactSecrets(response: Response, secrets: readonly Buffer[]): Response {
   const isWhole = response.headers.has("content-length") && !response.headers.has("content-encoding");
-  const headers = blankedHeaders(response.headers, secrets);
-  if (headers === null) return readBlanked(response, secrets, isWhole);
+  const headers = redactedHeaders(response.headers, secrets);
+  if (headers === null) return redactedWhenRead(response, secrets, isWhole);
   const { status, statusText } = response;
-  return new Response(blankedBody(response.body, secrets), { status, statusText, headers });
+  return new Response(redactedBody(response.body, secrets), { status, statusText, headers });
 }
 
-/** Null where nothing has to be blanked. */
-function blankedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | null {
+/** Null where nothing has to be redacted. */
+function redactedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | null {
   const texts = secrets.map(String);
   let headers: Headers | null = null;
   sent.forEach((value, name) => {
@@ -30,11 +30,11 @@ function blankedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | nu
  * The same answer, whose body is looked at when it is read; another answer around it would cost more than the look. One
  * that says how long it is can be read in one piece, by the engine's own quick way.
  */
-function readBlanked(response: Response, secrets: readonly Buffer[], isWhole: boolean): Response {
+function redactedWhenRead(response: Response, secrets: readonly Buffer[], isWhole: boolean): Response {
   const { arrayBuffer } = response;
   // Not before somebody wants it: to ask for the stream costs the quick way.
   let stream: ReadableStream<Uint8Array> | null | undefined;
-  const body = () => (stream ??= blankedBody(Reflect.get(Response.prototype, "body", response), secrets));
+  const body = () => (stream ??= redactedBody(Reflect.get(Response.prototype, "body", response), secrets));
   response.arrayBuffer = async () => {
     // Whoever looked whether there is a stream has it, and the quick way is closed.
     if (!isWhole || stream != null) return new Response(body()).arrayBuffer();
@@ -48,7 +48,7 @@ function readBlanked(response: Response, secrets: readonly Buffer[], isWhole: bo
   return Object.defineProperty(response, "body", { get: body });
 }
 
-function blankedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly Buffer[]): ReadableStream<Uint8Array> | null {
+function redactedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly Buffer[]): ReadableStream<Uint8Array> | null {
   if (sent === null) return null;
   const reader = new PacedReader(sent, new Blanking(secrets));
   const body = new ReadableStream<Uint8Array>(

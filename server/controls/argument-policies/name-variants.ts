@@ -1,16 +1,16 @@
 import { folded } from "../../kernel/folded-name.ts";
 
 /** Stands for a value under a name that a reader who does not care about case takes for the one that is asked for. */
-export const PRETENDER = Symbol();
+export const VARIANT_OF_NAME = Symbol();
 
 /** Whether the object has the name in another spelling. */
-export function pretends(object: object, name: string): boolean {
+export function hasVariantOf(object: object, name: string): boolean {
   const wanted = folded(name);
   return Object.keys(object).some((one) => one !== name && folded(one) === wanted);
 }
 
 /** Whether any object in the value has a name that is one of these in another spelling. `names` are by their folding. */
-export function hasPretender(value: unknown, names: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+export function hasNameVariant(value: unknown, names: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();

@@ -1,16 +1,16 @@
 import type { Log } from "../kernel/log.ts";
 
-/** Between two lines about a job that goes on failing: what ails all of them, a database that is away, would fill the log. */
-const TOLD_MS = 60_000;
+/** Between two lines about a job that goes on failing: a database that is away makes all of them fail, and would fill the log. */
+const LOGGED_EVERY_MS = 60_000;
 
 /** A job's run whose failures are logged: the first of a row, from then on once a minute how many there were, and when it works again. */
-export function tellingFailures(
+export function loggingFailures(
   worker: string,
   run: () => Promise<unknown>,
   log: Log,
   now: () => number = () => performance.now(),
 ): () => Promise<void> {
-  let failing: { toldAt: number; failures: number } | null = null;
+  let failing: { loggedAt: number; failures: number } | null = null;
   return async () => {
     try {
       await run();
@@ -19,14 +19,14 @@ export function tellingFailures(
     } catch (caught) {
       const error = caught as Error;
       if (failing === null) {
-        failing = { toldAt: now(), failures: 0 };
+        failing = { loggedAt: now(), failures: 0 };
         log.warn("worker_failed", { worker, error });
         return;
       }
       failing.failures++;
-      if (now() - failing.toldAt < TOLD_MS) return;
+      if (now() - failing.loggedAt < LOGGED_EVERY_MS) return;
       log.warn("worker_failed", { worker, failures: failing.failures, error });
-      failing = { toldAt: now(), failures: 0 };
+      failing = { loggedAt: now(), failures: 0 };
     }
   };
 }

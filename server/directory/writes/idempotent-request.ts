@@ -17,13 +17,13 @@ export interface KeptAnswer {
 }
 
 /** Thrown where another request with the same key was carried out meanwhile. */
-export class CarriedOutBefore extends Error {}
+export class AnsweredBefore extends Error {}
 
 /**
  * A request with an Idempotency-Key: carried out once, however often and at once it is sent. What it is answered is kept in
  * the transaction that makes the change, so that neither is there without the other.
  */
-export class CarriedOutOnce {
+export class IdempotentRequest {
   private readonly directory: Directory;
   private readonly of: { readonly admin_id: string; readonly key_hash: string };
   private readonly requestHash: string;
@@ -58,7 +58,7 @@ export class CarriedOutOnce {
     if (this.isMade) return run(work);
     const done = await run(async (write) => {
       await lockName(write.trx, `idempotency ${this.of.admin_id} ${this.of.key_hash}`);
-      if ((await this.find(write.trx)) !== undefined) throw new CarriedOutBefore();
+      if ((await this.find(write.trx)) !== undefined) throw new AnsweredBefore();
       const result = await work(write);
       const { answer, recordId } = answerOf(result);
       await putIdempotentAnswer(write.trx, {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { jsonLog } from "../kernel/log.ts";
-import { tellingFailures } from "./told-failures.ts";
+import { loggingFailures } from "./logged-failures.ts";
 
 test("a job that goes on failing is told of at first, then once a minute, and when it works again", async () => {
   const lines: { event: string; failures?: number }[] = [];
   let [now, away] = [0, true];
-  const run = tellingFailures(
+  const run = loggingFailures(
     "sync",
     async () => {
       if (away) throw new Error("the database is away");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { blanked } from "./blanked.ts";
+import { redactSecrets } from "./redact-secrets.ts";
 import { secretsOf } from "./request-secrets.ts";
 
 const SECRET = "sk-upstream/secret-0123456789";
@@ -18,10 +18,10 @@ function streamed(text: string, size: number): Response {
   );
 }
 
-test("a secret is blanked wherever a stream is cut, and everything else passes as it came", async () => {
+test("a secret is redacted wherever a stream is cut, and everything else passes as it came", async () => {
   const text = `{"error":"bad key Bearer ${SECRET} or ${SECRET.replace("/", "\\/")}, sk-upstream is no secret: an ordinary value, sk-up"}`;
   for (let size = 1; size <= text.length; size++) {
-    const answer = blanked(streamed(text, size), secrets);
+    const answer = redactSecrets(streamed(text, size), secrets);
     const body = await answer.text();
     expect([answer.status, answer.headers.get("x-quoted")]).toEqual([401, `Bearer ${"*".repeat(SECRET.length)}`]);
     expect(body).toBe(
@@ -33,7 +33,7 @@ test("a secret is blanked wherever a stream is cut, and everything else passes a
 test("what may begin the secret is all that waits", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const reader = (blanked(new Response(readable), secrets).body as ReadableStream<Uint8Array>).getReader();
+  const reader = (redactSecrets(new Response(readable), secrets).body as ReadableStream<Uint8Array>).getReader();
   void writer.write(new TextEncoder().encode("data: hello\n\nsk-up"));
   expect(new TextDecoder().decode((await reader.read()).value)).toBe("data: hello\n\n");
   void writer.write(new TextEncoder().encode("date"));
@@ -45,11 +45,11 @@ test("short values and arguments are no secrets", () => {
   expect(secretsOf({ authorization: "Bearer x", "x-api-key": "1234567", "mcp-param-token": "an-argument" })).toEqual([]);
 });
 
-test("an answer that says how long it is is blanked however it is read", async () => {
+test("an answer that says how long it is is redacted however it is read", async () => {
   const text = JSON.stringify({ error: `bad key ${SECRET}` });
   const mask = text.replace(SECRET, "*".repeat(SECRET.length));
   const answer = (headers: Record<string, string> = {}) =>
-    blanked(new Response(text, { status: 401, headers: { "content-length": String(text.length), ...headers } }), secrets);
+    redactSecrets(new Response(text, { status: 401, headers: { "content-length": String(text.length), ...headers } }), secrets);
   expect(new TextDecoder().decode(await answer().arrayBuffer())).toBe(mask);
   expect(await answer().text()).toBe(mask);
   expect(await new Response(answer().body).text()).toBe(mask);
@@ -59,6 +59,6 @@ test("an answer that says how long it is is blanked however it is read", async (
   expect(Buffer.from(await looked.arrayBuffer()).toString()).toBe(mask);
   const quoted = answer({ "www-authenticate": SECRET });
   expect([quoted.headers.get("www-authenticate"), await quoted.text()]).toEqual(["*".repeat(SECRET.length), mask]);
-  const plain = blanked(new Response("plain", { headers: { "content-length": "5" } }), secrets);
+  const plain = redactSecrets(new Response("plain", { headers: { "content-length": "5" } }), secrets);
   expect(new TextDecoder().decode(await plain.arrayBuffer())).toBe("plain");
 });

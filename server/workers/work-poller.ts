@@ -2,7 +2,7 @@ import type { Job } from "../kernel/job.ts";
 import type { Log } from "../kernel/log.ts";
 import { isWorkKind, type WorkKind } from "../store/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
-import { tellingFailures } from "./told-failures.ts";
+import { loggingFailures } from "./logged-failures.ts";
 
 const LOOK_MS = 500;
 /**
@@ -24,7 +24,7 @@ interface Watched {
  * Runs jobs again and again, `everyMs` after their last run ended, as long as there is something for them to do. Whether there
  * is, is asked for all of them at once: a gateway where nothing waits asks its database one question instead of a dozen.
  */
-export class Lookout {
+export class WorkPoller {
   private readonly watched = new Set<Watched>();
   private looking: Promise<void> | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -35,12 +35,12 @@ export class Lookout {
   constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, log: Log) {
     this.ask = ask;
     this.log = log;
-    this.look = tellingFailures("look_for_work", () => this.lookForWork(), log);
+    this.look = loggingFailures("look_for_work", () => this.lookForWork(), log);
   }
 
   watch(job: Job, kind: WorkKind): Worker {
     const { name, everyMs } = job;
-    const run = tellingFailures(name, job.run, this.log);
+    const run = loggingFailures(name, job.run, this.log);
     const one: Watched = { everyMs, run, kind, dueAt: performance.now() + everyMs, goesOnUntil: Number.NEGATIVE_INFINITY, running: null };
     this.watched.add(one);
     this.arm();
@@ -86,7 +86,7 @@ export class Lookout {
 }
 
 /** Runs jobs until `stop`, which waits for those under way; those that the database tells of only while it does. */
-export function runJobs(jobs: readonly Job[], lookout: Lookout, log: Log): Worker {
-  const workers = jobs.map((job) => (isWorkKind(job.name) ? lookout.watch(job, job.name) : every(job.everyMs, job.name, job.run, log)));
+export function runJobs(jobs: readonly Job[], workPoller: WorkPoller, log: Log): Worker {
+  const workers = jobs.map((job) => (isWorkKind(job.name) ? workPoller.watch(job, job.name) : every(job.everyMs, job.name, job.run, log)));
   return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
 }

@@ -4,7 +4,7 @@ import type { ToolParts } from "./tool-parts.ts";
 import type { PooledSession } from "./exchange.ts";
 import { dropSession, sessionHeaders } from "./session-pool.ts";
 
-const FAREWELL_MS = 2_000;
+const END_TIMEOUT_MS = 2_000;
 
 /** Tells the server that its session is not needed any more. Whether it takes that is its own business. Never rejects. */
 export async function endSession(session: PooledSession, send: ToolServerSend, abort = new AbortController()): Promise<void> {
@@ -14,12 +14,12 @@ export async function endSession(session: PooledSession, send: ToolServerSend, a
     method: "DELETE",
     headers: { ...session.headers, ...sessionHeaders(session) },
     abort,
-    timeoutMs: FAREWELL_MS,
+    timeoutMs: END_TIMEOUT_MS,
   });
   if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
 }
 
-const FAREWELLS_AT_ONCE = 16;
+const ENDED_AT_ONCE = 16;
 
 type KeptSessions = Pick<ToolParts, "send" | "memory">;
 
@@ -60,7 +60,7 @@ export async function endIdleSessions(kept: KeptSessions, now = performance.now(
 async function endSessions({ send, memory }: KeptSessions, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort("no_farewell"), FAREWELL_MS);
+  const timer = setTimeout(() => abort.abort("session_not_ended"), END_TIMEOUT_MS);
   const end = async () => {
     for (let key = keys.pop(); key !== undefined && !abort.signal.aborted; key = keys.pop()) {
       const session = (await memory.sessions.get(key)) as PooledSession | Refusal | undefined;
@@ -71,6 +71,6 @@ async function endSessions({ send, memory }: KeptSessions, keys: string[]): Prom
   };
   // A session that is only being begun is not waited for longer either.
   const late = new Promise((resolve) => abort.signal.addEventListener("abort", resolve, { once: true }));
-  await Promise.race([late, Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end))]);
+  await Promise.race([late, Promise.all(Array.from({ length: ENDED_AT_ONCE }, end))]);
   clearTimeout(timer);
 }
