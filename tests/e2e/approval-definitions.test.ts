@@ -89,7 +89,7 @@ beforeAll(async () => {
   fixtures = { old: changeableServer("handshake"), modern: changeableServer("stateless") };
   const ids: Record<string, string> = {};
   for (const [name, { baseUrl }] of Object.entries(fixtures)) {
-    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl, timeout: 1 });
+    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl, timeout: 3 });
     await grant(admin, `${name} with approval`, id, [team.groupId], { approval_required_tools: ["pay"] });
     ids[name] = id;
   }

@@ -185,7 +185,7 @@ describe("quotas", () => {
 describe("rates", () => {
   test("requests a minute: 7.1 with retry-after, and a cooldown that locks the scope", async () => {
     const a = await team("rate-a");
-    await limit(a.id, { throughput: { max_requests_per_minute: 60, request_burst: 1, cooldown_seconds: 30 } });
+    await limit(a.id, { throughput: { max_requests_per_minute: 4, request_burst: 1, cooldown_seconds: 30 } });
     expect((await chat(a.key)).status).toBe(200);
     const second = await chat(a.key);
     expect([second.status, second.body]).toEqual([
