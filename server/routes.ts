@@ -54,7 +54,7 @@ import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
- * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
+ * Every route of the runtime plane on one page. A governed route takes the path of docs/lifecycle.md: an API key or token, an audit
  * row, every control. An open route asks for no credential and leaves no row. The control plane's routes stand in
  * surfaces/admin/routes.ts.
  */

@@ -58,7 +58,7 @@ export function runtimePlane(
       const way = wayOf(c.req.raw);
       // A HEAD is answered by the way of its GET and keeps its head only; a long path is nobody's habit.
       if (c.req.raw.method === rest.method && way.length <= LONGEST_WAY) ways.set(way, route);
-      const answered = road.travel(route, c.req.raw, c.env.ip);
+      const answered = road.handle(route, c.req.raw, c.env.ip);
       return c.req.raw.method === "HEAD" ? headOf(answered) : answered;
     });
   }
@@ -82,7 +82,7 @@ export function runtimePlane(
   });
   const answer = (request: Request, info: { ip: string }) => {
     const route = ways.get(wayOf(request));
-    return route === undefined ? app.fetch(request, info) : road.travel(route, request, info.ip);
+    return route === undefined ? app.fetch(request, info) : road.handle(route, request, info.ip);
   };
   const opened = origins.calls.size + origins.toolServers.size > 0;
   return (request, info) => {

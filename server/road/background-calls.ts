@@ -13,7 +13,7 @@ import type { Govern } from "./govern.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { answeredOutcome, type CallOutcome, closeRecord, noteRequest, refusedOutcome } from "./record/finish.ts";
 import { Sender } from "./sender.ts";
-import type { LeftCall } from "./record/open.ts";
+import type { ResumedCall } from "./record/open.ts";
 import type { Exchange, Surface } from "./surface.ts";
 
 /** A call that is made for a caller without an HTTP request of its own: a line of a batch job. */
@@ -244,7 +244,7 @@ export class BackgroundCalls {
    * Seals a row for something that no call did, such as the end of a job. `row`: its id and time, where they were chosen before. False
    * where it could not be stored, or where another process reports the event.
    */
-  async recordEvent(event: RecordedEvent, who: EventOwner, outcome: CallOutcome, row?: LeftCall): Promise<boolean> {
+  async recordEvent(event: RecordedEvent, who: EventOwner, outcome: CallOutcome, row?: ResumedCall): Promise<boolean> {
     const { audit, path, headers, ip, parentId, rootTaskId, noted, fields = {}, claim } = event;
     const { calls, snapshots } = this.parts;
     const call = calls.start({ method: "POST", url: `http://gateway${path}`, headers }, ip, audit, row);

@@ -8,18 +8,18 @@ export interface Departure {
 }
 
 /**
- * Of a call that its provider answers in a batch: it travels the road until it would leave, and hours later, maybe in
- * another process, from where it would come back.
+ * Where a call is that its provider answers in a batch: it stops where it would be sent, and goes on from the provider's
+ * answer hours later, maybe in another process.
  */
 export type Batched =
   | { readonly kind: "leaving"; departed: Departure | null }
-  /** What the provider's batch came back with for it; what was asked has left long ago. */
+  /** The provider's answer to it. */
   | { readonly kind: "answered"; readonly status: number; readonly body: string };
 
-/** Thrown where a call would be sent: it has left for a batch, and nobody waits for its answer. */
+/** Thrown in the place of sending a call: it was put into a batch, and nobody waits for its answer here. */
 export class LeftInBatch extends Error {}
 
-/** Whether the answer of a call is there and it is only to be given. */
+/** Whether the provider of a call has answered it in a batch, and it has only to be finished. */
 export function isAnswered({ batched }: { readonly batched?: Batched }): boolean {
   return batched?.kind === "answered";
 }

@@ -29,7 +29,7 @@ export interface Identity {
 }
 
 /**
- * The one thing that travels the road: who calls, under which policy, in which run, and the audit record being filled.
+ * What is handed along the path of a call: who calls, under which policy, in which run, and the audit record being filled.
  * The parts below `row` are set in the order the road passes them.
  */
 export interface Call {

@@ -12,7 +12,7 @@ import { storedBodies, previewOf } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
 import { answeredOutcome, closeRecord, refusedOutcome } from "./record/finish.ts";
 import { withholdContent } from "./record/withhold-content.ts";
-import { type Arrival, type LeftCall, openCall } from "./record/open.ts";
+import { type Arrival, type ResumedCall, openCall } from "./record/open.ts";
 import { beginMarkerRow } from "./record/begin-marker.ts";
 
 export interface OpenCallsParts {
@@ -42,9 +42,9 @@ export class OpenCalls {
     return this.parts.ledger.accepting(this.open.size);
   }
 
-  /** `left`: what it was, where it goes on after it left in a batch. */
-  start(arrival: Arrival, ip: string, audit: AuditClass, left?: LeftCall): Call {
-    const call = openCall(arrival, ip, audit, this.parts.clock, left);
+  /** `resumed`: its id and time, where it goes on after its provider answered it in a batch. */
+  start(arrival: Arrival, ip: string, audit: AuditClass, resumed?: ResumedCall): Call {
+    const call = openCall(arrival, ip, audit, this.parts.clock, resumed);
     this.open.add(call);
     if (audit.proxyType !== "batch") this.lastWaitedFor = call.arrivedAt;
     return call;

@@ -15,7 +15,7 @@ import { Sender } from "./sender.ts";
 const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user"]);
 
 /**
- * The main road (docs/lifecycle.md). Every governed call of every protocol comes in through `travel` and leaves with
+ * The path of every governed call (docs/lifecycle.md), of every protocol. It comes in through `handle` and leaves with
  * exactly one sealed audit row; there is no other way to an upstream.
  */
 export class Road {
@@ -28,7 +28,7 @@ export class Road {
     this.sender = new Sender(parts);
   }
 
-  async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
+  async handle(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
     const { calls } = this.parts;
     if (this.draining)
       return this.withoutRow(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));

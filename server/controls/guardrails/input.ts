@@ -1,7 +1,7 @@
 import type { TextSlot } from "../../wire/inbound.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
-import { ambiguous } from "../../road/ambiguous.ts";
+import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { withholdContent } from "../../road/record/withhold-content.ts";
@@ -19,7 +19,7 @@ import type { TextGuard } from "./text-guard.ts";
  * definitions. What is redacted is redacted in the view, so the provider never sees it, and neither does the record.
  */
 export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
-  const unclear = ambiguous(view);
+  const unclear = repeatedNameRefusal(view);
   if (unclear !== null) {
     withholdContent(call);
     return refused(unclear);

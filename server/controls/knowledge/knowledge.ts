@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { KnowledgeBaseEntry } from "../../directory/knowledge/knowledge-base-entry.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { ambiguous } from "../../road/ambiguous.ts";
+import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
 import { surfaceOf } from "../../road/content-surface.ts";
 import type { RequestControl } from "../../road/control.ts";
@@ -38,7 +38,7 @@ export class Knowledge implements RequestControl {
     const [first] = slots;
     // A turn that brings results of tools goes on with what was said before.
     if (first === undefined) return PASS;
-    const unclear = ambiguous(view);
+    const unclear = repeatedNameRefusal(view);
     if (unclear !== null) return refused(unclear);
     const started = performance.now();
     const found = await this.found(call, slots.map(({ text }) => text).join("\n"), bases, asked);

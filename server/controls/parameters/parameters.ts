@@ -3,7 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
 import type { Governance } from "../../road/compiled-governance.ts";
 import { estimateTokens } from "../../wire/usage.ts";
-import { ambiguous } from "../../road/ambiguous.ts";
+import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import type { RequestControl } from "../../road/control.ts";
@@ -25,7 +25,7 @@ export const parameters: RequestControl = {
     if (model === null || call.scope === null || wasMadeBefore(view.target)) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
-    const unclear = ambiguous(view);
+    const unclear = repeatedNameRefusal(view);
     if (unclear !== null) return refused(unclear);
     const added = rules.prepend.length + rules.append.length > 0;
     if (view.opaque && (added || rules.bannedPatterns.length > 0))

@@ -1,6 +1,6 @@
 import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
-import { ambiguous } from "../../road/ambiguous.ts";
+import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import { textOfStreamedAnswer, textOfWholeAnswer, wordsOfStreamedAnswer, wordsOfWholeAnswer } from "../../road/answers/answer-text.ts";
 import { clearedStream } from "../../road/answers/cleared-answer.ts";
 import { RecordedStream } from "../../road/answers/recorded-stream.ts";
@@ -54,7 +54,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     const surface = surfaceOf(call.audit.proxySubtype, "input");
     const policies = this.enforcement.policiesOf(call, surface);
     if (surface === null || policies.length === 0) return PASS;
-    const unclear = ambiguous(view);
+    const unclear = repeatedNameRefusal(view);
     if (unclear !== null) return refused(unclear);
     // What is only a number to the gateway cannot be judged.
     const text = view.opaque ? null : textOf(view);

@@ -24,22 +24,28 @@ export interface Arrival {
   readonly headers: Headers;
 }
 
-/** What a call was that left in a batch of its provider and now goes on, maybe in another process. */
-export interface LeftCall {
+/** Id and time of a call that goes on, maybe in another process, after its provider answered it in a batch. */
+export interface ResumedCall {
   readonly id: string;
   readonly timestamp: string;
 }
 
-/** Mints the call and begins its record with what the request says before anyone has looked at who sent it. */
-export function openCall({ method, url, headers: given }: Arrival, ip: string, audit: AuditClass, clock: Clock, left?: LeftCall): Call {
+/** Makes the call, and begins its record with what the request says before anyone has looked at who sent it. */
+export function openCall(
+  { method, url, headers: given }: Arrival,
+  ip: string,
+  audit: AuditClass,
+  clock: Clock,
+  resumed?: ResumedCall,
+): Call {
   const headers = new RequestHeaders(given);
   const micros = clock.micros();
-  const id = left?.id ?? ulid(Math.floor(micros / 1000));
+  const id = resumed?.id ?? ulid(Math.floor(micros / 1000));
   const path = pathOf(url);
   const correlationId = recordableClaim(headers, "x-correlation-id") ?? id;
   const row: AuditRow = {
     id,
-    timestamp: left?.timestamp ?? isoMicros(micros),
+    timestamp: resumed?.timestamp ?? isoMicros(micros),
     proxy_type: audit.proxyType,
     proxy_subtype: audit.proxySubtype,
     http_method: method,
@@ -67,7 +73,7 @@ export function openCall({ method, url, headers: given }: Arrival, ip: string, a
     headers,
     path,
     ip,
-    arrivedAt: performance.now() - (left === undefined ? 0 : Math.max(0, micros / 1000 - Date.parse(left.timestamp))),
+    arrivedAt: performance.now() - (resumed === undefined ? 0 : Math.max(0, micros / 1000 - Date.parse(resumed.timestamp))),
     abort: new AbortController(),
     row,
     answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },
