@@ -8,7 +8,7 @@ import {
   VERTEX_TOKEN,
   vertexBatchVendor,
 } from "../support/bucket-batch-vendors.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Jobs that providers run in batches which go through a bucket of the tenant's own. */
@@ -67,12 +67,6 @@ const asks = (text: string, at: number) => ({
 });
 const linesFor = (model: Model, texts: string[]) => (model === "bedrock" ? filled(texts) : texts).map(asks);
 const submit = async (body: object) => JSON.parse(await api("POST", "", body));
-async function until<T>(look: () => Promise<T> | T, holds: (found: T) => boolean): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
-    const found = await look();
-    if (holds(found) || Date.now() > end) return found;
-  }
-}
 const ended = (id: string): Promise<any> =>
   until(
     async () => JSON.parse(await api("GET", `/${id}`)),

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AdminClient } from "../support/admin.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam } from "./mcp-harness.ts";
@@ -52,15 +52,6 @@ const baseOf = async (name: string) =>
 const connect = (knowledge_base_id: string, connector_type: string, location: string) =>
   admin.post("/v1/admin/kb-connectors", { ...tenant, name: location, knowledge_base_id, connector_type, location });
 
-async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`it stays ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 const documentsOf = async (base: string): Promise<any[]> => (await admin.get(`/v1/admin/knowledgebases/${base}/documents`)).documents;
 const ready = (base: string, names: readonly string[]) =>
   until(

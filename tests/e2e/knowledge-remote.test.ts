@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AdminClient } from "../support/admin.ts";
 import { type GitServer, startGitServer } from "../support/git-server.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam } from "./mcp-harness.ts";
@@ -90,15 +90,6 @@ const made = (knowledge_base_id: string, connector_type: string, location: strin
 const connect = (base: string, type: string, location: string, more: object = {}) =>
   admin.post("/v1/admin/kb-connectors", made(base, type, location, more));
 
-async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`it stays ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 const documents = async (base: string) =>
   ((await admin.get(`/v1/admin/knowledgebases/${base}/documents`)).documents as any[]).map(({ name, status }) => `${name} ${status}`);
 const ready = (base: string, names: readonly string[]) =>

@@ -12,7 +12,8 @@ import {
 } from "../support/bucket-batch-vendors.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
-import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
+import { LONG_TEST_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 
 /** A process is killed again and again while a provider runs a job: no line is lost, handed over twice, or told twice. */
 
@@ -74,12 +75,6 @@ async function api(method: string, path: string, body?: unknown) {
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return response.text();
-}
-async function until<T>(look: () => Promise<T> | T, holds: (found: T) => boolean): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(20)) {
-    const found = await look();
-    if (holds(found) || Date.now() > end) return found;
-  }
 }
 const count = async (where: string): Promise<number> =>
   (await sql<{ n: number }>`SELECT count(*)::int AS n FROM batch_lines WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n ?? 0;
