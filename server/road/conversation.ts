@@ -33,6 +33,8 @@ export interface Conversation {
   readonly keep?: (items: ReadonlyMap<string, string>) => void;
   /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
   readonly statefulFields: readonly string[];
+  /** Whether a provider of the caller's own format stores the answer, for requests that go on from it. */
+  readonly isStored?: boolean;
   /** The answer of before that this one goes on from, where the request names one. */
   readonly previous?: PreviousAnswer;
   /** The one of them by which a conversation goes on whose instructions its provider keeps, and takes no others for. */

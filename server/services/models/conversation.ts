@@ -164,7 +164,9 @@ function answerReading(
         writer,
         (event) => {
           signatures.note(event);
-          if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
+          if (event.kind !== "stop") return;
+          if (event.stopDetail !== null) call.answerReusable = false;
+          parts.signatures.keep(call, signatures.signed(event.candidate));
         },
         { enclosed: conversation.writer !== null, closing: () => noteReferable(conversation, writer.referable?.()) },
       );
@@ -176,6 +178,8 @@ function answerReading(
       if (reply === null) return null;
       let outputCharacters = 0;
       for (const candidate of reply.candidates) {
+        // The caller's format may have no place for what is said about the end.
+        if (candidate.stopDetail !== null) call.answerReusable = false;
         parts.signatures.keep(call, signedCalls(candidate));
         for (const part of candidate.parts)
           outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;

@@ -17,7 +17,7 @@ export interface ModelServiceOptions extends Omit<DispatchParts, "health" | "ran
 export function openModels(options: ModelServiceOptions): ModelService {
   const { nest, storedAnswers: stored, clock, log } = options;
   const direct = dispatch({ ...options, health: new MemberHealth(), random: Math.random });
-  const cache = new SemanticCache({ stored, clock, log, nest, models: direct });
+  const cache = new SemanticCache({ stored, clock, log, nest, models: direct, providers: options.providers });
   return { models: cache.models, direct, ask: askModel(nest, direct, options.providers), settled: () => cache.settled() };
 }
 

@@ -79,6 +79,7 @@ function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequ
       headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
       keep: (found) => items.keep(call, found),
       statefulFields: statefulFields(inbound.body),
+      isStored: inbound.body.store !== false,
       ...(previous !== null && { previous }),
     },
     ["responses", "chat"],

@@ -15,7 +15,7 @@ const STOPS: Readonly<Record<string, StopReason>> = {
   malformed_model_output: "malformed",
 };
 
-/** Reasons that are worth telling the caller in Bedrock's own word, because the neutral one says less. */
+/** Reasons that are worth telling the caller in Bedrock's own word, because the neutral one says less; those that nobody knows are, too. */
 const DETAILED = new Set([
   "model_context_window_exceeded",
   "content_filtered",
@@ -35,6 +35,8 @@ export function converseStop(body: JsonObject, calledTools: boolean): ConverseSt
   const said = typeof body.stopReason === "string" ? body.stopReason : "";
   const extra = body.additionalModelResponseFields;
   const sequence = isObject(extra) && typeof extra.stop_sequence === "string" ? extra.stop_sequence : null;
-  const reason = Object.hasOwn(STOPS, said) ? (STOPS[said] as StopReason) : calledTools ? "tool_call" : "end";
-  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: DETAILED.has(said) ? said : null };
+  const known = Object.hasOwn(STOPS, said) ? (STOPS[said] as StopReason) : null;
+  const reason = known ?? (calledTools ? "tool_call" : "end");
+  const isTelling = DETAILED.has(said) || (known === null && said !== "");
+  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: isTelling ? said.slice(0, 200) : null };
 }

@@ -35,11 +35,13 @@ const WINDOW = "model_context_window_exceeded";
 /** Reads the three members that say why a message stopped. */
 export function readMessagesStop(holder: JsonObject): MessagesStop {
   const word = holder.stop_reason;
-  const reason = (typeof word === "string" ? REASONS[word] : undefined) ?? "end";
+  const known = typeof word === "string" && Object.hasOwn(REASONS, word) ? REASONS[word] : undefined;
+  // A reason nobody knows yet is an end, named in the detail.
+  const unknown = known === undefined && typeof word === "string" && word !== "" ? word.slice(0, 200) : null;
   return {
-    reason,
+    reason: known ?? "end",
     stopSequence: typeof holder.stop_sequence === "string" ? holder.stop_sequence : null,
-    stopDetail: word === WINDOW ? WINDOW : detailOf(holder.stop_details),
+    stopDetail: word === WINDOW ? WINDOW : (detailOf(holder.stop_details) ?? unknown),
   };
 }
 

@@ -3,7 +3,7 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { newCallId } from "./call-id.ts";
 import { argumentsText, contentPieces, pictures } from "./chat-assistant-reader.ts";
-import { chatStopReason } from "./chat-stop.ts";
+import { chatStopDetail, chatStopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, textOrJson, wholeOf } from "./loose-fields.ts";
 
 type TextKind = "text" | "reasoning" | "refusal";
@@ -73,7 +73,7 @@ export class CandidateReader {
       candidate: this.index,
       reason: reason === "end" && stopSequence !== null ? "stop_sequence" : reason,
       stopSequence,
-      stopDetail,
+      stopDetail: chatStopDetail(finish, stopDetail),
     });
   }
 

@@ -2,7 +2,7 @@ import type { Candidate, ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { newCallId } from "./call-id.ts";
 import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
-import { chatStopReason } from "./chat-stop.ts";
+import { chatStopDetail, chatStopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
 import { readChatUsage } from "./usage.ts";
 
@@ -23,7 +23,7 @@ export function readChatAnswer(body: JsonObject): ConversationReply | null {
       parts,
       stop: stop === "end" && stopSequence !== null ? "stop_sequence" : stop,
       stopSequence,
-      stopDetail: filledOf(choice.stop_detail),
+      stopDetail: chatStopDetail(choice.finish_reason, filledOf(choice.stop_detail)),
     });
   }
   return { id, candidates, usage: readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage) };

@@ -15,6 +15,18 @@ export function chatStopReason(finish: unknown, holds: { readonly calls: boolean
   }
 }
 
+/** Words of servers for an end that means no more than the reason it is read as. */
+const PLAIN: ReadonlySet<unknown> = new Set([
+  ...["stop", "length", "tool_calls", "function_call", "content_filter"],
+  ...["max_tokens", "model_length", "eos", "eos_token", "end_turn", "stop_sequence", "complete"],
+]);
+
+/** What is said about the end; a reason nobody knows yet is an end, named here: `insufficient_system_resource`, `error`. */
+export function chatStopDetail(finish: unknown, detail: string | null): string | null {
+  if (detail !== null || typeof finish !== "string" || finish === "" || PLAIN.has(finish.toLowerCase())) return detail;
+  return finish.slice(0, 200);
+}
+
 export function chatFinishReason(stop: StopReason, refusalShown: boolean): string {
   switch (stop) {
     case "length":

@@ -42,6 +42,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   region: fc.constantFrom(null, "eu"),
   config: fc.constantFrom("c1", "c2"),
   beta: fc.constantFrom(null, "x"),
+  role: fc.constantFrom(null, "admin", "guest"),
   body,
 });
 

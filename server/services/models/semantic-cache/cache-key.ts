@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from "../../../wire/document.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Route } from "../../../road/target.ts";
 import type { Conversation } from "../../../road/conversation.ts";
+import { passedOn } from "../passed-headers.ts";
 import { questionOf } from "./question.ts";
 import { routeOf } from "../../../road/target.ts";
 
@@ -40,10 +41,10 @@ const NOT_KEYED: ReadonlySet<string> = new Set(["idempotency-key"]);
 
 /**
  * Everything an answer depends on besides the request is in the key: tenant, configuration, group (unless the tenant
- * shares), the models that may serve it as they are set up, and the policies it came about under. A change of any of
- * them finds nothing that was stored before.
+ * shares), the models that may serve it as they are set up, the headers of the caller that they are sent, and the policies it
+ * came about under. A change of any of them finds nothing that was stored before. `only`: whose answer alone it is; "": anybody's.
  */
-export function cacheKeys(call: Call, conversation: Conversation, cache: SemanticCacheEntry): CacheKeys {
+export function cacheKeys(call: Call, conversation: Conversation, cache: SemanticCacheEntry, only = ""): CacheKeys {
   const { scope } = call;
   const route = routeOf(call);
   if (scope === null || route === null) throw new Error("a call without a scope or a route has no cache key");
@@ -51,6 +52,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
   const asked: JsonObject = {};
   for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
   const told = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
+  const passed = route.members.map(({ model }) => passedOn(call, model));
   const ground = [
     scope.tenant.id,
     cache.id,
@@ -58,14 +60,18 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
     conditionsOf(scope, route),
     caller.format,
     canonical(told as JsonValue[]),
+    canonical(passed),
+    only,
   ];
   const exact = digest([...ground, canonical(asked)]);
   const split = cache.semantic === null ? null : questionOf(caller, asked);
   if (split === null || cache.semantic === null) return { exact, near: null };
-  const { id, modelName } = cache.semantic.model;
   // A figure that differs makes another question, however alike the words are.
   const figures = (split.question.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ");
-  return { exact, near: { space: digest([...ground, "near", id, modelName, figures, canonical(split.rest)]), question: split.question } };
+  return {
+    exact,
+    near: { space: digest([...ground, "near", setUpOf(cache.semantic.model), figures, canonical(split.rest)]), question: split.question },
+  };
 }
 
 const known = new WeakMap<GroupScope, Map<string, string>>();
@@ -92,8 +98,17 @@ const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set([
   "apiKey",
 ]);
 
-function setUpOf(model: ModelEntry): string {
-  return JSON.stringify(model, (name, value: unknown) => (BESIDE_THE_ANSWER.has(name) ? undefined : value));
+const setUps = new WeakMap<ModelEntry, string>();
+
+/** Digest of a model as it is set up: another one where it may say something else. */
+export function setUpOf(model: ModelEntry): string {
+  let found = setUps.get(model);
+  if (found === undefined)
+    setUps.set(
+      model,
+      (found = digest([JSON.stringify(model, (name, value: unknown) => (BESIDE_THE_ANSWER.has(name) ? undefined : value))])),
+    );
+  return found;
 }
 
 function policiesOf(scope: GroupScope, models: readonly ModelEntry[]): string {

@@ -6,30 +6,41 @@ import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
+import { setUpOf } from "./cache-key.ts";
 import { vectorIn } from "./vector-in.ts";
 
 const MAX_KEPT = 2_000;
 /** An embedding that takes longer than this costs more than it can save. */
 const TIMEOUT_MS = 3_000;
+/** How long a model that took longer is not asked: else every call would wait for it in vain. */
+const LEFT_ALONE_MS = 30_000;
+/** Models of tenants. */
+const MAX_LEFT_ALONE = 1_000;
 
 const encoder = new TextEncoder();
 
 /** Turns questions into vectors by a model of the gateway's own, each as a nested call. */
 export class Embedder {
   private readonly kept = new BoundedMap<string, Int8Array>(MAX_KEPT);
+  private readonly leftAloneUntil = new BoundedMap<string, number>(MAX_LEFT_ALONE);
   private readonly nest: MakeNestedCall;
   private readonly models: Pick<Dispatch, "embed">;
+  private readonly now: () => number;
 
-  constructor(nest: MakeNestedCall, models: Pick<Dispatch, "embed">) {
+  /** `now`: milliseconds. */
+  constructor(nest: MakeNestedCall, models: Pick<Dispatch, "embed">, now: () => number) {
     this.nest = nest;
     this.models = models;
+    this.now = now;
   }
 
   /** Null when there is none to be had just now. */
   async vectorOf(call: Call, model: ModelEntry, text: string): Promise<Int8Array | null> {
-    const key = `${call.scope?.tenant.id ?? ""} ${model.id} ${model.modelName} ${sha256Hex(text)}`;
+    const tenantsModel = `${call.scope?.tenant.id ?? ""} ${setUpOf(model)}`;
+    const key = `${tenantsModel} ${sha256Hex(text)}`;
     const known = this.kept.get(key);
     if (known !== undefined) return known;
+    if ((this.leftAloneUntil.get(tenantsModel) ?? 0) > this.now()) return null;
     const body = encoder.encode(JSON.stringify({ model: model.name, input: text, encoding_format: "float" }));
     const request = readEmbeddingsRequest(body);
     if (!(request instanceof EmbeddingsRequest)) return null;
@@ -44,6 +55,7 @@ export class Embedder {
       endsWithParent: true,
       send: (nested) => this.models.embed(nested, request),
     });
+    if (isRefusal(answer) && answer.code === "upstream_timeout") this.leftAloneUntil.set(tenantsModel, this.now() + LEFT_ALONE_MS);
     if (isRefusal(answer) || answer.failure !== null) return null;
     const vector = vectorIn(answer.body);
     if (vector !== null) this.kept.set(key, vector);

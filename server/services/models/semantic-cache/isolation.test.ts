@@ -4,7 +4,7 @@ import { jsonLog } from "../../../kernel/log.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { Answer, WholeAnswer } from "../../../road/answer.ts";
-import { SemanticCache } from "./semantic-cache.ts";
+import { SemanticCache, type SemanticCacheParts } from "./semantic-cache.ts";
 import { callIn, PLAIN_SETTING, type Setting } from "./test-support.ts";
 
 const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -17,19 +17,21 @@ const ANSWER = {
 };
 
 /** A cache to which all questions are alike, so that nothing but its rules keeps them apart. */
-function newCache() {
+function newCache(providers: SemanticCacheParts["providers"] = {}) {
   const stored = { byKey: async () => null, byId: async () => null, vectors: async () => [], store: async () => undefined };
   const cache = new SemanticCache({
     stored: stored as unknown as StoredAnswers,
     clock: { now: () => 1_000_000, micros: () => 0 },
     log: jsonLog("error", () => undefined),
     nest: async () => whole({ data: [{ embedding: [1, 0, 0] }] }),
+    providers,
     models: { converse: async (): Promise<Answer> => whole(ANSWER) } as unknown as Dispatch,
   });
   const dispatch = cache.models;
-  return async (at: Setting, end: (call: Call) => void = () => undefined) => {
+  return async (at: Setting, end: (call: Call) => void = () => undefined, caller: { user: string } | null = null) => {
     const { call, conversation } = callIn(at, "group");
-    await dispatch.converse(call, conversation);
+    if (caller !== null) call.identity = { tenantId: at.tenant, userId: caller.user } as Call["identity"];
+    await dispatch.converse(call, { ...conversation, isStored: caller !== null });
     end(call);
     for (const told of call.whenEnded) told(null);
     return call.row.llm_cache_layer ?? null;
@@ -54,6 +56,7 @@ const APART: readonly (readonly [string, Partial<Setting>, object?])[] = [
   ["of another model", { model: "m2" }],
   ["of a model that is set up otherwise", { systemPrompt: "Be kind." }],
   ["with another header for the model", { beta: "x" }],
+  ["with another header that goes on to the provider", { role: "admin" }],
   ["that offers tools", {}, TOOL],
   ["that wants variety", {}, { temperature: 0.7 }],
   ["with another bound on the answer", {}, { max_tokens: 5 }],
@@ -88,4 +91,18 @@ describe.each(["exact", "semantic"] as const)("in the %s layer", (layer) => {
     await ask(FIRST, touch);
     expect(await ask({ ...FIRST, body: asking(WORDS[layer]) })).toBeNull();
   });
+});
+
+test.each(["exact", "semantic"] as const)("an answer that its provider stores for its caller is nobody else's: %s", async (layer) => {
+  const traits = { keepsState: () => true, codecFor: () => ({ format: "chat" }) };
+  const providers = { openai: { traits } } as unknown as SemanticCacheParts["providers"];
+  const ask = newCache(providers);
+  const again = { ...FIRST, body: asking(WORDS[layer]) };
+  expect([await ask(FIRST, undefined, { user: "ann" }), await ask(again, undefined, { user: "bob" }), await ask(again)]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  const own = newCache(providers);
+  expect([await own(FIRST, undefined, { user: "ann" }), await own(again, undefined, { user: "ann" })]).toEqual([null, layer]);
 });

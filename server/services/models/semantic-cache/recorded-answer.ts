@@ -7,11 +7,14 @@ import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 
 /** An answer longer than this passes without being kept. */
 const MAX_BYTES = 512 * 1024;
+/** Sources, sounds and errors, which stand beside the texts and are not kept with them. Within a text the quotes would be escaped. */
+const BESIDE_THE_TEXTS =
+  /"(?:annotations?|citations?|search_results|groundingMetadata|citationMetadata|audio|error)"\s*:\s*(?:\[\s*[^\]\s]|\{\s*[^}\s])/;
 
 /** An answer that is recorded while it is sent to the caller, so that it can be stored once it has ended. */
 export interface RecordedAnswer {
   readonly answer: Answer;
-  /** Null when it cannot be replayed: it is too long or cannot be read, or its provider reported no usage. */
+  /** Null when it cannot be replayed: it is too long, cannot be read or says more than is kept, or its provider reported no usage. */
   reply(): ConversationReply | null;
 }
 
@@ -22,15 +25,19 @@ export function recordAnswer(conversation: Conversation, answer: Answer): Record
 }
 
 function wholeReply(conversation: Conversation, { failure, usage, body }: WholeAnswer): ConversationReply | null {
-  if (failure !== null || usage === null || usage.estimated || body.byteLength > MAX_BYTES) return null;
+  if (failure !== null || usage === null || usage.estimated || body.byteLength > MAX_BYTES || saysMoreThanTexts(body)) return null;
   const reply = readWhole(conversation, body);
   return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
 }
 
 function streamedReply(conversation: Conversation, { pieces, usage }: RecordedStream): ConversationReply | null {
-  if (pieces === null || usage === null || usage.estimated) return null;
+  if (pieces === null || usage === null || usage.estimated || saysMoreThanTexts(Buffer.concat(pieces))) return null;
   const { events, complete } = readPieces(conversation, pieces);
   const reply = complete ? replyOfEvents(events) : null;
   // Usage is hidden from a caller who did not ask for it, and known all the same.
   return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
+}
+
+function saysMoreThanTexts(body: Uint8Array): boolean {
+  return BESIDE_THE_TEXTS.test(new TextDecoder().decode(body));
 }

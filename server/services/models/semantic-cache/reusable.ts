@@ -27,5 +27,11 @@ export function mayStore(reply: ConversationReply, cache: SemanticCacheEntry): b
   if (only === undefined || another !== undefined || reply.usage === null || reply.usage.estimated) return false;
   const ended = only.stop === "end" || only.stop === "stop_sequence" || (only.stop === "tool_call" && cache.includeTools);
   const said = only.parts.every(({ kind }) => kind === "text" || kind === "reasoning" || (kind === "tool_call" && cache.includeTools));
-  return ended && said && only.parts.some((part) => (part.kind === "text" && part.text !== "") || part.kind === "tool_call");
+  // What is said about an end says that something was wrong with it.
+  return (
+    ended &&
+    only.stopDetail === null &&
+    said &&
+    only.parts.some((part) => (part.kind === "text" && part.text !== "") || part.kind === "tool_call")
+  );
 }

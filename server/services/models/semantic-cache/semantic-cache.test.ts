@@ -15,6 +15,7 @@ const body = new TextEncoder().encode(
     usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
   }),
 );
+const ended = (word: string) => new TextEncoder().encode(new TextDecoder().decode(body).replace('"stop"', JSON.stringify(word)));
 const usage = { inputUncached: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 4, reasoning: 0, estimated: false };
 const NOTHING = { byKey: async () => null, byId: async () => null, vectors: async () => [], store: async () => undefined };
 
@@ -22,12 +23,17 @@ const NOTHING = { byKey: async () => null, byId: async () => null, vectors: asyn
 function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
   let now = 1_000_000;
   let asked = 0;
+  let embedded = 0;
   const lines: string[] = [];
   const cache = new SemanticCache({
     stored: { ...NOTHING, ...stored } as unknown as StoredAnswers,
     clock: { now: () => now, micros: () => now * 1000 },
     log: jsonLog("debug", (line) => lines.push(line)),
-    nest: async () => refuse("upstream_timeout"),
+    nest: async () => {
+      embedded++;
+      return refuse("upstream_timeout");
+    },
+    providers: {},
     models: {
       async converse(): Promise<Answer> {
         asked++;
@@ -43,7 +49,7 @@ function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
     for (const told of call.whenEnded) told(errorType);
     return call.row.llm_cache_layer ?? null;
   };
-  return { ask, lines, asked: () => asked, advance: (ms: number) => (now += ms), settled: () => cache.settled() };
+  return { ask, lines, asked: () => asked, embedded: () => embedded, advance: (ms: number) => (now += ms), settled: () => cache.settled() };
 }
 
 describe("a cache whose database is in trouble", () => {
@@ -58,6 +64,15 @@ describe("a cache whose database is in trouble", () => {
     const began = performance.now();
     expect([await ask(), asked()]).toEqual([null, 1]);
     expect(performance.now() - began).toBeWithin(200, 10_000);
+  });
+
+  test("leaves a model alone for a while that is too slow to embed", async () => {
+    const { ask, embedded, advance } = cacheOver({}, { failure: "the provider answered 500" });
+    for (let i = 0; i < 3; i++) await ask();
+    expect(embedded()).toBe(1);
+    advance(30_000);
+    await ask();
+    expect(embedded()).toBe(2);
   });
 
   test("still gives its own answers again when they cannot be stored", async () => {
@@ -88,8 +103,15 @@ describe("an answer is not kept", () => {
     ["whose usage nobody told", { usage: null }],
     ["that is a refusal", { failure: "the provider answered 400", status: 400 }],
     ["of another status", { status: 206 }],
-    ["that was cut short", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"stop"', '"length"')) }],
-    ["that was filtered", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"stop"', '"content_filter"')) }],
+    ["that was cut short", { body: ended("length") }],
+    ["that was filtered", { body: ended("content_filter") }],
+    ["that its server broke off", { body: ended("insufficient_system_resource") }],
+    ["that ended in an error", { body: ended("error") }],
+    [
+      "that names its sources",
+      { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', '"said","annotations":[{}]')) },
+    ],
+    ["that tells of an error", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace("{", '{"error":{"code":502},')) }],
     ["that says nothing", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', '""')) }],
     ["that is no answer", { body: new TextEncoder().encode("[]") }],
     [

@@ -12,6 +12,7 @@ import { isAnswered } from "../../../road/batched.ts";
 import type { Call } from "../../../road/call.ts";
 import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import type { Conversation } from "../../../road/conversation.ts";
+import type { AttemptParts } from "../attempt.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { Answer } from "../../../road/answer.ts";
 import { cacheKeys, type CacheKeys } from "./cache-key.ts";
@@ -33,6 +34,7 @@ export interface SemanticCacheParts {
   readonly nest: MakeNestedCall;
   /** The way to the models without a cache before it. */
   readonly models: Dispatch;
+  readonly providers: AttemptParts["providers"];
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -65,7 +67,7 @@ export class SemanticCache {
   constructor(parts: SemanticCacheParts) {
     this.parts = parts;
     this.spaces = new VectorIndex(parts.stored, () => parts.clock.now());
-    this.embedder = new Embedder(parts.nest, parts.models);
+    this.embedder = new Embedder(parts.nest, parts.models, () => parts.clock.now());
   }
 
   /** The way to the models with the cache before it. */
@@ -100,10 +102,20 @@ export class SemanticCache {
       call,
       conversation,
       cache,
-      keys: cacheKeys(call, conversation, cache),
+      keys: cacheKeys(call, conversation, cache, this.ownerOf(call, conversation)),
       of: { tenantId: scope.tenant.id, configId: cache.id, generation: cache.generation },
       vector: null,
     };
+  }
+
+  /** An answer that its provider stores is one that its caller goes on from by its id, which is nobody else's; "" for others. */
+  private ownerOf({ identity, scope, target }: Call, { caller, isStored }: Conversation): string {
+    if (isStored !== true || target.kind !== "model") return "";
+    const isKept = target.route.members.some(({ model }) => {
+      const traits = this.parts.providers[model.provider.apiFormat]?.traits;
+      return traits?.keepsState(model) === true && traits.codecFor(model, caller.format).format === caller.format;
+    });
+    return isKept ? (identity?.userId ?? scope?.groupId ?? "") : "";
   }
 
   private async find(lookup: Lookup): Promise<Hit | null> {

@@ -22,6 +22,8 @@ export interface Setting {
   readonly region: string | null;
   readonly config: string;
   readonly beta: string | null;
+  /** A header of the caller that the provider is sent. */
+  readonly role: string | null;
   readonly body: { readonly [member: string]: unknown };
 }
 
@@ -37,6 +39,7 @@ export const PLAIN_SETTING: Setting = {
   region: null,
   config: "c",
   beta: null,
+  role: null,
   body: { messages: [{ role: "user", content: "x" }] },
 };
 
@@ -57,7 +60,7 @@ export function callIn(
     defaultMaxTokens: null,
     maxOutputTokens: null,
     priceSchedule: [],
-    provider: { apiFormat: "openai", baseUrl: "http://x", headers: {}, region: null },
+    provider: { apiFormat: "openai", baseUrl: "http://x", headers: {}, region: null, passRequestHeaders: ["x-role"] },
   } as unknown as ModelEntry;
   const semanticPolicies: SemanticPolicyEntry[] =
     at.policy === null
@@ -101,7 +104,10 @@ export function callIn(
     defaultJudgeModelId: null,
   };
   const call = openCall(
-    new Request("http://gateway/v1/proxy/llm/chat/completions", { method: "POST" }),
+    new Request("http://gateway/v1/proxy/llm/chat/completions", {
+      method: "POST",
+      ...(at.role !== null && { headers: { "x-role": at.role } }),
+    }),
     "",
     { proxyType: "llm", proxySubtype: "chat_completions" },
     { now: () => 0, micros: () => 0 },
