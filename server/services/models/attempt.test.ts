@@ -155,7 +155,10 @@ describe.each([
       code: "upstream_error",
       reason: "No instances available",
     });
-    expect(await failure({ error: "No instances available" })).toMatchObject({ code: "upstream_error", reason: "No instances available" });
+    for (const beside of [{}, { choices: [] }])
+      expect(await failure({ error: "No instances available", ...beside })).toMatchObject({
+        ...{ code: "upstream_error", again: "anywhere", reason: "No instances available" },
+      });
   });
 
   test("is no answer when it is no object", async () => {

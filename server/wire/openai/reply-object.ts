@@ -13,9 +13,13 @@ export function replyObject(bytes: Uint8Array): JsonObject | null {
 }
 
 /**
- * Some servers tell of a failure under the status of a success: an error in the place of the member that holds the answer, or an
- * object that is of another kind, with neither an answer nor the tokens it took.
+ * Some servers tell of a failure under the status of a success: an error in the place of the member that holds the answer, or beside
+ * one with nothing in it, or an object that is of another kind, with neither an answer nor the tokens it took.
  */
 export function tellsFailure(body: JsonObject, answer: string): boolean {
-  return !Array.isArray(body[answer]) && ((body.error ?? null) !== null || !isObject(body.usage));
+  const answered = body[answer];
+  const hasError = (body.error ?? null) !== null;
+  if (!Array.isArray(answered)) return hasError || !isObject(body.usage);
+  // A response has a status, and where that is a failure both are there in the format itself.
+  return hasError && answered.length === 0 && body.status === undefined;
 }
