@@ -1,4 +1,5 @@
 import { unitsOf } from "./code-units.ts";
+import { escapeAt } from "./json-text.ts";
 
 /**
  * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
@@ -119,10 +120,60 @@ export function unfolded(text: string): FoldedText {
  * The text as whoever reads tag characters has it: each is the character of ASCII that it mirrors. Null where the text has none
  * and is read by everybody as `foldText` has it.
  */
-export function foldTextWithTags(original: string): FoldedText | null {
+export function foldTextWithTags(original: string, read = foldText): FoldedText | null {
   for (let at = original.indexOf(TAGS_HALF); at >= 0; at = original.indexOf(TAGS_HALF, at + 1))
-    if (isTagOfAscii(original, at)) return foldText(original, true);
+    if (isTagOfAscii(original, at)) return read(original, true);
   return null;
+}
+
+/** The text of a JSON document as whoever parses it has it: what is escaped is read, wherever it stands. */
+export function foldJsonText(original: string, readsTags = false): FoldedText {
+  const read = readEscapes(original);
+  const folded = foldText(read.text, readsTags);
+  if (read.text === original) return folded;
+  return {
+    text: folded.text,
+    toOriginal: (at) => read.toOriginal(folded.toOriginal(at)),
+    endToOriginal: (end) => (end === 0 ? 0 : read.endToOriginal(folded.endToOriginal(end))),
+    toFolded: (at) => folded.toFolded(read.toFolded(at)),
+  };
+}
+
+function readEscapes(original: string): FoldedText {
+  const pieces: string[] = [];
+  /** Where in the read text each escape's character stands, and how long the escapes up to it are beyond one character. */
+  const places: number[] = [];
+  const counts: number[] = [];
+  let from = 0;
+  let vanished = 0;
+  for (let at = original.indexOf("\\"); at >= 0;) {
+    const escape = escapeAt(original, at);
+    if (escape !== null) {
+      pieces.push(original.slice(from, at), escape.character);
+      places.push(at - vanished);
+      vanished += escape.length - 1;
+      counts.push(vanished);
+      from = at + escape.length;
+    }
+    at = original.indexOf("\\", at + (escape?.length ?? 1));
+  }
+  if (places.length === 0) return unfolded(original);
+  pieces.push(original.slice(from));
+  const text = pieces.join("");
+  const endToOriginal = (end: number) => end + (counts[lastAtOrBefore(places, end - 1)] ?? 0);
+  return { text, toOriginal: endToOriginal, endToOriginal, toFolded: (place) => firstAtOrBehind(text.length, place, endToOriginal) };
+}
+
+/** The first place of a text of that length which stands at or behind `place` of the original. */
+function firstAtOrBehind(length: number, place: number, toOriginal: (at: number) => number): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (toOriginal(middle) < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Folding at a place depends on nothing but the pair's other half. Tag characters vanish, unless they are to be read. */
@@ -166,15 +217,6 @@ export function foldText(original: string, readsTags = false): FoldedText {
       const code = original.charCodeAt(last);
       return last + ((code === MATHEMATICAL || code === TAGS) && text.charCodeAt(end - 1) !== code ? 2 : 1);
     },
-    toFolded(place) {
-      let low = 0;
-      let high = text.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (toOriginal(middle) < place) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    },
+    toFolded: (place) => firstAtOrBehind(text.length, place, toOriginal),
   };
 }

@@ -1,6 +1,7 @@
 import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
 import type { DetectedSpan } from "./detector.ts";
-import { type FoldedText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
+import { type FoldedText, foldJsonText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
+import { cutEscapeFrom, JsonBeginning, JsonStrings } from "./json-text.ts";
 import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
 import { strideOf } from "./stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
@@ -79,6 +80,9 @@ export class HoldBack {
   #findings: (Pending & { readonly action: GuardrailAction })[] = [];
   #blocked: Pending | null = null;
   #failed = false;
+  readonly #beginning = new JsonBeginning();
+  /** Of a text that is JSON; null for others. */
+  #strings: JsonStrings | null = null;
   /** Whether a detector stopped before it had looked at all it could. */
   #unfinished = false;
 
@@ -140,14 +144,19 @@ export class HoldBack {
   /** As `push` and `end`, for who can let others have their turn meanwhile. */
   *pushing(delta: string): InTurns<string> {
     if (this.#blocked !== null) return "";
-    this.#text += delta;
+    this.#add(delta);
     return yield* this.#toTheEnd(false);
   }
 
   *ending(last = ""): InTurns<string> {
     if (this.#blocked !== null) return "";
-    this.#text += last;
+    this.#add(last);
     return yield* this.#toTheEnd(true);
+  }
+
+  #add(piece: string): void {
+    this.#text += piece;
+    if (this.#beginning.take(piece) && this.#strings === null) this.#strings = new JsonStrings(this.#position);
   }
 
   *#toTheEnd(final: boolean): InTurns<string> {
@@ -160,10 +169,10 @@ export class HoldBack {
   }
 
   #advance(final: boolean): string {
-    const cut = !final && isHighSurrogate(this.#text.charCodeAt(this.#text.length - 1));
-    const text = cut ? this.#text.slice(0, -1) : this.#text;
-    const folded = foldText(text);
-    const tagged = folded.text.length === text.length ? null : foldTextWithTags(text);
+    const fold = this.#strings === null ? foldText : foldJsonText;
+    const text = final ? this.#text : this.#text.slice(0, this.#cutAt());
+    const folded = fold(text);
+    const tagged = folded.text.length === text.length ? null : foldTextWithTags(text, fold);
     const length = this.#base + text.length;
     let bound = length;
     this.#unfinished = false;
@@ -185,9 +194,17 @@ export class HoldBack {
     }
     if (this.#blocked !== null) bound = Math.min(bound, this.#blocked.start);
     const out = this.#release(text, bound);
+    this.#strings?.holds(text, this.#base, this.#position);
     const waiting = this.#forget(folded, tagged);
     if (!final && !this.#unfinished && waiting > MAX_HELD_IN_ALL) this.expire();
     return out;
+  }
+
+  /** Where the text ends but for a character of which a part is still to come. */
+  #cutAt(): number {
+    const { length } = this.#text;
+    if (isHighSurrogate(this.#text.charCodeAt(length - 1))) return length - 1;
+    return this.#strings === null ? length : cutEscapeFrom(this.#text);
   }
 
   /** Moves one rule as far as the text decides. */
@@ -278,7 +295,7 @@ export class HoldBack {
     for (const pending of due) {
       this.#position = Math.max(this.#position, this.#covered());
       if (pending.start >= this.#reach) {
-        out += text.slice(this.#position - base, pending.start - base) + placeholder(pending.found.category);
+        out += text.slice(this.#position - base, pending.start - base) + this.#placeholderFor(text, pending);
         this.#reach = pending.start;
       }
       this.#growing.push(pending);
@@ -290,6 +307,12 @@ export class HoldBack {
       this.#position = bound;
     }
     return out;
+  }
+
+  /** What JSON has outside of its strings is a number: a string stands in its place. */
+  #placeholderFor(text: string, { found, start }: Pending): string {
+    const written = placeholder(found.category);
+    return this.#strings === null || this.#strings.holds(text, this.#base, start) ? written : `"${written}"`;
   }
 
   #covered(): number {

@@ -1,5 +1,6 @@
-import { foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
+import { foldJsonText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
 import { type GuardedFinding, HoldBack } from "./hold-back.ts";
+import { beginsAsJson } from "./json-text.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /** What a guard makes of a whole text. */
@@ -31,7 +32,8 @@ export function redactText(guard: TextGuard, text: string): GuardedText {
 /** Asks every detector what a stream of one piece would. What fails is the stream's to tell. */
 function holdsNothing(guard: TextGuard, text: string): boolean {
   try {
-    const [folded, tagged] = [foldText(text), foldTextWithTags(text)];
+    const fold = beginsAsJson(text) ? foldJsonText : foldText;
+    const [folded, tagged] = [fold(text), foldTextWithTags(text, fold)];
     for (const { detector } of guard.rules) {
       for (const read of detector.readsUnfolded === true ? [unfolded(text)] : [folded, tagged]) {
         if (read === null) continue;
