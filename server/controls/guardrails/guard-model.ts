@@ -42,10 +42,18 @@ function modelOf(tenant: TenantSnapshot, named: string): ModelEntry | null {
   return model?.enabled === true ? model : null;
 }
 
-/** What a classifier's answer says; anything but its own few words is no verdict. */
+/** A line that is a label and nothing else. */
+const CLEARS = /^(?:safe|no|benign|label_0)\W*$/i;
+const FINDS = /^(?:unsafe|yes|injection|malicious|label_1|jailbreak)\b/i;
+
+/**
+ * What a classifier's answer says; anything but its own few words is no verdict. A model that talks ("No, I cannot help with
+ * that") has cleared nothing, and neither has one that contradicts itself.
+ */
 export function readGuardVerdict(content: string, threshold: number): EngineVerdict {
   const word = content.trim();
-  if (/^(?:safe|no|benign|label_0)\b/i.test(word)) return CLEAR;
+  const [first = "", ...lines] = word.split(/\s*\n\s*/);
+  if (CLEARS.test(first) && !lines.some((line) => FINDS.test(line))) return CLEAR;
   if (/^(?:unsafe|yes)\b/i.test(word)) return { kind: "found", check: "toxic_content" };
   if (/^(?:injection|malicious|label_1)\b/i.test(word)) return { kind: "found", check: "prompt_injection" };
   if (/^jailbreak\b/i.test(word)) return { kind: "found", check: "jailbreak" };
