@@ -34,6 +34,8 @@ export interface StreamAnswer {
   readonly sender?: string;
   /** Whether it is bytes of a file, which can hold no word of an error: one that fails is torn. */
   readonly bytes?: boolean;
+  /** Bytes that may be held of it where it has to be looked at whole; as of any stream when left out. */
+  readonly mostHeld?: number;
   /** Whether it tells news for as long as it is listened to: whoever listens ends it by going, and nothing was cut off. */
   readonly endless?: boolean;
   /** How it tells its texts, where a model says it. */

@@ -13,6 +13,7 @@ import { RecordedStream } from "./answers/recorded-stream.ts";
 import { bufferAnswer } from "./answers/buffered-answer.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { StreamAnswer } from "./answer.ts";
+import { PASSED_STREAM } from "../wire/stream.ts";
 
 const call = { abort: new AbortController() } as Call;
 const bytes = new TextEncoder().encode("a held tool call");
@@ -163,5 +164,16 @@ describe("an upstream that has said its last word", () => {
     );
     expect(isRefusal(held) ? held.code : held.answer.codec.end().complete).toBe(true);
     await cancelled;
+  });
+
+  test("is held as far as is usual of its kind", async () => {
+    const held = async (mostHeld?: number) => {
+      const upstream = new Response(new Uint8Array(9 * 1024 * 1024)).body?.getReader() as StreamAnswer["upstream"];
+      const answer = { ...answered(upstream, PASSED_STREAM), ...(mostHeld !== undefined && { mostHeld }) };
+      const buffered = await bufferAnswer({ abort: new AbortController() } as Call, answer, IDLE_MS);
+      return isRefusal(buffered) ? buffered.code : buffered.pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    };
+    expect(await held()).toBe("upstream_invalid_response");
+    expect(await held(10 * 1024 * 1024)).toBe(9 * 1024 * 1024);
   });
 });

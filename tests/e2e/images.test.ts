@@ -193,7 +193,7 @@ test.each([
   [{ n: 1.5 }, "n"],
   [{ size: "big" }, "size"],
   [{ style: "odd" }, "style"],
-  [{ stream: true }, "stream"],
+  [{ stream: "yes" }, "stream"],
   [{ response_format: "gif" }, "response_format"],
   [{ quality: "hd" }, "quality"],
   [{ model: "cannot" }, "images"],

@@ -3,6 +3,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
 import type { RequestView } from "../../road/view.ts";
+import { TOKENS_OF_SHOWN } from "../../wire/images/picture-tokens.ts";
 import type { Film, Pictures } from "../../wire/media-asked.ts";
 import type { Reranking } from "../../wire/rerank/reranking.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
@@ -60,13 +61,10 @@ export function withoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
 }
 
-/** Tokens that a picture which is shown comes to at most, as any vendor served here counts it. */
-const SHOWN_EACH = 10_000;
-
 /** A call that draws: nobody can ask a model for smaller pictures in tokens, so nothing is shortened either. */
 export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach, shown, asked }: Pictures): WorstCase {
   const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
-  const inputTokens = worst.inputTokens + (shown?.count ?? 0) * SHOWN_EACH * count;
+  const inputTokens = worst.inputTokens + (shown?.count ?? 0) * TOKENS_OF_SHOWN * count;
   return {
     ...worst,
     inputTokens,

@@ -11,12 +11,12 @@ export interface BufferedAnswer {
   readonly answer: StreamAnswer;
 }
 
-/** A stream longer than this is not held in memory. */
+/** A stream longer than this is not held in memory, unless more is usual of its kind. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Takes a stream in to its end, or to where it broke off. A refusal where the call ended meanwhile or the answer grew too long. */
 export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: number): Promise<BufferedAnswer | Refusal> {
-  const { codec, upstream } = answer;
+  const { codec, upstream, mostHeld = MAX_BYTES } = answer;
   const pieces = [...answer.head];
   let bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
   let broken: unknown = null;
@@ -35,7 +35,7 @@ export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: num
       if (piece === null) continue;
       pieces.push(piece);
       bytes += piece.byteLength;
-      if (bytes <= MAX_BYTES) continue;
+      if (bytes <= mostHeld) continue;
       void upstream.cancel().catch(() => undefined);
       return refuse("upstream_invalid_response", "The answer is too long to be judged before it is given.");
     } catch (error) {

@@ -11,6 +11,8 @@ export type StoreBodies = "full" | "redacted" | "none";
 const PREVIEW_BYTES = 64 * 1024;
 /** Redaction sees so much more of a body than is kept of it: half an address or a token is not known for what it is. */
 const LOOKED_AHEAD = 4 * 1024;
+/** What of a body in pieces is kept until it has ended: by one byte more than is looked at it is known that more came. */
+const HEAD_BYTES = PREVIEW_BYTES + LOOKED_AHEAD + 1;
 
 const decoder = new TextDecoder();
 
@@ -66,14 +68,15 @@ export class SentContent {
   add(piece: Uint8Array): void {
     this.bytes += piece.byteLength;
     if (piece.byteLength > 0) this.last = piece;
-    const isHead = this.keepsHead && this.headBytes <= PREVIEW_BYTES + LOOKED_AHEAD;
-    if (isHead) {
-      this.head.push(piece);
-      this.headBytes += piece.byteLength;
-      return;
+    const room = this.keepsHead ? HEAD_BYTES - this.headBytes : 0;
+    if (room > 0) {
+      // A copy where not all of it is kept: a picture in one piece has megabytes.
+      this.head.push(piece.byteLength <= room ? piece : piece.slice(0, room));
+      this.headBytes += Math.min(room, piece.byteLength);
     }
+    if (piece.byteLength <= room) return;
     this.hash ??= createHash("sha256").update(Buffer.concat(this.head));
-    this.hash.update(piece);
+    this.hash.update(piece.subarray(room));
   }
 
   /** Call once: it closes the hash. `form`: how an answer of a model tells its texts. */

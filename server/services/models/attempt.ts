@@ -54,9 +54,9 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const { response } = reply;
   const passed = passedBack(response.headers, model);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
-    const codec = prepared.streamCodec();
-    if (codec !== null && provider.traits.isStream(operation, passed["content-type"]?.toLowerCase() ?? ""))
-      return beginStream(terms, response.status, response.body, codec, passed);
+    const type = passed["content-type"]?.toLowerCase() ?? "";
+    const codec = provider.traits.isStream(operation, type) ? prepared.streamCodec(type) : null;
+    if (codec !== null) return beginStream(terms, response.status, response.body, codec, passed);
   }
   return readWhole(call, terms, response, passed, parts.clock);
 }
@@ -184,6 +184,7 @@ async function beginStream(
       inputCharacters,
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
+      ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),
     },
   };
 }

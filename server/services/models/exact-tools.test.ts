@@ -119,7 +119,7 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
   });
 
   test("of a streamed answer of gemini, for a chat", async () => {
-    const stream = (await prepared(chat(), chatCodec, "gemini")).streamCodec();
+    const stream = (await prepared(chat(), chatCodec, "gemini")).streamCodec("text/event-stream");
     const piece = stream?.push(bytes(`data: ${ANSWERS.gemini}\n\n`));
     expect(new TextDecoder().decode(piece ?? new Uint8Array(0))).toContain(ID);
   });

@@ -2,8 +2,9 @@ import { type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { ImageEditRequest } from "../../wire/images/image-edit-request.ts";
-import { readImagesReply } from "../../wire/images/images-reply.ts";
+import { onlyPictures, readImagesReply } from "../../wire/images/images-reply.ts";
 import type { PicturesAsked, PicturesCodec, PicturesRead } from "../../wire/images/pictures-codec.ts";
+import { PictureStream } from "../../wire/images/picture-stream.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
@@ -12,7 +13,7 @@ import type { Provider } from "../../upstreams/providers/provider.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import { picturesAsBytes } from "./picture-bytes.ts";
 import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
-import { onlyPictures, pictureTokens, pictureUsage, toldPictures } from "./told-pictures.ts";
+import { pictureTokens, pictureUsage, toldPictures } from "./told-pictures.ts";
 import { refusedByProvider } from "./refused-by-provider.ts";
 
 /** Pictures drawn anew, or from others, by a model of any provider that has such models. */
@@ -29,14 +30,22 @@ export function imagesModelRequest(request: PicturesRequest, providers: AttemptP
   };
 }
 
+/** As of pictures that are given whole. */
+const MOST_HELD = 64 * 1024 * 1024;
 const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null } as const;
 
 /** Null where the provider takes no request of OpenAI's for it. */
 function passing(call: Call, request: PicturesRequest, model: ModelEntry, provider: Provider): PreparedRequest | null {
   if (provider.traits.passes?.has(request.operation) !== true) return null;
+  const { operation, stream, inputCharacters, pictures } = request;
+  const tokensEach = Math.min(pictures.tokensEach, model.maxOutputTokens ?? pictures.tokensEach);
   return {
     ...WHOLE,
-    operation: request.operation,
+    operation,
+    stream,
+    streamCodec: () => (stream ? new PictureStream({ ...pictures, tokensEach }, inputCharacters) : null),
+    streamType: "text/event-stream",
+    mostHeld: MOST_HELD,
     body: request.outbound({ model: model.modelName }),
     ...(request instanceof ImageEditRequest && { form: request.form({ model: model.modelName }) }),
     whole(bytes) {

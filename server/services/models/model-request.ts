@@ -36,12 +36,14 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** What of the caller's query this vendor acts on; nothing when left out. */
   readonly query?: string;
-  /** A new one for each answer; null when the answer is not streamed. */
-  streamCodec(): StreamCodec | null;
+  /** A new one for each answer, of the content type it has; null when it is not streamed, or not as was asked for. */
+  streamCodec(contentType: string): StreamCodec | null;
   /** Content type of a streamed answer as the caller gets it; null passes the provider's. */
   readonly streamType: string | null;
   /** Whether a stream of it is bytes of a file, which can hold no word of an error. */
   readonly bytes?: boolean;
+  /** Bytes that may be held of a stream which has to be looked at whole; as of any stream when left out. */
+  readonly mostHeld?: number;
   /** A whole successful answer; null when the bytes are not one. A promise only where something of it has to be fetched. */
   whole(bytes: Uint8Array): WholeAnswerReading | null | Promise<WholeAnswerReading | null>;
   /** Whether an answer that is none says that the model will not do it. */

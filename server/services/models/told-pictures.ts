@@ -3,6 +3,7 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import { costAt } from "../../road/metering/cost.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { onlyPictures } from "../../wire/images/images-reply.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { WholeAnswerReading } from "./model-request.ts";
@@ -29,8 +30,4 @@ export function toldPictures(call: Call, model: ModelEntry, body: JsonObject, us
   const cost = costAt(model.priceSchedule, usage, arrivalOf(call));
   const all = { ...body, gw_cost_usd: cost === null ? null : usdFromMicros(cost.micros), gw_model_id: model.id };
   return { body: new TextEncoder().encode(JSON.stringify(all)), usage, outputCharacters: 0 };
-}
-
-export function onlyPictures(images: number): Usage {
-  return { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, images, estimated: true };
 }

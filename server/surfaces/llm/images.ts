@@ -4,13 +4,16 @@ import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
 import { type AnswerStore, withAddresses } from "../../services/files/store-answer.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
+import type { WholeAnswer } from "../../road/answer.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { readImagesRequest } from "../../wire/images/images-request.ts";
+import { pictureEvents } from "../../wire/images/picture-events.ts";
 import { pictureTexts } from "../../wire/images/picture-texts.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readImageEditRequest } from "../../wire/images/read-image-edit.ts";
 import { sentFile } from "../../wire/sent-file.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { image: 16, "image[]": 16, mask: 1 } };
@@ -23,6 +26,18 @@ function drawing(models: Dispatch, store: AnswerStore, inbound: PicturesRequest)
     ...(inbound.asAddresses && {
       written: (call, answer) => withAddresses(call, answer, store, { chatId: inbound.chatId, displayName: inbound.displayName }),
     }),
+    ...(inbound.stream && { written: (_call, answer) => asEvents(answer, inbound) }),
+  };
+}
+
+/** Most models know no streams and answer whole: who asked for one reads events only. */
+function asEvents(answer: WholeAnswer, inbound: PicturesRequest): WholeAnswer {
+  const body = replyObject(answer.body);
+  if (body === null) return answer;
+  return {
+    ...answer,
+    headers: { ...answer.headers, "content-type": "text/event-stream" },
+    body: new TextEncoder().encode(pictureEvents(body, inbound)),
   };
 }
 

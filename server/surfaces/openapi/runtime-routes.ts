@@ -1,3 +1,4 @@
+import * as media from "@gatehouse/contracts/media-api";
 import * as api from "@gatehouse/contracts/runtime-api";
 import { discoveryEvents, discoveryEventsTaken } from "@gatehouse/contracts/discovery";
 import { runtimeError } from "@gatehouse/contracts/portal-answers";
@@ -101,12 +102,18 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
       openai("Rerank documents by a query", json(api.rerankAnswer), api.rerankRequest),
     ]),
   ),
-  [`POST ${MODELS}/images/generations`]: openai("Image generation", json(api.imagesAnswer), api.imagesRequest),
-  [`POST ${MODELS}/images/edits`]: { ...openai("Image edits", json(api.imagesAnswer), api.imageEditForm), form: true },
-  [`POST ${MODELS}/audio/speech`]: openai("Text to speech", { status: 200, media: "audio/*" }, api.speechRequest),
-  [`POST ${MODELS}/audio/transcriptions`]: { ...openai("Transcription", maybeStreamed(api.transcript), api.transcriptionForm), form: true },
-  [`POST ${MODELS}/audio/translations`]: { ...openai("Translation to English", json(api.transcript), api.transcriptionForm), form: true },
-  [`POST ${MODELS}/moderations`]: openai("Moderation", json(api.moderationsAnswer), api.moderationsRequest),
+  [`POST ${MODELS}/images/generations`]: openai("Image generation", maybeStreamed(media.imagesAnswer), media.imagesRequest),
+  [`POST ${MODELS}/images/edits`]: { ...openai("Image edits", maybeStreamed(media.imagesAnswer), media.imageEditForm), form: true },
+  [`POST ${MODELS}/audio/speech`]: openai("Text to speech", { status: 200, media: "audio/*" }, media.speechRequest),
+  [`POST ${MODELS}/audio/transcriptions`]: {
+    ...openai("Transcription", maybeStreamed(media.transcript), media.transcriptionForm),
+    form: true,
+  },
+  [`POST ${MODELS}/audio/translations`]: {
+    ...openai("Translation to English", json(media.transcript), media.transcriptionForm),
+    form: true,
+  },
+  [`POST ${MODELS}/moderations`]: openai("Moderation", json(media.moderationsAnswer), media.moderationsRequest),
   [`GET ${MODELS}/models`]: openai("List models", json(api.modelList)),
   [`GET ${MODELS}/models/:model_id`]: openai("Retrieve a model by name or id", json(api.listedModel)),
   "POST /v1/messages": anthropic("Messages", maybeStreamed(api.messagesAnswer), api.messagesRequest),

@@ -7,7 +7,23 @@ export interface ImagesReply {
   readonly usage: Usage;
 }
 
-const NO_TOKENS: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+export const NO_PICTURES: Usage = {
+  inputUncached: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteHour: 0,
+  output: 0,
+  reasoning: 0,
+  estimated: false,
+};
+
+/** What an answer tells that used nothing. */
+export const NO_TOKENS_TOLD: JsonObject = {
+  input_tokens: 0,
+  input_tokens_details: { text_tokens: 0, image_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+};
 
 /** An answer to POST /images/generations in OpenAI's shape; null when the bytes are none. */
 export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
@@ -19,11 +35,12 @@ export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
   }
   if (!isObject(body) || !Array.isArray(body.data)) return null;
   if (!body.data.every((item) => isObject(item) && (typeof item.b64_json === "string" || typeof item.url === "string"))) return null;
-  return { body, usage: { ...tokensOf(body.usage), images: body.data.length } };
+  return { body, usage: { ...pictureTokensTold(body.usage), images: body.data.length } };
 }
 
-function tokensOf(usage: unknown): Usage {
-  if (!isObject(usage as JsonObject)) return NO_TOKENS;
+/** The tokens that an answer, or an event of its stream, tells of. */
+export function pictureTokensTold(usage: unknown): Usage {
+  if (!isObject(usage as JsonObject)) return NO_PICTURES;
   const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = usage as JsonObject;
   const input = count(input_tokens);
   const details = isObject(input_tokens_details ?? null) ? (input_tokens_details as JsonObject) : {};
@@ -33,7 +50,7 @@ function tokensOf(usage: unknown): Usage {
   const output = count(output_tokens);
   const drawn = isObject(output_tokens_details) ? count(output_tokens_details.image_tokens) : output;
   return {
-    ...NO_TOKENS,
+    ...NO_PICTURES,
     inputUncached: input - cacheRead,
     cacheRead,
     output,
@@ -44,4 +61,8 @@ function tokensOf(usage: unknown): Usage {
       cachedImages,
     ),
   };
+}
+
+export function onlyPictures(images: number): Usage {
+  return { ...NO_PICTURES, images, estimated: true };
 }

@@ -3,6 +3,7 @@ import { isSize } from "./image-size.ts";
 import { OURS } from "./pictures-request.ts";
 
 const MAX_IMAGES = 10;
+const MAX_PARTIALS = 3;
 
 export function pictureProblems({
   prompt,
@@ -12,6 +13,7 @@ export function pictureProblems({
   style,
   response_format: format,
   stream,
+  partial_images: partials,
   ...value
 }: JsonObject): FieldProblem[] {
   const fields: FieldProblem[] = [];
@@ -25,7 +27,13 @@ export function pictureProblems({
   check("quality", !said(quality) || (typeof quality === "string" && quality !== ""), "must be a text");
   check("style", !said(style) || style === "vivid" || style === "natural", "must be vivid or natural");
   check("response_format", !said(format) || format === "url" || format === "b64_json", "must be url or b64_json");
-  check("stream", !said(stream) || stream === false, "must be false: pictures are given whole");
+  check("stream", !said(stream) || typeof stream === "boolean", "must be true or false");
+  check("response_format", stream !== true || format !== "url", "must be b64_json, or left out, where pictures are streamed");
+  check(
+    "partial_images",
+    !said(partials) || (Number.isInteger(partials) && (partials as number) >= 0 && (partials as number) <= MAX_PARTIALS),
+    `must be from 0 to ${MAX_PARTIALS}`,
+  );
   for (const name of OURS) {
     const one = value[name];
     check(name, !said(one) || (typeof one === "string" && one.length <= 255), "must be a text of at most 255 characters");

@@ -1,11 +1,12 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
 
-/** What an answer with pictures says in words: how the model understood what it was to draw. */
+/** What an answer with pictures, or an event of its stream, says in words: how the model understood what it was to draw. */
 export const pictureTexts: AnswerTexts = {
   counter: null,
   contents(body) {
     const contents = new ContentsList();
+    contents.whole(body, "revised_prompt");
     for (const [picture] of objectsOf(body.data)) contents.whole(picture, "revised_prompt");
     contents.ends.push("");
     return contents;

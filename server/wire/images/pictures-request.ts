@@ -1,8 +1,10 @@
 import type { TextSlot } from "../inbound.ts";
+import type { JsonDocument } from "../document.ts";
 import type { MediaAsked, Pictures } from "../media-asked.ts";
 import { knownMembers, otherTexts } from "../other-texts.ts";
 import { PromptedRequest } from "../prompted-request.ts";
 import { sizeOf } from "./image-size.ts";
+import { pictureTokensOf } from "./picture-tokens.ts";
 import type { PicturesAsked } from "./pictures-codec.ts";
 
 /** Members that only the gateway reads. */
@@ -17,28 +19,33 @@ const KNOWN = knownMembers({
 /** What a translation says in a vendor's own words. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "prompt", "n", "size", "quality", "response_format", "stream"]);
 const USUAL_SIZE = "1024x1024";
-/** The largest picture that any model served here draws, in pixels. */
-const LARGEST = 3840 * 2160;
-/** Fewer than any vendor's finest quality spends on a token. */
-const PIXELS_PER_TOKEN = 200;
 
 /** A request for pictures, drawn anew or from others. */
 export abstract class PicturesRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "prompt" };
   abstract readonly operation: "images" | "image_edits";
+  override readonly stream: boolean;
+
+  constructor(document: JsonDocument) {
+    super(document);
+    this.stream = document.value.stream === true;
+  }
 
   get quality(): string | null {
     return (this.document.value.quality as string | null | undefined) ?? null;
   }
 
+  get size(): string | null {
+    return (this.document.value.size as string | null | undefined) ?? null;
+  }
+
   get pictures(): Pictures {
-    const size = sizeOf(this.document.value.size);
-    const pixels = size === null ? LARGEST : size.width * size.height;
-    const said = typeof this.document.value.size === "string" && size !== null ? this.document.value.size : null;
+    const size = sizeOf(this.size);
+    const partials = this.stream ? Number(this.document.value.partial_images ?? 0) : 0;
     return {
       count: Number(this.document.value.n ?? 1),
-      tokensEach: Math.ceil(pixels / PIXELS_PER_TOKEN),
-      asked: { quality: this.quality, size: said },
+      tokensEach: pictureTokensOf(size, partials),
+      asked: { quality: this.quality, size: size === null ? null : this.size },
     };
   }
 
@@ -68,9 +75,9 @@ export abstract class PicturesRequest extends PromptedRequest {
     return (this.document.value.display_name as string | null | undefined) ?? null;
   }
 
-  /** Whether its caller wants addresses of stored pictures, and not their bytes. */
+  /** Whether its caller wants addresses of stored pictures, and not their bytes. Streamed ones are bytes: no event has a place for another. */
   get asAddresses(): boolean {
-    return this.document.value.response_format !== "b64_json";
+    return !this.stream && this.document.value.response_format !== "b64_json";
   }
 
   /** The prompt, and what else vendors let be said: what is to be left out of a picture, for one. */

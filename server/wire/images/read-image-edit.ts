@@ -14,8 +14,8 @@ export function readImageEditRequest(
 ): ImageEditRequest | { readonly fields: readonly FieldProblem[] } {
   const value: JsonObject = Object.fromEntries(form);
   // What a form can only spell.
-  if (/^\d{1,3}$/.test(form.get("n") ?? "")) value.n = Number(form.get("n"));
-  if (form.get("stream") === "false") value.stream = false;
+  for (const name of ["n", "partial_images"]) if (/^\d{1,3}$/.test(form.get(name) ?? "")) value[name] = Number(form.get(name));
+  if (/^(?:true|false)$/.test(form.get("stream") ?? "")) value.stream = form.get("stream") === "true";
   const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(value)));
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const fields = [...modelProblems(document), ...pictureProblems(document.value)];

@@ -1,0 +1,65 @@
+import type { JsonObject } from "../document.ts";
+import type { Pictures } from "../media-asked.ts";
+import { type EventPlace, PassedEvents } from "../passed-events.ts";
+import { addedUsage, estimateTokens, plausibleUsage, type Usage } from "../usage.ts";
+import { sizeOf } from "./image-size.ts";
+import { NO_PICTURES, onlyPictures, pictureTokensTold } from "./images-reply.ts";
+import { pictureTokensOf, TOKENS_OF_SHOWN } from "./picture-tokens.ts";
+
+/** Of the largest picture there is, with transparency and not compressed at all, as base64. */
+const MOST_EVENT_BYTES = 48 * 1024 * 1024;
+const EVENT = /^image_(?:generation|edit)\.(partial_image|completed)$/;
+
+/** Pictures on their way from provider to caller, each perhaps shown before it is finished. */
+export class PictureStream extends PassedEvents {
+  readonly outputLength = 0;
+  private readonly asked: Pictures;
+  private readonly inputCharacters: number;
+  private told: Usage = NO_PICTURES;
+  private finished = 0;
+  /** Of the picture that was shown and is not finished: its most tokens. */
+  private unfinished: number | null = null;
+
+  constructor(asked: Pictures, inputCharacters: number) {
+    super(MOST_EVENT_BYTES);
+    this.asked = asked;
+    this.inputCharacters = inputCharacters;
+  }
+
+  /** Who has seen a picture that was not finished has got it: else hanging up in time would be free. */
+  get usage(): Usage | null {
+    if (!this.begun) return null;
+    const images = this.finished + (this.unfinished === null ? 0 : 1);
+    const told = this.unfinished === null ? this.told : addedUsage(this.told, this.estimated(this.unfinished));
+    const usage = plausibleUsage({ ...told, images }) ?? onlyPictures(images);
+    return this.asked.asked === undefined ? usage : { ...usage, imagesAsked: this.asked.asked };
+  }
+
+  /** Fewer may come than were asked for. */
+  protected get complete(): boolean {
+    return this.finished > 0 && this.unfinished === null;
+  }
+
+  protected read({ size, usage }: JsonObject, type: string): EventPlace {
+    const [, what] = EVENT.exec(type) ?? [];
+    if (what === undefined) return "within";
+    this.begun = true;
+    if (what === "partial_image") {
+      const shown = sizeOf(size);
+      this.unfinished = Math.min(this.asked.tokensEach, shown === null ? this.asked.tokensEach : pictureTokensOf(shown));
+      return "within";
+    }
+    this.unfinished = null;
+    this.finished++;
+    this.told = addedUsage(this.told, pictureTokensTold(usage));
+    return this.finished >= this.asked.count ? "ends" : "may_end";
+  }
+
+  private estimated(output: number): Usage {
+    const drawn = { ...NO_PICTURES, output, imageOutput: output, estimated: true };
+    // The finished ones told what was sent.
+    if (this.finished > 0) return drawn;
+    const imageInput = (this.asked.shown?.count ?? 0) * TOKENS_OF_SHOWN;
+    return { ...drawn, inputUncached: estimateTokens(this.inputCharacters) + imageInput, ...(imageInput > 0 && { imageInput }) };
+  }
+}
