@@ -135,6 +135,24 @@ test("it streams as it comes: each event's samples at once", async () => {
   expect(await rowBy(response)).toMatchObject({ success: true, llm_completion_tokens: 200, media_audio_chars: 7 });
 });
 
+test("asked for events it is read as OpenAI's, streamed and whole, with its tokens in the last", async () => {
+  const usage = { input_tokens: 10, output_tokens: 200, total_tokens: 210 };
+  for (const input of ["Good morning", "All at once"]) {
+    const response = await speak({ response_format: "pcm", stream_format: "sse", input });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const events = (await response.text()).split("\n\n").flatMap((frame) => (frame === "" ? [] : [JSON.parse(frame.slice(6))]));
+    expect(Buffer.concat(events.map(({ audio = "" }) => Buffer.from(audio, "base64")))).toEqual(SAMPLES);
+    expect(events.at(-1)).toEqual({ type: "speech.audio.done", usage });
+    expect(await rowBy(response)).toMatchObject({ success: true, llm_streaming: true, llm_estimated_cost_usd: 0.00401 });
+  }
+  const declined = speak({ stream_format: "sse", input: "forbidden words" });
+  expect(await refusal(declined)).toMatchObject({ status: 400, message: expect.stringContaining("said nothing") });
+  const failing = await speak({ stream_format: "sse", input: "This fails" });
+  goOn();
+  expect(await failing.text()).toContain('"error":{');
+  expect(await rowBy(failing)).toMatchObject({ success: false, error_type: "upstream_interrupted" });
+});
+
 test("what breaks off is torn for its caller too, and its row says so and what was heard", async () => {
   for (const [input, reason] of [
     ["A torn word", expect.any(String)],

@@ -17,9 +17,32 @@ let groupId: string;
 let goOn: () => void = () => undefined;
 const HALF = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0, 1, 2, 3]);
 
+const SPOKEN_USAGE = { input_tokens: 10, output_tokens: 200, total_tokens: 210 };
+
+/** Sound in events: half of it, and the rest once `goOn` is called. */
+function told(model: string): Response {
+  const event = (body: object) => new TextEncoder().encode(`data: ${JSON.stringify(body)}\n\n`);
+  const half = event({ type: "speech.audio.delta", audio: HALF.toString("base64") });
+  const events = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(half);
+      if (model !== "tells") await new Promise<void>((resolve) => (goOn = resolve));
+      if (model === "tells-torn") return controller.error(new Error("torn"));
+      if (model === "tells-failing") controller.enqueue(event({ type: "error", error: { message: "no voice left" } }));
+      else {
+        controller.enqueue(half);
+        controller.enqueue(event({ type: "speech.audio.done", usage: SPOKEN_USAGE }));
+      }
+      controller.close();
+    },
+  });
+  return new Response(events, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+}
+
 beforeAll(async () => {
   vendor = fakeVendor(({ body }) => {
-    const { model } = JSON.parse(body);
+    const { model, stream_format } = JSON.parse(body);
+    if (stream_format === "sse" && model.startsWith("tells")) return told(model);
     if (model === "down") return Response.json({ error: { message: "down" } }, { status: 503 });
     if (model === "nonsense") return Response.json({ sorry: "no sound" });
     if (model === "refusing") return Response.json({ error: { message: "no such voice" } }, { status: 400 });
@@ -60,6 +83,9 @@ beforeAll(async () => {
       ...more,
     });
   for (const name of ["speaks", "slow", "nonsense", "refusing"]) await model(name);
+  const tokens = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 20 };
+  for (const name of ["tells", "tells-torn", "tells-failing"])
+    await model(name, { audio_output_cost_per_million_characters: 15, ...tokens });
   await model("torn", { audio_output_cost_per_million_characters: 15 }, "t");
   await model("unpriced", {});
   await model("deployed", {}, "z");
@@ -162,6 +188,64 @@ test("sound that breaks off is torn for its caller too, and its row says so", as
   expect(await rowBy(response)).toMatchObject({ success: false, error_type: "upstream_interrupted", media_audio_chars: 3 });
 });
 
+/** Events as they were sent; OpenAI's client gives them as bytes. */
+async function eventsOf(response: Response): Promise<{ type?: string; audio?: string; usage?: object; error?: { message: string } }[]> {
+  const frames = (await response.text()).split("\n\n").filter((frame) => frame !== "");
+  return frames.map((frame) => JSON.parse(frame.slice("data: ".length)));
+}
+const heard = (events: Awaited<ReturnType<typeof eventsOf>>) =>
+  Buffer.concat(events.flatMap(({ audio }) => (audio === undefined ? [] : [Buffer.from(audio, "base64")])));
+
+test("in events the vendor tells what it took: they pass as they came, priced by its tokens", async () => {
+  const response = await openai.audio.speech.create({ model: "tells", voice: "alloy", input: "Good morning", stream_format: "sse" });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const events = await eventsOf(response);
+  expect(heard(events)).toEqual(Buffer.concat([HALF, HALF]));
+  expect(events.at(-1)).toEqual({ type: "speech.audio.done", usage: SPOKEN_USAGE });
+  expect(sent()).toEqual({ model: "tells", voice: "alloy", input: "Good morning", stream_format: "sse" });
+  // 10 x $1 + 200 x $20 a million.
+  expect(await rowBy(response)).toMatchObject({
+    ...{ proxy_subtype: "audio_speech", success: true, llm_streaming: true, media_audio_chars: 12 },
+    ...{ llm_prompt_tokens: 10, llm_completion_tokens: 200, llm_estimated_cost_usd: 0.00401 },
+  });
+});
+
+test("a model that gives bytes is read as events, as they come", async () => {
+  const response = await openai.audio.speech.create({ model: "slow", voice: "alloy", input: "Slowly", stream_format: "sse" });
+  const reader = (response.clone().body as ReadableStream<Uint8Array>).getReader();
+  const first = new TextDecoder().decode((await reader.read()).value);
+  expect(first).toBe(`data: {"type":"speech.audio.delta","audio":"${HALF.toString("base64")}"}\n\n`);
+  goOn();
+  const events = await eventsOf(response);
+  expect([heard(events), events.at(-1)]).toEqual([Buffer.concat([HALF, HALF]), expect.objectContaining({ type: "speech.audio.done" })]);
+  expect(await rowBy(response)).toMatchObject({ success: true, media_audio_chars: 6, llm_estimated_cost_usd: 0.00009 });
+});
+
+test.each([
+  ["tells-torn", "broke off"],
+  ["tells-failing", "no voice left"],
+  ["torn", "broke off"],
+])("events of %s that break off end with an error, and what was to be said is paid for", async (model, message) => {
+  const response = await openai.audio.speech.create({ model, voice: "alloy", input: "Cut", stream_format: "sse" });
+  const copy = response.clone();
+  await (copy.body as ReadableStream<Uint8Array>).getReader().read();
+  goOn();
+  expect((await eventsOf(response)).at(-1)?.error?.message).toContain(message);
+  expect(await rowBy(response)).toMatchObject({
+    ...{ success: false, error_type: "upstream_interrupted", media_audio_chars: 3, llm_estimated_cost_usd: 0.000045 },
+  });
+});
+
+test("who leaves in the middle of the events has paid for what was to be said", async () => {
+  const leaving = new AbortController();
+  const asked = { model: "tells-torn", voice: "alloy", input: "Left", stream_format: "sse" } as const;
+  const response = await openai.audio.speech.create(asked, { signal: leaving.signal });
+  await (response.body as ReadableStream<Uint8Array>).getReader().read();
+  leaving.abort();
+  expect(await rowBy(response)).toMatchObject({ error_type: "client_disconnected", media_audio_chars: 4, llm_estimated_cost_usd: 0.00006 });
+  goOn();
+});
+
 test("deployments of Azure speak too; what is no sound and what speaks not are told", async () => {
   const response = await openai.audio.speech.create({ model: "deployed", voice: { id: "voice-1" }, input: "Hello" });
   expect((await response.arrayBuffer()).byteLength).toBe(16);
@@ -175,10 +259,11 @@ test("deployments of Azure speak too; what is no sound and what speaks not are t
     speed: 9,
     response_format: "midi",
     persist: "yes",
-    stream_format: "sse",
+    stream_format: "midi",
     input: " ",
   }))
     expect(await ask("speaks", { [field]: value })).toMatchObject({ status: 400, error: expect.stringContaining(`\`${field}\``) });
+  expect(await ask("speaks", { stream_format: "sse", persist: true })).toMatchObject({ error: expect.stringContaining("`stream_format`") });
 });
 
 test("a guardrail looks at what is to be spoken, and a budget that stops hard at what it may cost", async () => {

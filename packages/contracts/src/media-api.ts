@@ -58,6 +58,7 @@ export const speechRequest = z
     instructions: text.optional(),
     response_format: z.enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]).optional(),
     speed: z.number().min(0.25).max(4).optional(),
+    stream_format: z.enum(["audio", "sse"]).describe("sse: text/event-stream in the place of the sound").optional(),
     persist: z.boolean().describe("true: stored, and named by the header X-Gw-File-Id").optional(),
     chat_id: text.optional(),
   })

@@ -3,11 +3,14 @@ import { replyObject } from "../../wire/openai/reply-object.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { PassedSound, usageOfSpeech } from "../../wire/speech/passed-sound.ts";
 import type { SpeechCodec, SpeechRead, SpeechStream } from "../../wire/speech/speech-codec.ts";
+import { PassedSpeechEvents, SpeechAsEvents, speechEvents } from "../../wire/speech/speech-events.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { DeclinedReading, ModelRequest, PreparedRequest } from "./model-request.ts";
 import { refusedByProvider } from "./refused-by-provider.ts";
+
+const EVENTS = "text/event-stream";
 
 /** Speech of a model whose provider speaks OpenAI's API, or has such models of its own. */
 export function speechModelRequest(request: SpeechRequest, providers: AttemptParts["providers"]): ModelRequest {
@@ -27,16 +30,23 @@ export function speechModelRequest(request: SpeechRequest, providers: AttemptPar
 
 /** It passes as it comes, or is read whole where it is to be stored. */
 function passing(request: SpeechRequest, model: string): PreparedRequest {
-  const { persist, contentType, spokenCharacters } = request;
+  const { persist, spokenCharacters, stream: asEvents } = request;
+  const contentType = asEvents ? EVENTS : request.contentType;
   return {
     operation: "speech",
     body: request.outbound({ model }),
     stream: !persist,
     sent: NOTHING_SENT,
     headers: {},
-    streamCodec: () => (persist ? null : new PassedSound(spokenCharacters)),
+    streamCodec(type) {
+      if (persist) return null;
+      if (type.startsWith(EVENTS)) return asEvents ? new PassedSpeechEvents(spokenCharacters) : null;
+      const sound = new PassedSound(spokenCharacters);
+      // Some models know no events.
+      return asEvents ? new SpeechAsEvents(sound) : sound;
+    },
     streamType: contentType,
-    bytes: true,
+    bytes: !asEvents,
     // Sound is a stream where it is not to be stored: whatever else was answered is no speech.
     whole: (bytes) =>
       !persist || bytes.byteLength === 0 || replyObject(bytes) !== null
@@ -51,8 +61,8 @@ function translating(request: SpeechRequest, codec: SpeechCodec): PreparedReques
   const asked = request.asked();
   const written = codec.write(asked);
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
-  const { persist, spokenCharacters, inputCharacters } = request;
-  const contentType = codec.contentType(asked.format);
+  const { persist, spokenCharacters, inputCharacters, stream: asEvents } = request;
+  const contentType = asEvents ? EVENTS : codec.contentType(asked.format);
   const text = { spoken: spokenCharacters, characters: inputCharacters };
   let stream: SpeechStream | null = null;
   return {
@@ -61,14 +71,19 @@ function translating(request: SpeechRequest, codec: SpeechCodec): PreparedReques
     stream: !persist,
     sent: NOTHING_SENT,
     headers: written.headers ?? {},
-    streamCodec: () => (stream = persist ? null : codec.stream(asked.format, text)),
+    streamCodec() {
+      if (persist) return null;
+      const sound = codec.stream(asked.format, text);
+      return (stream = asEvents ? new SpeechAsEvents(sound) : sound);
+    },
     streamType: contentType,
-    bytes: true,
+    bytes: !asEvents,
     unbegun: () => (stream === null || stream.declined === null ? null : declinedFor(stream.declined, stream.usage)),
     whole(bytes) {
       const read = codec.read(bytes, asked.format);
       if (read === null || read.sound === null) return null;
-      return { body: read.sound, contentType, usage: usageOf(read, spokenCharacters), outputCharacters: 0 };
+      const usage = usageOf(read, spokenCharacters);
+      return { body: asEvents ? speechEvents(read.sound, usage) : read.sound, contentType, usage, outputCharacters: 0 };
     },
     declined(bytes) {
       const read = codec.read(bytes, asked.format);

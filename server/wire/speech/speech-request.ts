@@ -24,6 +24,14 @@ const FASTEST = 4;
 export class SpeechRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
 
+  /** Whether its caller wants events, and not the bytes of the sound. */
+  override readonly stream: boolean;
+
+  constructor(document: JsonDocument) {
+    super(document);
+    this.stream = document.value.stream_format === "sse";
+  }
+
   /** Of what is to be said, as its vendors bill it: Unicode code points. */
   get spokenCharacters(): number {
     return codePointsOf(this.document.value.input as string);
@@ -111,7 +119,8 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
     !said(speed) || (typeof speed === "number" && speed >= SLOWEST && speed <= FASTEST),
     `must be from ${SLOWEST} to ${FASTEST}`,
   );
-  check("stream_format", !said(framing) || framing === "audio", "must be audio: speech is given as bytes, which stream as they come");
+  check("stream_format", !said(framing) || framing === "audio" || framing === "sse", "must be audio or sse");
+  check("stream_format", framing !== "sse" || persist !== true, "must be audio where the sound is to be stored (`persist`)");
   check("persist", !said(persist) || typeof persist === "boolean", "must be true or false");
   check("chat_id", !said(chat) || (typeof chat === "string" && chat.length <= 255), "must be a text of at most 255 characters");
   return fields.length > 0 ? { fields } : new SpeechRequest(document);

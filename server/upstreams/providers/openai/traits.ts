@@ -27,7 +27,7 @@ export const openaiTraits = {
   ] as const) as ReadonlySet<ProviderOperation>,
   videos: () => openaiVideos,
   counts: () => false,
-  isStream: (operation, type) => (operation === "speech" ? isSound(type) : isEventStreamType(operation, type)),
+  isStream: (operation, type) => isEventStreamType(operation, type) || (operation === "speech" && isSound(type)),
   local: false,
 } satisfies ProviderTraits;
 

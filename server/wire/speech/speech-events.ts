@@ -1,0 +1,99 @@
+import { concat } from "../adjoining-bytes.ts";
+import type { JsonObject } from "../document.ts";
+import { objectOf, stringOf } from "../openai/loose-fields.ts";
+import { type EventPlace, PassedEvents } from "../passed-events.ts";
+import type { StreamEnding, StreamPiece } from "../stream.ts";
+import { audioOf, count, inputTokens, plausibleUsage, type Usage } from "../usage.ts";
+import { usageOfSpeech } from "./passed-sound.ts";
+import type { SpeechStream } from "./speech-codec.ts";
+
+const encoder = new TextEncoder();
+
+/** Sound in a provider's own events. The last of them tells what it took; of what breaks off before, what was to be said does. */
+export class PassedSpeechEvents extends PassedEvents implements SpeechStream {
+  readonly outputLength = 0;
+  readonly declined = null;
+  protected complete = false;
+  private readonly characters: number;
+  private told: Usage | null = null;
+
+  constructor(characters: number) {
+    super();
+    this.characters = characters;
+  }
+
+  get usage(): Usage {
+    return this.told ?? usageOfSpeech(this.begun ? this.characters : 0);
+  }
+
+  protected read(event: JsonObject, type: string): EventPlace {
+    if (type === "speech.audio.delta") this.begun ||= (stringOf(event.audio) ?? "") !== "";
+    if (type !== "speech.audio.done") return "within";
+    this.begun = true;
+    this.complete = true;
+    const { input_tokens, output_tokens } = objectOf(event.usage) ?? {};
+    const [input, output] = [count(input_tokens), count(output_tokens)];
+    this.told = plausibleUsage({
+      ...usageOfSpeech(this.characters),
+      inputUncached: input,
+      output,
+      // It gives nothing but sound.
+      ...audioOf(0, output),
+    });
+    return "ends";
+  }
+}
+
+/** Sound of a provider that gives it as bytes, as the events that its caller reads. */
+export class SpeechAsEvents implements SpeechStream {
+  private readonly sound: SpeechStream;
+
+  constructor(sound: SpeechStream) {
+    this.sound = sound;
+  }
+
+  get begun(): boolean {
+    return this.sound.begun;
+  }
+  get usage(): Usage | null {
+    return this.sound.usage;
+  }
+  get outputLength(): number {
+    return this.sound.outputLength;
+  }
+  get providerError(): string | null {
+    return this.sound.providerError;
+  }
+  get declined(): string | null {
+    return this.sound.declined;
+  }
+
+  push(piece: Uint8Array): StreamPiece {
+    return delta(this.sound.push(piece));
+  }
+
+  end(): StreamEnding {
+    const { complete, last, errorReported } = this.sound.end();
+    const pieces = [delta(last), complete ? done(this.sound.usage) : null].filter((piece) => piece !== null);
+    return { complete, last: pieces.length === 0 ? null : concat(pieces), errorReported };
+  }
+}
+
+/** Sound that came whole, as events. */
+export function speechEvents(sound: Uint8Array, usage: Usage): Uint8Array {
+  return concat([delta(sound), done(usage)].filter((piece) => piece !== null));
+}
+
+function delta(sound: StreamPiece): StreamPiece {
+  if (sound === null || sound.byteLength === 0) return null;
+  return written({ type: "speech.audio.delta", audio: Buffer.from(sound).toString("base64") });
+}
+
+function done(usage: Usage | null): Uint8Array {
+  const [input, output] = usage === null ? [0, 0] : [inputTokens(usage), usage.output];
+  return written({ type: "speech.audio.done", usage: { input_tokens: input, output_tokens: output, total_tokens: input + output } });
+}
+
+function written(event: JsonObject): Uint8Array {
+  return encoder.encode(`data: ${JSON.stringify(event)}\n\n`);
+}
