@@ -28,14 +28,15 @@ function wholeContents(body: JsonObject, contents: ContentsList): void {
 function eventContents(event: JsonObject, contents: ContentsList): void {
   const type = filledOf(event.type) ?? "";
   if (type.endsWith(".delta")) contents.piece("text", event, "delta");
+  // Which text came before it is not known here, but that it goes on that is.
+  else if (type === "transcript.text.segment") segments({ segments: [event] }, contents, "");
   else contents.whole(event, "text");
   contents.token(event, "logprobs", []);
   segments(event, contents);
   if (type === "transcript.text.done") contents.ends.push("");
 }
 
-function segments(body: JsonObject, contents: ContentsList): void {
-  let before = " ";
+function segments(body: JsonObject, contents: ContentsList, before = " "): void {
   for (const [segment] of objectsOf(body.segments)) {
     const text = filledOf(segment.text);
     if (text === null) continue;

@@ -11,3 +11,14 @@ test("subtitles of a model that tells no times last as long as the sound", () =>
     "1\n00:00:01,000 --> 00:00:02,000\nhello\n\n",
   );
 });
+
+test("a whole transcript that tells who speaks is told in events, with its segments", () => {
+  const segment = { type: "transcript.text.segment", id: "seg_0", start: 0, end: 1, speaker: "A", text: "hello" };
+  const body = new TextEncoder().encode(JSON.stringify({ task: "transcribe", text: "hello", segments: [segment] }));
+  const events = writtenTranscript(body, "diarized_json", { stream: true, heardSeconds: 1 })?.body.split("\n\n") ?? [];
+  expect(events.flatMap((event) => (event === "" ? [] : [JSON.parse(event.slice("data: ".length))]))).toEqual([
+    { type: "transcript.text.delta", delta: "hello" },
+    segment,
+    { type: "transcript.text.done", text: "hello" },
+  ]);
+});

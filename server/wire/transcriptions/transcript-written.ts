@@ -1,5 +1,5 @@
 import type { JsonObject } from "../document.ts";
-import { filledOf } from "../openai/loose-fields.ts";
+import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 import { replyObject } from "../openai/reply-object.ts";
 import { subtitleCues, subtitleTime } from "./subtitle-cues.ts";
 import type { TranscriptFormat } from "./transcription-request.ts";
@@ -38,10 +38,12 @@ export function writtenTranscript(
   }
 }
 
-function eventsOf({ text, usage }: JsonObject): string {
+function eventsOf({ text, usage, segments }: JsonObject): string {
   const said = filledOf(text) ?? "";
   const events = [
     { type: "transcript.text.delta", delta: said },
+    // Where a transcript tells who speaks, its segments are events as they are.
+    ...objectsOf(segments).flatMap(([segment]) => (segment.type === "transcript.text.segment" ? [segment] : [])),
     { type: "transcript.text.done", text: said, ...(usage === undefined ? {} : { usage }) },
   ];
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
+import { TranscriptStream } from "../../wire/transcriptions/transcript-stream.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import { GuardedStream } from "./guarded-stream.ts";
+import type { GuardSettings } from "./text-guard.ts";
+
+/** A transcript that tells who speaks, in segments as the vendor streams them: what is said goes over their ends. */
+const segments = (...texts: readonly string[]) => [
+  ...texts.map((text, id) => ({ type: "transcript.text.segment", id: `seg_${id}`, start: id, end: id + 1, speaker: "A", text })),
+  { type: "transcript.text.done", text: texts.join(" ") },
+];
+
+const TITAN: GuardSettings = { bannedWords: { action: "block", words: ["project titan"] } };
+
+function heard(settings: GuardSettings, events: readonly object[]) {
+  const codec = new GuardedStream(new TranscriptStream(3), new AnswerGuard(transcriptTexts, answerGuardRun(settings)), "events");
+  const out: Uint8Array[] = [];
+  for (const event of events) {
+    const piece = codec.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+    if (codec.refusal === null && piece !== null) out.push(piece);
+  }
+  const { last } = codec.end();
+  if (codec.refusal === null && last !== null) out.push(last);
+  const wire = Buffer.concat(out).toString();
+  const told = wire.split("\n\n").flatMap((frame) => (frame === "" ? [] : [JSON.parse(frame.slice("data: ".length))]));
+  return { refusal: codec.refusal, wire, told };
+}
+
+const saidIn = (told: readonly { type: string; text: string }[]) =>
+  told
+    .flatMap(({ type, text }) => (type === "transcript.text.segment" ? [text] : []))
+    .join("")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+test("words that are not to be heard are found over the ends of segments, before the second half is given", () => {
+  const { refusal, wire } = heard(TITAN, segments("All about project", "titan tomorrow", "and nothing else"));
+  expect(refusal?.code).toBe("guardrail_blocked");
+  expect(wire).not.toMatch(/titan|nothing/);
+});
+
+test("what is taken out of a transcript is taken out over the ends of its segments", () => {
+  const { refusal, wire, told } = heard(
+    { pii: { action: "redact", categories: ["phone"] } },
+    segments("Call me at 415 555", "2671 tomorrow", "or never"),
+  );
+  expect(refusal).toBeNull();
+  expect(wire).not.toMatch(/415|555|2671/);
+  expect(saidIn(told)).toBe("Call me at [REDACTED:phone] tomorrow or never");
+  expect(told.at(-1)).toEqual({ type: "transcript.text.done", text: "Call me at [REDACTED:phone] tomorrow or never" });
+});
+
+test("segments in which nothing is found say what their provider's said, some of it one later", () => {
+  const events = segments("Good morning", "everybody", "and good night");
+  const { told } = heard(TITAN, events);
+  expect(saidIn(told)).toBe("Good morning everybody and good night");
+  expect(told.at(-1)).toEqual(events.at(-1));
+});
