@@ -172,6 +172,20 @@ test("a transcript streams as it comes, and a model without streams is read as o
   expect(text).toBe(SAID);
 });
 
+test("who leaves before the tokens were told has paid for the sound, and for what was read, where nothing else prices it", async () => {
+  const { data: stream, response } = await openai.audio.transcriptions
+    .create({ file: await sound(), model: "hears-slowly", stream: true })
+    .withResponse();
+  for await (const { type } of stream) if (type === "transcript.text.delta") break;
+  stream.controller.abort();
+  // 3 seconds at 50 tokens and $6 a million, 25 characters at 4 a token and $10 a million.
+  expect(await rowBy(response)).toMatchObject({
+    ...{ error_type: "client_disconnected", tags: ["usage_estimated"], llm_prompt_tokens: 150, llm_completion_tokens: 7 },
+    ...{ media_audio_seconds_input: 3, llm_estimated_cost_usd: 0.00097 },
+  });
+  vendor.goOn();
+});
+
 test("translations have their own path", async () => {
   const { data, response } = await openai.audio.translations.create({ file: await sound(), model: "hears" }).withResponse();
   expect(data.text).toBe(SAID);

@@ -6,6 +6,7 @@ import type { RequestView } from "../../road/view.ts";
 import { TOKENS_OF_SHOWN } from "../../wire/images/picture-tokens.ts";
 import type { Film, Pictures } from "../../wire/media-asked.ts";
 import type { Reranking } from "../../wire/rerank/reranking.ts";
+import { TOKENS_OF_HEARD_SECOND } from "../../wire/transcriptions/transcript-usage.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { Demand } from "./counters.ts";
 
@@ -89,14 +90,13 @@ export function ofFilm(model: ModelEntry, worst: WorstCase, film: Film): WorstCa
   };
 }
 
-/** Tokens that a second of sound comes to at most, as any vendor served here counts it, and those of the words in it. */
-const HEARD_A_SECOND = 50;
+/** Tokens that the words in a second of sound come to at most. */
 const WRITTEN_A_SECOND = 16;
 
 /** A call that hears: what it reads and writes is bounded by how long the sound is. */
 export function ofSound(worst: WorstCase, seconds: number): WorstCase {
   const heard = Math.ceil(seconds);
-  const [inputTokens, outputTokens] = [worst.inputTokens + heard * HEARD_A_SECOND, heard * WRITTEN_A_SECOND];
+  const [inputTokens, outputTokens] = [worst.inputTokens + heard * TOKENS_OF_HEARD_SECOND, heard * WRITTEN_A_SECOND];
   return { ...worst, inputTokens, inputBytes: inputTokens, outputTokens, audioSeconds: heard, outputIsOurs: false, outputMustBeSet: false };
 }
 

@@ -17,6 +17,7 @@ export function transcriptionModelRequest(request: TranscriptionRequest, provide
       if (isRefusal(provider)) return provider;
       if (provider.traits.passes?.has(operation) !== true)
         return refuse("unsupported_parameter", `No ${operation} are served for providers of the format ${model.provider.apiFormat}.`);
+      const byTokens = model.priceSchedule.every(({ prices }) => prices.audioSecond == null);
       return {
         operation,
         body: request.outbound({ model: model.modelName }),
@@ -24,7 +25,7 @@ export function transcriptionModelRequest(request: TranscriptionRequest, provide
         stream,
         sent: NOTHING_SENT,
         headers: {},
-        streamCodec: () => (stream ? new TranscriptStream(file.seconds) : null),
+        streamCodec: () => (stream ? new TranscriptStream(file.seconds, byTokens) : null),
         streamType: "text/event-stream",
         whole(bytes) {
           const body = replyObject(bytes);

@@ -2,21 +2,26 @@ import type { JsonObject } from "../document.ts";
 import { stringOf } from "../openai/loose-fields.ts";
 import { type EventPlace, PassedEvents } from "../passed-events.ts";
 import type { Usage } from "../usage.ts";
-import { usageOfTranscript } from "./transcript-usage.ts";
+import { usageOfBrokenTranscript, usageOfTranscript } from "./transcript-usage.ts";
 
 /** A streamed transcript on its way from provider to caller. */
 export class TranscriptStream extends PassedEvents {
   private readonly seconds: number | null;
+  private readonly byTokens: boolean;
   private told: JsonObject = {};
   protected complete = false;
   outputLength = 0;
 
-  constructor(seconds: number | null) {
+  /** `byTokens`: whether it is priced by nothing else, so that one which ends before it tells them would be free. */
+  constructor(seconds: number | null, byTokens = false) {
     super();
     this.seconds = seconds;
+    this.byTokens = byTokens;
   }
 
   get usage(): Usage | null {
+    if (this.begun && !this.complete && this.byTokens && this.seconds !== null)
+      return usageOfBrokenTranscript(this.seconds, this.outputLength);
     return this.begun ? usageOfTranscript(this.told, this.seconds) : null;
   }
 

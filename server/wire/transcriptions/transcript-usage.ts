@@ -1,7 +1,23 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { audioOf, count, type Usage } from "../usage.ts";
+import { audioOf, count, estimateTokens, type Usage } from "../usage.ts";
 
 const NO_TOKENS: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** Tokens that a second of sound comes to at most, as any vendor served here counts it. */
+export const TOKENS_OF_HEARD_SECOND = 50;
+
+/** Of what broke off before it told any tokens: all of the sound was sent, and so much was written. */
+export function usageOfBrokenTranscript(seconds: number, writtenCharacters: number): Usage {
+  const heard = Math.ceil(seconds) * TOKENS_OF_HEARD_SECOND;
+  return {
+    ...NO_TOKENS,
+    inputUncached: heard,
+    output: estimateTokens(writtenCharacters),
+    ...audioOf(heard, 0),
+    audioSeconds: seconds,
+    estimated: true,
+  };
+}
 
 /** What a transcript says it took; null where it says nothing and nobody knows how long the sound is. */
 export function usageOfTranscript(body: JsonObject, measuredSeconds: number | null): Usage | null {
