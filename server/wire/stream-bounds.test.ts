@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { FrameTooLarge, refuseCostlyFrame } from "./stream-bounds.ts";
+
+const LONG = 20_000;
+const refused = (text: string): boolean => {
+  try {
+    refuseCostlyFrame(new TextEncoder().encode(text));
+    return false;
+  } catch (error) {
+    if (error instanceof FrameTooLarge) return true;
+    throw error;
+  }
+};
+const many = "[".repeat(2_000);
+
+test.each([1_023, 1_024, 1_025, 2_048, 3_071, 3_072, 3_073, LONG])("what stands in a text of %i bytes is no value", (length) => {
+  const filled = "a".repeat(length);
+  const room = " ".repeat(LONG);
+  expect(refused(`${room}"${filled}${many}"`)).toBe(false);
+  // An escaped quote does not end it, an escaped backslash before one does.
+  expect(refused(`${room}"${filled}\\"${many}"`)).toBe(false);
+  expect(refused(`${room}"${filled}\\\\"${many}`)).toBe(true);
+});
+
+test.each([1_023, 1_024, 1_025, 2_048, 3_071, 3_072, 3_073, LONG])("behind a text of %i bytes values count again", (length) => {
+  const filled = "a".repeat(length);
+  const room = " ".repeat(LONG);
+  expect(refused(`${room}"${filled}"${many}`)).toBe(true);
+  for (const end of ["\n", "\r"]) expect(refused(`${room}"${filled}${end}${many}`)).toBe(true);
+  expect(refused(`${room}"${filled}`)).toBe(false);
+});
