@@ -135,6 +135,19 @@ test("the application sees bodies over its limit, so that it can refuse them its
   expect(await response.json()).toEqual({ bytes: 2048, ip: "127.0.0.1" });
 });
 
+test.each(["", "Host: gateway.example\r\n"])("a request of HTTP/1.0 has its path and body, with these headers: %j", async (host) => {
+  const { port } = start(async (request) => Response.json([request.method, new URL(request.url).pathname, await request.text()]));
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`POST /healthz?a=1 HTTP/1.0\r\n${host}Content-Length: 5\r\n\r\nhello`);
+  let answer = "";
+  for await (const piece of socket) {
+    answer += piece;
+    if (answer.endsWith("]")) break;
+  }
+  expect(answer).toStartWith("HTTP/1.1 200 OK");
+  expect(answer).toEndWith('["POST","/healthz","hello"]');
+});
+
 test("an exception becomes the application's answer", async () => {
   const { url } = start(() => {
     throw new Error("a bug");

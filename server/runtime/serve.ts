@@ -71,7 +71,9 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
       async fetch(request, self) {
         // An upstream may think for longer than any idle time; how long is the application's decision.
         self.timeout(request, 0);
-        const response = await options.fetch(request, { ip: self.requestIP(request)?.address ?? "" });
+        // HTTP/1.0 asks for no Host, and health checks of balancers send none: the address of such a request is its path alone.
+        const addressed = request.url.startsWith("/") ? new Request(`${self.url.origin}${request.url}`, request) : request;
+        const response = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
         // Nothing but a stream falls silent by itself: a client that stops reading, or reuses nothing, is let go again.
         if (!response.headers.get("content-type")?.startsWith("text/event-stream")) self.timeout(request, IDLE_SECONDS);
         return response;
