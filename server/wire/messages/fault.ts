@@ -40,9 +40,12 @@ export function readMessagesFault(status: number | null, body: JsonObject | null
   return { status: status ?? (type === null ? undefined : STATUSES[type]) ?? 500, message, code: detail ?? type, param: null };
 }
 
-/** The vendor's envelope. */
+/**
+ * The vendor's envelope. A code that is one of its types is kept, except where it says less than the status: other
+ * vendors call everything below 500 an invalid request.
+ */
 export function writeMessagesFault(fault: ProviderFault, callId: string): JsonObject {
-  const own = fault.code !== null && STATUSES[fault.code] !== undefined ? fault.code : null;
+  const own = fault.code !== null && fault.code !== TYPES[400] && STATUSES[fault.code] !== undefined ? fault.code : null;
   const message = fault.param === null || fault.message.startsWith(fault.param) ? fault.message : `${fault.param}: ${fault.message}`;
   return { type: "error", error: { type: own ?? errorTypeOf(fault.status), message }, request_id: callId };
 }

@@ -435,4 +435,17 @@ describe("errors", () => {
       request_id: "01CALL",
     });
   });
+
+  test("of a vendor that calls all of them invalid requests have the type of their status", () => {
+    const typeOf = (status: number, code: string) => {
+      const { error } = messagesCodec.writeFault({ status, message: "is not there", code, param: null }, "01CALL") as any;
+      return error.type;
+    };
+    expect([400, 404, 413].map((status) => typeOf(status, "invalid_request_error"))).toEqual([
+      "invalid_request_error",
+      "not_found_error",
+      "request_too_large",
+    ]);
+    expect(typeOf(400, "billing_error")).toBe("billing_error");
+  });
 });
