@@ -9,6 +9,12 @@ export interface JsonObject {
   [name: string]: JsonValue | undefined;
 }
 
+/** Whether a member asks for nothing, so that nothing is lost without it: null, an empty list, an object without members. */
+export function asksNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "object" && (Array.isArray(value) ? value : Object.keys(value)).length === 0;
+}
+
 /** Why a body cannot be taken; `field` is empty when it is the body as a whole. */
 export interface FieldProblem {
   readonly field: string;

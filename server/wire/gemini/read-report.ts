@@ -1,4 +1,4 @@
-import type { FieldProblem, JsonObject } from "../document.ts";
+import { asksNothing, type FieldProblem, type JsonObject } from "../document.ts";
 import { camelName } from "./member-names.ts";
 
 /** What a reader of a request could not put into the neutral form, by the caller's own names. */
@@ -22,7 +22,7 @@ export class GeminiReadReport {
   /** Reports every member of an object that is not one of `known` (in camelCase). */
   dropOthers(object: JsonObject, known: ReadonlySet<string>, at: string): void {
     for (const [key, value] of Object.entries(object)) {
-      if (value !== undefined && value !== null && !known.has(camelName(key))) this.drop(`${at}${key}`);
+      if (!asksNothing(value) && !known.has(camelName(key))) this.drop(`${at}${key}`);
     }
   }
 }

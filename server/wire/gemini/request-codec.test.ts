@@ -169,12 +169,13 @@ describe("a vendor's request", () => {
   test("what no other format can say is reported", () => {
     const result = geminiCodec.readRequest({
       ...fixture("text"),
-      safetySettings: [],
+      safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
       labels: { team: "a" },
       generationConfig: { mediaResolution: "LOW" },
       store: false,
     });
     expect(result).toMatchObject({ dropped: ["safetySettings", "labels", "store", "generationConfig.mediaResolution"] });
+    expect(geminiCodec.readRequest({ ...fixture("text"), safetySettings: [], labels: {} })).toMatchObject({ dropped: [] });
   });
 
   test.each<[string, JsonObject]>([

@@ -93,6 +93,7 @@ describe("what a chat request asks for and other formats cannot say", () => {
         functions: [],
       }),
     ).toMatchObject({ dropped: ["metadata", "service_tier", "store", "prompt_cache_key", "verbosity"] });
+    expect(read({ metadata: {}, prediction: null, plugins: [] })).toMatchObject({ dropped: [] });
   });
 
   test("fields of the wrong type count as absent", () => {

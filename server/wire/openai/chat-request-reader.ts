@@ -1,5 +1,5 @@
 import type { RequestRead } from "../conversation/codec.ts";
-import type { JsonObject } from "../document.ts";
+import { asksNothing, type JsonObject } from "../document.ts";
 import { readEffort, readOutputFormat } from "./answer-settings.ts";
 import { readChatMessages } from "./chat-messages-reader.ts";
 import { readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";
@@ -88,14 +88,8 @@ function reportRest(body: JsonObject, report: ReadReport): void {
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || value === null || value === undefined) continue;
     const why = REFUSED[name];
-    if (why === undefined) report.drop(name);
-    else if (name === "web_search_options" || !isEmpty(value)) report.refuse(name, why);
+    if (why !== undefined) {
+      if (name === "web_search_options" || !asksNothing(value)) report.refuse(name, why);
+    } else if (!asksNothing(value)) report.drop(name);
   }
-}
-
-function isEmpty(value: unknown): boolean {
-  return (
-    (Array.isArray(value) && value.length === 0) ||
-    (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
-  );
 }

@@ -1,6 +1,6 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { ConversationRequest, Reasoning } from "../conversation/request.ts";
-import type { JsonObject } from "../document.ts";
+import { asksNothing, type JsonObject } from "../document.ts";
 import { readEffort, readOutputFormat } from "../openai/answer-settings.ts";
 import { booleanOf, filledOf, looseListOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
@@ -83,7 +83,11 @@ export function readResponsesConversation(body: JsonObject): RequestRead {
 
 /** What asks for nothing that would not be so anyway. */
 function isDefault(name: string, value: unknown): boolean {
-  return ((name === "store" || name === "background") && value === false) || (name === "truncation" && value === "disabled");
+  return (
+    asksNothing(value) ||
+    ((name === "store" || name === "background") && value === false) ||
+    (name === "truncation" && value === "disabled")
+  );
 }
 
 function logprobsOf(body: JsonObject): number | null {

@@ -60,6 +60,7 @@ describe("what a Responses request asks for and other formats cannot say", () =>
       "reasoning.mode",
       "text.verbosity",
     ]);
+    expect(read({ metadata: {}, service_tier: null, plugins: [] })).toMatchObject({ dropped: [] });
   });
 
   test("an absent store is not a wish to store", () => {
