@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
 import { Spool } from "./directory/files/spool.ts";
+import { ResumableUploads } from "./directory/files/resumable-uploads.ts";
 import { Files } from "./directory/files/stored-files.ts";
 import type { Snapshots } from "./directory/snapshots.ts";
 import type { Configuration } from "./kernel/configuration.ts";
@@ -29,9 +30,10 @@ export async function openFiles(config: Configuration, parts: StoreParts, snapsh
   const { blobs, secrets, clock, log, journal } = parts;
   const { db } = parts.connection;
   const files = new Files({ db, blobs, secrets, clock, log, tenant: (id) => snapshots.tenant(id) });
+  const uploads = new ResumableUploads({ db, blobs, clock }, files);
   // Beside the journal, which one process holds as well.
   const spool = await Spool.open(join(dirname(journal), "spool"), new SoundLengths());
-  return { files, spool, publicUrl: config.publicUrl ?? null };
+  return { files, uploads, spool, publicUrl: config.publicUrl ?? null };
 }
 
 export function fileJobs({ connection: { db }, clock, blobs }: StoreParts): Job[] {

@@ -45,6 +45,7 @@ import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import type { FileService } from "./services/files/caller.ts";
+import type { ResumableUploadService } from "./services/files/resumable-upload.ts";
 import type { MediaSpool } from "./services/files/read-media.ts";
 import type { VideoService } from "./services/videos/video-service.ts";
 import type { BatchService } from "./services/batch/batch-service.ts";
@@ -73,6 +74,7 @@ export interface Services extends IngestServices {
   readonly agents: AgentService;
   readonly runs: RunAccess;
   readonly files: FileService;
+  readonly uploads: ResumableUploadService["uploads"];
   readonly batches: BatchService;
   readonly videos: VideoService;
   readonly spool: MediaSpool;

@@ -22,7 +22,7 @@ export interface FileFilter {
 }
 
 /** A person reaches their own in whatever group they made them; a key those that keys of its group made. */
-const owned = (owner: FileOwner) =>
+export const ownedBy = (owner: FileOwner) =>
   owner.userId === null
     ? sql<boolean>`tenant_id = ${owner.tenantId} AND resource_group_id = ${owner.groupId} AND end_user_id IS NULL`
     : sql<boolean>`tenant_id = ${owner.tenantId} AND end_user_id = ${owner.userId}`;
@@ -31,7 +31,7 @@ const owned = (owner: FileOwner) =>
 const alive = (now: Date) => sql<boolean>`deleted_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`;
 
 export async function findFile(db: Database, owner: FileOwner, id: string, now: Date): Promise<FileRow | undefined> {
-  return db.selectFrom("files").selectAll().where("id", "=", id).where(owned(owner)).where(alive(now)).executeTakeFirst();
+  return db.selectFrom("files").selectAll().where("id", "=", id).where(ownedBy(owner)).where(alive(now)).executeTakeFirst();
 }
 
 /** Whoever asks shows by a signature for this tenant and file that they may. */
@@ -56,7 +56,7 @@ export async function listFiles(
   page: Page & { readonly after?: string | undefined; readonly before?: string | undefined; readonly oldestFirst?: boolean },
   now: Date,
 ): Promise<Paged<FileRow>> {
-  let found = db.selectFrom("files").where(owned(owner)).where(alive(now));
+  let found = db.selectFrom("files").where(ownedBy(owner)).where(alive(now));
   if (filter.kind !== undefined) found = found.where("kind", "=", filter.kind);
   if (filter.purpose !== undefined) {
     const { said, kinds } = filter.purpose;
@@ -105,7 +105,7 @@ export async function deleteFiles(
   const deleted = await db
     .updateTable("files")
     .set({ deleted_at: now })
-    .where(owned(owner))
+    .where(ownedBy(owner))
     .where(alive(now))
     .where("id" in which ? sql<boolean>`id = ${which.id}` : sql<boolean>`chat_id = ${which.chatId}`)
     .returning("id")

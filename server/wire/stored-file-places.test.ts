@@ -58,6 +58,15 @@ test.each(["fileData.fileUri", "file_data.file_uri"])("a file in Google's conten
   ]);
 });
 
+test.each([`files/${ID}`, `https://gatehouse.example/v1beta/files/${ID}`, `http://localhost:8080/llm/v1/files/${ID}`])(
+  "a file in Google's contents, by its address %s",
+  (fileUri) => {
+    expect(filled("gemini", { fileData: { fileUri, mimeType: "text/plain" } }, PDF)[0]).toEqual({
+      inlineData: { mimeType: "application/pdf", data: "BAUG" },
+    });
+  },
+);
+
 test("what a tool was given or says of itself, and a vendor's own files, are left as they are", () => {
   const named = { type: "document", source: { type: "file", file_id: ID } };
   const inTool = { messages: [{ role: "assistant", content: [{ type: "tool_use", id: "t", name: "n", input: named }] }], tools: [named] };

@@ -29,6 +29,8 @@ export const TURNS: Readonly<Record<FileNamingFormat, string>> = {
 
 /** Ids of files are the gateway's own where they look like this; a vendor's look otherwise and go to that vendor. */
 const OWN_ID = /^file-[0-9A-HJKMNP-TV-Z]{26}$/;
+/** What stands before an id where Google's clients name a file: `https://…/v1beta/files/`, or `files/`. */
+const GOOGLE_NAME = /^(?:https?:\/\/[^?#]{1,300}\/v1(?:beta)?\/)?files\//;
 /** Members below which parts of messages stand; what stands elsewhere (arguments of tools, schemas) only looks like a part. */
 const PARTS = ["content", "parts", "output"] as const;
 /** Deeper than any vendor nests what a model reads. */
@@ -120,10 +122,15 @@ function geminiPlace(part: JsonObject, field: string): FilePlace | null {
   const holder = part[member];
   if (!isObject(holder)) return null;
   const name = typeof holder.fileUri === "string" ? "fileUri" : "file_uri";
-  return placeOf(`${field}.${member}.${name}`, holder[name], (content) => {
+  return placeOf(`${field}.${member}.${name}`, idInUri(holder[name]), (content) => {
     delete part[member];
     part.inlineData = { mimeType: content.mimeType, data: base64(content) };
   });
+}
+
+/** Google's clients name a file by its address. */
+function idInUri(uri: JsonValue | undefined): JsonValue | undefined {
+  return typeof uri === "string" ? uri.replace(GOOGLE_NAME, "") : uri;
 }
 
 function placeOf(field: string, fileId: JsonValue | undefined, put: FilePlace["put"]): FilePlace | null {

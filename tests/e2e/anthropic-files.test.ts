@@ -24,7 +24,10 @@ const store = async (name: string, words: string) =>
   client.beta.files.upload({ file: await toFile(Buffer.from(words), name, { type: "text/plain" }) });
 const statusOf = (error: unknown) => (error as InstanceType<typeof Anthropic.APIError>).status;
 const raw = (path: string, init: RequestInit = {}) =>
-  fetch(`${world.gateway.runtimeUrl}${path}`, { ...init, headers: { "x-api-key": served.apiKey, ...init.headers } });
+  fetch(`${world.gateway.runtimeUrl}${path}`, {
+    ...init,
+    headers: { "x-api-key": served.apiKey, "anthropic-version": "2023-06-01", ...init.headers },
+  });
 
 test("a file is stored, read, named in a message and deleted", async () => {
   const { data: file, response } = await client.beta.files

@@ -173,6 +173,8 @@ async function liveALittle(): Promise<void> {
     VALUES ('default', 'resp_1', ${served.groupId}, ${mary.id}, 'm', 'm', 'p', 'r', '', 0, now(), now() + interval '1 day', false, 0, 0)`.execute(
     connection.db,
   );
+  await sql`INSERT INTO resumable_uploads (id, tenant_id, resource_group_id, end_user_id, display_name, size_bytes, expires_at)
+    VALUES ('upload_1', 'default', ${served.groupId}, ${mary.id}, 'marys diary', 1, now() + interval '1 day')`.execute(connection.db);
   const config = crypto.randomUUID();
   await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
     connection.db,

@@ -17,6 +17,7 @@ export const WHOLE_ROWS_GO = [
   "end_user_photos",
   "end_users",
   "files",
+  "resumable_uploads",
   "held_answers",
   "kb_identities",
   "external_identities",

@@ -130,3 +130,33 @@ export const fileMetadataListQuery = z.strictObject({
 });
 
 export const fileMetadataDeleted = z.strictObject({ id: z.string(), type: z.literal("file_deleted") }).meta({ id: "FileMetadataDeleted" });
+
+/** A stored file in Google's form. */
+export const geminiFile = z
+  .strictObject({
+    name: z.string().describe("`files/` and its id"),
+    displayName: z.string(),
+    mimeType: z.string(),
+    sizeBytes: z.string(),
+    createTime: timestamp,
+    updateTime: timestamp,
+    expirationTime: timestamp.optional(),
+    sha256Hash: z.string().describe("Base64"),
+    uri: z.string().describe("What a message names it by"),
+    state: z.literal("ACTIVE"),
+    source: z.literal("UPLOADED"),
+  })
+  .meta({ id: "GeminiFile" });
+
+export const geminiFilePage = z
+  .strictObject({ files: z.array(geminiFile), nextPageToken: z.string().optional() })
+  .meta({ id: "GeminiFilePage" });
+
+export const geminiFilePageQuery = z.strictObject({ pageSize: count.max(100).optional(), pageToken: z.string().optional() });
+
+/** Once its last piece has come; of the calls before it the headers say what there is to say. */
+export const geminiFileUploaded = z.strictObject({ file: geminiFile }).meta({ id: "GeminiFileUploaded" });
+
+export const geminiUploadQuery = z.strictObject({ upload_id: z.string().optional(), upload_protocol: z.string().optional() });
+
+export const geminiFileDeleted = z.strictObject({}).meta({ id: "GeminiFileDeleted" });

@@ -2,6 +2,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { BlobStore } from "../../store/blobs.ts";
 import type { Database } from "../../store/database.ts";
 import { removeDue, sweepFiles } from "../../store/files.ts";
+import { sweepResumableUploads } from "../../store/resumable-uploads.ts";
 
 const AT_ONCE = 200;
 
@@ -12,7 +13,9 @@ export async function removeBytes({ db, blobs }: { readonly db: Database; readon
   while ((await removeDue(db, AT_ONCE, removed)) === AT_ONCE);
 }
 
-/** Ends files whose time is over. */
+/** Ends files, and uploads under way, whose time is over. */
 export async function endFiles({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
-  await sweepFiles(db, new Date(clock.now()));
+  const now = new Date(clock.now());
+  await sweepFiles(db, now);
+  await sweepResumableUploads(db, now);
 }

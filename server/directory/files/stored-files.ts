@@ -59,7 +59,7 @@ export interface FileFacts {
 }
 
 /** An upload without a record is taken for abandoned after so long: longer than any may take. */
-const ABANDONED_MS = 2 * 3_600_000;
+export const ABANDONED_MS = 2 * 3_600_000;
 const DAY_MS = 86_400_000;
 /** Uploads of one tenant at a time. */
 const UPLOADS_AT_ONCE = 64;
@@ -207,7 +207,7 @@ export class Files {
     return isRefusal(received) ? received : this.record(owner, tenant, received, facts);
   }
 
-  async discard({ id }: ReceivedFile): Promise<void> {
+  async discard({ id }: Pick<ReceivedFile, "id">): Promise<void> {
     await removeSoon(this.parts.db, id).catch((error: Error) => this.parts.log.warn("file_not_removed", { error }));
     await this.parts.blobs.remove(id).catch(() => undefined);
   }

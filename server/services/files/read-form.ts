@@ -1,11 +1,8 @@
 import type { Readable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { piecesInTime } from "./pieces-in-time.ts";
 import type { FormBounds, FormFile, ReadForm } from "./upload-form.ts";
-
-/** Silence after which a body is given up, and the longest one may take, milliseconds. */
-const IDLE_MS = 60_000;
-const LONGEST_MS = 3_600_000;
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 const CLOSING = { headers: { connection: "close" } };
@@ -33,21 +30,16 @@ export async function readForm<T extends object>(
     return invalid("", `is not multipart/form-data: ${reasonOf(error)}`);
   }
   const late = () => parts.stop(refuse("body_timeout", undefined, CLOSING));
-  const total = setTimeout(late, LONGEST_MS);
   let bytes = 0;
   try {
-    while (parts.problem === null) {
-      const idle = setTimeout(late, IDLE_MS);
-      const { done, value } = await reader.read().finally(() => clearTimeout(idle));
-      if (done) break;
-      bytes += value.byteLength;
-      await parts.write(value);
+    for await (const piece of piecesInTime(reader, late)) {
+      bytes += piece.byteLength;
+      await parts.write(piece);
+      if (parts.problem !== null) break;
     }
     await parts.end();
   } catch (error) {
     parts.stop(refuse("invalid_body", "The request body broke off.", { reason: reasonOf(error) }));
-  } finally {
-    clearTimeout(total);
   }
   return parts.outcome(bytes, undo);
 }

@@ -1,4 +1,4 @@
-import type { NullableStamp, Stamp, WithDefault } from "./columns.ts";
+import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 export interface FileTable {
   id: string;
@@ -25,4 +25,22 @@ export interface FileTable {
 export interface BlobToRemoveTable {
   key: string;
   due_at: Stamp;
+}
+
+/** Bytes of an upload that are in the store under a key of their own. */
+export interface UploadPiece {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+export interface ResumableUploadTable {
+  id: string;
+  tenant_id: string;
+  resource_group_id: string;
+  end_user_id: string | null;
+  display_name: string | null;
+  size_bytes: number;
+  received_bytes: WithDefault<number>;
+  pieces: JsonWithDefault<UploadPiece[]>;
+  expires_at: Stamp;
 }

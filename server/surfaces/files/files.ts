@@ -98,7 +98,7 @@ export const filesOfChatDelete = (files: FileService): Surface =>
 
 /** What stands behind `files/` in the path. */
 export function fileIdIn(call: Call): string {
-  return /\/files\/([A-Za-z0-9-]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
+  return /\/files\/([A-Za-z0-9-]{1,100})(?:[/:]|$)/.exec(call.path)?.[1] ?? "";
 }
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_query", undefined, { fields: [{ field, message }] });

@@ -6,6 +6,7 @@ import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
 const FILES = "/v1/proxy/files";
 const OPENAI = "/v1/proxy/llm/files";
 const ANTHROPIC = "/v1/files";
+const GEMINI = "/v1beta/files";
 const BYTES: DescribedAnswer = { status: 200, media: "*/*" };
 
 function file(summary: string, answer: DescribedAnswer | z.ZodType, more: Partial<DescribedRoute> = {}): DescribedRoute {
@@ -31,4 +32,18 @@ export const FILE_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`GET ${ANTHROPIC}/:file_id`]: file("Retrieve a file (Anthropic)", files.fileMetadata),
   [`GET ${ANTHROPIC}/:file_id/content`]: file("Download a file (Anthropic)", BYTES),
   [`DELETE ${ANTHROPIC}/:file_id`]: file("Delete a file (Anthropic)", files.fileMetadataDeleted),
+  [`GET ${GEMINI}`]: file("List files (Gemini)", files.geminiFilePage, { query: files.geminiFilePageQuery }),
+  [`GET ${GEMINI}/:file_id:download`]: file("Download a file (Gemini)", BYTES),
+  [`GET ${ANTHROPIC}/:file_id:download`]: file("Download a file (Gemini)", BYTES),
+  [`GET ${GEMINI}/:file_id`]: file("Retrieve a file (Gemini)", files.geminiFile),
+  [`DELETE ${GEMINI}/:file_id`]: file("Delete a file (Gemini)", files.geminiFileDeleted),
+  ...Object.fromEntries(
+    ["v1beta", "v1"].map((version) => [
+      `POST /upload/${version}/files`,
+      file("Upload a file in pieces (Gemini)", files.geminiFileUploaded, {
+        query: files.geminiUploadQuery,
+        headers: ["x-goog-upload-command"],
+      }),
+    ]),
+  ),
 };

@@ -67,8 +67,12 @@ type Schema_FileObject = { "id": string; "object": "file"; "bytes": number; "cre
 type Schema_FileObjectList = { "object": "list"; "data": readonly (Schema_FileObject)[]; "first_id": (string | null); "last_id": (string | null); "has_more": boolean; };
 type Schema_FileObjectDeleted = { "id": string; "object": "file"; "deleted": true; };
 type Schema_FileMetadata = { "id": string; "type": "file"; "filename": string; "mime_type": string; "size_bytes": number; "created_at": string; "expires_at": (string | null); "downloadable": true; };
+type Schema_GeminiFilePage = { "files": readonly (Schema_GeminiFile)[]; "nextPageToken"?: string; };
+type Schema_GeminiFile = { "name": string; "displayName": string; "mimeType": string; "sizeBytes": string; "createTime": string; "updateTime": string; "expirationTime"?: string; "sha256Hash": string; "uri": string; "state": "ACTIVE"; "source": "UPLOADED"; };
 type Schema_FileMetadataList = { "data": readonly (Schema_FileMetadata)[]; "next_page": (string | null); "has_more": boolean; "first_id": (string | null); "last_id": (string | null); };
+type Schema_GeminiFileDeleted = Record<never, never>;
 type Schema_FileMetadataDeleted = { "id": string; "type": "file_deleted"; };
+type Schema_GeminiFileUploaded = { "file": Schema_GeminiFile; };
 type Schema_BatchJobRequest = { "model"?: (string | null); "model_id"?: (string | null); "endpoint"?: string; "completion_window"?: string; "requests": readonly ({ "custom_id": string; "body": { [name: string]: unknown }; "method"?: "POST"; "url"?: string; })[]; "description"?: (string | null); "metadata"?: ({ [name: string]: string } | null); "retry_interrupted"?: boolean; };
 type Schema_BatchJob = { "id": string; "status": "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled"; "total_requests": number; "endpoint": string; "completion_window": string; "created_at": string; "model": (string | null); "model_id": (string | null); "description": (string | null); "metadata": ({ [name: string]: string } | null); "request_counts": { "total": number; "completed": number; "failed": number; "cancelled": number; "expired": number; }; "mode": "provider" | "gateway"; "cost_usd": number; "unpriced_requests": number; "in_progress_at": (string | null); "ended_at": (string | null); "expires_at": string; "error": ({ "code": string; "message": string; } | null); "paused_until": (string | null); "output_file_id": (string | null); "error_file_id": (string | null); "retry_interrupted": boolean; };
 type Schema_BatchJobPage = { "jobs": readonly (Schema_BatchJob)[]; "total": number; "limit": number; "offset": number; "page": number; "page_size": number; };
@@ -205,8 +209,12 @@ export interface PortalApiSchemas {
   "FileObjectList": Schema_FileObjectList;
   "FileObjectDeleted": Schema_FileObjectDeleted;
   "FileMetadata": Schema_FileMetadata;
+  "GeminiFilePage": Schema_GeminiFilePage;
+  "GeminiFile": Schema_GeminiFile;
   "FileMetadataList": Schema_FileMetadataList;
+  "GeminiFileDeleted": Schema_GeminiFileDeleted;
   "FileMetadataDeleted": Schema_FileMetadataDeleted;
+  "GeminiFileUploaded": Schema_GeminiFileUploaded;
   "BatchJobRequest": Schema_BatchJobRequest;
   "BatchJob": Schema_BatchJob;
   "BatchJobPage": Schema_BatchJobPage;

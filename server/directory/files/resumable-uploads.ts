@@ -1,0 +1,84 @@
+import { MOST_BYTES } from "../../kernel/file-kinds.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { BlobStore } from "../../store/blobs.ts";
+import type { Database } from "../../store/database.ts";
+import type { FileOwner } from "../../store/files.ts";
+import {
+  addUploadPiece,
+  endResumableUpload,
+  findResumableUpload,
+  insertResumableUpload,
+  type ResumableUploadRow,
+} from "../../store/resumable-uploads.ts";
+import type { UploadPiece } from "../../store/tables/files.ts";
+import type { TenantSnapshot } from "../snapshot.ts";
+import { ABANDONED_MS, type Files, type ReceivedFile, type StoredFile } from "./stored-files.ts";
+
+export type ResumableUpload = ResumableUploadRow;
+
+/** Of one caller. */
+const MOST_UNDER_WAY = { uploads: 64, bytes: 4 * MOST_BYTES };
+/** A client that sends pieces of a few bytes would have the store full of them. */
+const MOST_PIECES = 1_000;
+
+/** Files that come in several requests, to whichever process: each piece is stored as it comes, the file once the last has come. */
+export class ResumableUploads {
+  private readonly parts: { readonly db: Database; readonly blobs: BlobStore; readonly clock: Clock };
+  private readonly files: Files;
+
+  constructor(parts: ResumableUploads["parts"], files: Files) {
+    this.parts = parts;
+    this.files = files;
+  }
+
+  /** The id of an upload of so many bytes. */
+  async begin(owner: FileOwner, displayName: string | null, bytes: number): Promise<string | Refusal> {
+    if (bytes > MOST_BYTES) return refuse("file_too_large", `A file is at most ${MOST_BYTES / 1024 / 1024} MiB.`);
+    const { db, clock } = this.parts;
+    const upload = { id: ulid(), display_name: displayName, size_bytes: bytes, expires_at: new Date(clock.now() + ABANDONED_MS) };
+    return (await insertResumableUpload(db, owner, upload, MOST_UNDER_WAY)) ? upload.id : refuse("too_many_uploads");
+  }
+
+  /** Another's upload and one that is over are none. */
+  async find(owner: FileOwner, id: string): Promise<ResumableUpload | Refusal> {
+    const { db, clock } = this.parts;
+    return (await findResumableUpload(db, owner, id, new Date(clock.now()))) ?? refuse("file_not_found", "There is no such upload.");
+  }
+
+  /** Puts a piece behind those that have come. Where another was put there meanwhile it is dropped. */
+  async add(upload: ResumableUpload, { id: key, bytes }: ReceivedFile): Promise<Refusal | null> {
+    const isAdded = upload.pieces.length < MOST_PIECES && (await addUploadPiece(this.parts.db, upload, { key, bytes }));
+    if (isAdded) return null;
+    await this.files.discard({ id: key });
+    return upload.pieces.length < MOST_PIECES
+      ? refuse("file_not_found", "The upload has gone on meanwhile.")
+      : refuse("file_too_large", `An upload is at most ${MOST_PIECES} pieces.`);
+  }
+
+  /** The file of all pieces with `last` behind them, which are gone then. */
+  async finish(owner: FileOwner, tenant: TenantSnapshot, upload: ResumableUpload, last: ReceivedFile): Promise<StoredFile | Refusal> {
+    const pieces = [...upload.pieces, { key: last.id, bytes: last.bytes }];
+    const whole = pieces.length === 1 ? last : await this.files.receive(owner.tenantId, this.bytesOf(pieces), () => null);
+    const facts = { kind: null, displayName: upload.display_name };
+    const isNotOver = (trx: Parameters<typeof endResumableUpload>[0]) => endResumableUpload(trx, upload);
+    const file = isRefusal(whole) ? whole : await this.files.record(owner, tenant, whole, facts, isNotOver);
+    // A file that was refused for good would be refused again.
+    if (isRefusal(file) && file.code !== "files_unavailable") await endResumableUpload(this.parts.db, upload);
+    if (pieces.length > 1) await this.discard(isRefusal(file) && file.code === "files_unavailable" ? pieces.slice(-1) : pieces);
+    return file;
+  }
+
+  async cancel(upload: ResumableUpload): Promise<void> {
+    if (await endResumableUpload(this.parts.db, upload)) await this.discard(upload.pieces);
+  }
+
+  private async *bytesOf(pieces: readonly UploadPiece[]): AsyncGenerator<Uint8Array> {
+    for (const { key, bytes } of pieces) yield* await this.parts.blobs.read(key, 0, bytes);
+  }
+
+  private async discard(pieces: readonly UploadPiece[]): Promise<void> {
+    for (const { key } of pieces) await this.files.discard({ id: key });
+  }
+}

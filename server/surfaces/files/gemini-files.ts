@@ -1,0 +1,86 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Answer, jsonAnswer, ownAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import { EMPTY_VIEW } from "../../road/empty-view.ts";
+import type { Surface } from "../../road/surface.ts";
+import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
+import { fileNameOf } from "../../services/files/file-name.ts";
+import { geminiRefusals } from "../gemini/refusals.ts";
+import { contentAnswer } from "./content.ts";
+import { fileIdIn, queryOf, wholeNumber } from "./files.ts";
+
+/** Google's own paths for files, over the same store and rules. */
+
+const MOST_LISTED = 100;
+const USUAL = 10;
+
+/** Where a client says which form of the API it wants: answers here are the same in all of them. */
+const NOT_READ = ["key", "alt", "$alt", "prettyPrint"];
+
+export function geminiFileSurface(answer: (call: Call) => Promise<Answer | Refusal>): Surface {
+  return { ...geminiRefusals, read: () => ({ view: EMPTY_VIEW, answer }) };
+}
+
+/** The version of the API that the call named in its path. */
+export const apiVersionIn = ({ path }: Call): string => (path.includes("/v1beta/") ? "v1beta" : "v1");
+
+/** A file in Google's form. */
+export function geminiFileOf(call: Call, file: CallerFile, publicUrl: string | null): object {
+  const made = file.created_at.toISOString();
+  return {
+    name: `files/${file.id}`,
+    displayName: fileNameOf(file),
+    mimeType: file.mime_type,
+    // 64-bit numbers are texts in Google's JSON, and bytes are in base64.
+    sizeBytes: String(file.size_bytes),
+    createTime: made,
+    updateTime: made,
+    ...(file.expires_at === null ? {} : { expirationTime: file.expires_at.toISOString() }),
+    sha256Hash: Buffer.from(file.content_hash, "hex").toString("base64"),
+    uri: new URL(`/${apiVersionIn(call)}/files/${file.id}`, publicUrl ?? call.url).href,
+    state: "ACTIVE",
+    source: "UPLOADED",
+  };
+}
+
+/** GET /v1beta/files */
+export const geminiFileList = (files: FileService, publicUrl: string | null): Surface =>
+  geminiFileSurface(async (call) => {
+    const query = queryOf(call, ["pageSize", "pageToken"], NOT_READ);
+    if (isRefusal(query)) return query;
+    const size = wholeNumber(query, "pageSize", USUAL, 1, MOST_LISTED);
+    if (typeof size !== "number") return size;
+    const { items } = await files.list(callerOf(call).owner, {}, { limit: size + 1, offset: 0, after: query.get("pageToken") });
+    const shown = items.slice(0, size);
+    return jsonAnswer({
+      files: shown.map((file) => geminiFileOf(call, file, publicUrl)),
+      ...(items.length > size ? { nextPageToken: shown.at(-1)?.id } : {}),
+    });
+  });
+
+/** GET /v1beta/files/{file} */
+export const geminiFileDetail = (files: FileService, publicUrl: string | null): Surface =>
+  geminiFileSurface(async (call) => {
+    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    return jsonAnswer(geminiFileOf(call, file, publicUrl));
+  });
+
+/** GET /v1beta/files/{file}:download */
+export const geminiFileContent = (files: FileService): Surface =>
+  geminiFileSurface(async (call) => {
+    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    return isRefusal(file) ? file : contentAnswer(call, files, file);
+  });
+
+/** DELETE /v1beta/files/{file} */
+export const geminiFileDelete = (files: FileService): Surface =>
+  geminiFileSurface(async (call) => {
+    const { owner } = callerOf(call);
+    const file = await files.find(owner, fileIdIn(call));
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    const isGone = (await files.delete(owner, { id: file.id })) === 0;
+    return isGone ? refuse("file_not_found") : ownAnswer(200, { "content-type": "application/json" }, "{}");
+  });
