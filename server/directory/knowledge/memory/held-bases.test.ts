@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import pg from "pg";
 import { testDatabase, type TestDatabase } from "../../../../tests/support/database.ts";
-import { PATIENCE_MS } from "../../../../tests/support/patience.ts";
+import { until } from "../../../../tests/support/until.ts";
 import { HeldBases } from "./held-bases.ts";
 import type { PassageMemory } from "./passage-memory.ts";
 import { byWords, visibleTo } from "./search-memory.ts";
@@ -48,13 +48,11 @@ async function add(client: pg.Client, text: string, principals: readonly string[
   return id;
 }
 
-async function memoryOf(bases: HeldBases): Promise<PassageMemory> {
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until;) {
-    const memory = await bases.upToDate(TENANT, base);
-    if (memory !== null) return memory;
-  }
-  throw new Error("it is not brought into memory");
-}
+const memoryOf = async (bases: HeldBases): Promise<PassageMemory> =>
+  (await until(
+    () => bases.upToDate(TENANT, base),
+    (memory) => memory !== null,
+  )) as PassageMemory;
 
 async function found(bases: HeldBases, word: string, principals: readonly string[] | null = null): Promise<string[]> {
   const memory = await memoryOf(bases);
