@@ -35,12 +35,14 @@ export function followed(
         for (const one of [ended, feed]) void one.review(tenantId, userId);
       },
       async everythingChanged() {
-        credentials.dropAll();
+        const keys = credentials.dropAll();
         tools.forgetTokens();
         users.dropAll();
         workloads.dropAll();
         tenants.dropAll();
         await snapshots.renewAll();
+        void ended.reviewAll(keys);
+        void feed.reviewAll();
       },
     },
     log,

@@ -8,6 +8,51 @@ import { ConfigFollower, type ConfigListener } from "./config-follower.ts";
 /** Changes of others, one behind the other. */
 const ENOUGH = 100;
 
+test("changes are followed in a database that lost some of those that were followed before", async () => {
+  const database = await testDatabase();
+  const connection = openDatabase(database.url, { log: jsonLog("error") });
+  const change = (topic: "policy" | "api_key", ref?: string) =>
+    database.db.transaction().execute((trx) => recordChanges(trx, [{ tenant_id: "t", topic, ...(ref === undefined ? {} : { ref }) }]));
+  // All at once, so that nobody looks between the loss and what came after it.
+  const loseAllBut = (version: number, hashes: readonly string[]) =>
+    database.db.transaction().execute(async (trx) => {
+      await trx.deleteFrom("config_changes").where("version", ">", version).execute();
+      await trx.updateTable("config_version").set({ version }).execute();
+      const changes = hashes.map((ref) => ({ tenant_id: "t", topic: "api_key" as const, ref }));
+      await recordChanges(trx, changes);
+    });
+  const seen: string[] = [];
+  const listener: ConfigListener = {
+    async tenantChanged() {},
+    credentialChanged: (hash) => void seen.push(hash),
+    userChanged() {},
+    async everythingChanged() {
+      seen.push("everything");
+    },
+  };
+  const follower = new ConfigFollower(connection, listener, { ...jsonLog("error"), error: (event) => void seen.push(event) });
+  for (let made = 0; made < 3; made++) await change("policy");
+  await follower.start();
+  try {
+    await change("api_key", "before");
+    await follower.caughtUp();
+    await loseAllBut(2, ["fewer than were lost"]);
+    await follower.caughtUp();
+    await change("api_key", "next");
+    await follower.caughtUp();
+    await loseAllBut(2, ["as many", "as were lost"]);
+    await follower.caughtUp();
+    await change("api_key", "last");
+    await follower.caughtUp();
+    const setBack = ["config_changes_set_back", "everything"];
+    expect(seen).toEqual(["before", ...setBack, "next", ...setBack, "last"]);
+  } finally {
+    await follower.stop();
+    await connection.close();
+    await database.close();
+  }
+});
+
 test("whoever waits for a change is told once it is in force, although others never stop changing things", async () => {
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });

@@ -1,6 +1,6 @@
 import type { Log } from "../kernel/log.ts";
 import { Channel } from "../store/channel.ts";
-import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, latestVersion } from "../store/config-changes.ts";
+import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, type ConfigChange, latestVersion } from "../store/config-changes.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 import { type ConfigurationProvenance, knowledgeAfter } from "./configuration-provenance.ts";
 
@@ -27,6 +27,8 @@ export interface ConfigListener {
  */
 export class ConfigFollower {
   private version = 0;
+  /** When the change of that version was made; null while unknown. Another moment under the same number is another history. */
+  private madeAt: number | null = null;
   /** Monotonic milliseconds. */
   private readAt = Number.NEGATIVE_INFINITY;
   private readonly channel: Channel;
@@ -120,7 +122,14 @@ export class ConfigFollower {
     while (!this.stopped) {
       waiting.push(...this.waiting.splice(0));
       const asked = performance.now();
-      const changes = await changesAfter(this.connection.db, this.version);
+      const changes = await changesAfter(this.connection.db, this.version - 1);
+      const more = changes.length === CHANGES_AT_ONCE;
+      if (await this.isSetBack(changes)) {
+        await this.startOver();
+        continue;
+      }
+      const known = changes[0]?.version === this.version ? changes.shift() : undefined;
+      if (known !== undefined) this.madeAt = known.at.getTime();
       const last = changes.at(-1);
       const first = changes[0];
       if (last === undefined || first === undefined) {
@@ -142,7 +151,26 @@ export class ConfigFollower {
           await this.listener.tenantChanged(tenantId);
       }
       this.version = last.version;
-      if (changes.length < CHANGES_AT_ONCE) tell();
+      this.madeAt = last.at.getTime();
+      if (!more) tell();
     }
+  }
+
+  /**
+   * Whether the database has lost changes that were followed already, as a replica that took its primary's place too early has, or a backup
+   * that was restored: new ones come under numbers that are known here, and would never be looked at.
+   */
+  private async isSetBack(changes: readonly ConfigChange[]): Promise<boolean> {
+    const first = changes[0];
+    if (first === undefined) return (await latestVersion(this.connection.db)) < this.version;
+    return first.version === this.version && this.madeAt !== null && first.at.getTime() !== this.madeAt;
+  }
+
+  private async startOver(): Promise<void> {
+    const version = await latestVersion(this.connection.db);
+    this.log.error("config_changes_set_back", { followed: this.version, database: version });
+    await this.listener.everythingChanged();
+    this.version = version;
+    this.madeAt = null;
   }
 }

@@ -62,11 +62,17 @@ export class CredentialCache {
     this.loading.delete(keyHash);
   }
 
-  dropAll(): void {
+  /** Answers with those that were known. */
+  dropAll(): { hash: string; tenantId: string; id: string }[] {
+    const known = [...this.known.keys()].map((hash) => {
+      const { tenant_id: tenantId, id } = this.known.get(hash) as CredentialRow;
+      return { hash, tenantId, id };
+    });
     this.generation++;
     this.known.clear();
     this.unknown.clear();
     this.loading.clear();
+    return known;
   }
 
   private async load(keyHash: string): Promise<CredentialRow | null> {

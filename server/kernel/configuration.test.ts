@@ -95,6 +95,7 @@ test.each([
   "postgresql:///gatehouse?host=/run/postgresql",
   "socket:/run/postgresql?db=gatehouse",
   "/run/postgresql gatehouse",
+  "postgres://me:hunter,2@pg.example/gatehouse?options=-c%20search_path=a,b",
 ])("DATABASE_URL may be %s", (url) => {
   expect(readConfiguration({ DATABASE_URL: url }).databaseUrl).toBe(url);
 });
@@ -108,6 +109,17 @@ test.each([
 ])("DATABASE_URL may not be %s, which is not shown", (url) => {
   expect(refusal({ DATABASE_URL: url })).toBe(
     "DATABASE_URL must be an address such as postgres://user:password@postgres.example:5432/gatehouse",
+  );
+});
+
+test.each([
+  "postgres://me:hunter2@pg1.example,pg2.example/gatehouse?target_session_attrs=read-write",
+  "postgresql://pg1.example:5432,pg2.example:5433/gatehouse",
+  "postgres:///gatehouse?user=me&host=pg1.example,pg2.example&port=5432,5433",
+])("DATABASE_URL names one server, and %s says what to name", (url) => {
+  expect(refusal({ DATABASE_URL: url })).toBe(
+    "DATABASE_URL must name one server: where several stand behind each other, an address that leads to the one that takes writes, such as " +
+      "that of a proxy or a virtual one",
   );
 });
 

@@ -77,7 +77,12 @@ const valkeyUrl = z
 /** What its driver reads as the address of a server; it takes anything else for the name of a database on a host it makes up. */
 const databaseUrl = z
   .string()
-  .regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
+  .regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse")
+  .refine(
+    (value) => !/^postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)|[?&]host=[^&]*(?:,|%2C)/i.test(value),
+    "must name one server: where several stand behind each other, an address that leads to the one that takes writes, such as that of a proxy or " +
+      "a virtual one",
+  );
 
 export interface Variable {
   readonly schema: z.ZodType;
@@ -119,7 +124,8 @@ export const VARIABLES = {
   DATABASE_URL: {
     schema: databaseUrl,
     secret: true,
-    meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR",
+    meaning:
+      "PostgreSQL 15 or newer, by one address that leads to the server that takes writes; without it an embedded PostgreSQL runs under GW_DATA_DIR",
   },
   VALKEY_URL: {
     schema: valkeyUrl,

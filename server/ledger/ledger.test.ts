@@ -424,6 +424,23 @@ describe("while the database is away", () => {
     expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 3 }] });
   });
 
+  test.each([
+    ["a moment at which an earlier process wrote its chain", "the database was set back to before this process was started", 1],
+    ["one before its chain", "the database was set back to before this process was started", null],
+    ["no other moment, while another process writes its chain", "another process writes to chain", 4],
+  ])("one that was set back to %s is told of what to do", async (_, reason, head) => {
+    const ledger = await testLedger(database.db, temporaryDirectory());
+    const { chainId } = ledger;
+    for (let i = 0; i < 4; i++) await ledger.seal(callRow());
+    await ledger.shipped();
+    if (head === null) await database.db.deleteFrom("audit_chains").where("chain_id", "=", chainId).execute();
+    else await database.db.updateTable("audit_chains").set({ head_seq: head, writer: "another" }).where("chain_id", "=", chainId).execute();
+    await ledger.seal(callRow());
+    await ledger.shipped().catch(() => undefined);
+    expect(ledger.status().failed).toStartWith(reason);
+    await ledger.close();
+  });
+
   test("calls are refused once the journal holds what it may, and accepted again when it is shipped", async () => {
     let away = true;
     const ship: typeof shipAuditRows = (db, shipment) =>

@@ -129,7 +129,10 @@ export class Shipping {
     const { db, log, directory, journal, chain, writer } = this.options;
     const state = await readAuditChain(db, chain.chainId);
     if (state === null || state.writer !== writer) {
-      const reason = state === null ? "the chain's record is gone from the database" : `another process writes to chain ${chain.chainId}`;
+      const isSetBack = state === null || state.headSeq < this.shippedHead.seq;
+      const reason = isSetBack
+        ? `the database was set back to before this process was started, and knows chain ${chain.chainId} no further: start it again`
+        : `another process writes to chain ${chain.chainId}`;
       journal.fail(reason, new Error(reason));
       this.lost = true;
       return;

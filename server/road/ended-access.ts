@@ -9,6 +9,7 @@ interface EndedAccessParts {
     openOf(tenantId: string, userId: string | null): Call[];
     openWith(tenantId: string, credentialId: string): Call[];
     openIn(tenantId: string): Call[];
+    tenantsOfOpen(): Set<string>;
   };
   readonly snapshots: Pick<Snapshots, "scope">;
   readonly users: EndUserCache;
@@ -65,6 +66,16 @@ export class EndedAccess {
       for (const call of calls.openWith(key.tenant_id, key.id)) call.abort.abort("access_ended" satisfies AbortReason);
     } catch (error) {
       log.warn("access_not_reviewed", { error: error as Error });
+    }
+  }
+
+  /** What changed can no longer be said one by one. To be called once everything is in force that is. */
+  async reviewAll(keys: readonly { readonly hash: string; readonly tenantId: string; readonly id: string }[]): Promise<void> {
+    const { calls } = this.parts;
+    for (const { hash, tenantId, id } of keys) if (calls.openWith(tenantId, id).length > 0) await this.reviewKey(hash);
+    for (const tenantId of calls.tenantsOfOpen()) {
+      await this.reviewTenant(tenantId);
+      await this.review(tenantId, null);
     }
   }
 }

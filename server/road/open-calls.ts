@@ -64,6 +64,10 @@ export class OpenCalls {
     return [...this.open].filter((call) => call.tenant?.id === tenantId);
   }
 
+  tenantsOfOpen(): Set<string> {
+    return new Set([...this.open].flatMap(({ tenant }) => (tenant === null ? [] : [tenant.id])));
+  }
+
   /** Those that came with this key. */
   openWith(tenantId: string, credentialId: string): Call[] {
     return [...this.open].filter(({ identity }) => identity?.tenantId === tenantId && identity.credentialId === credentialId);

@@ -9,6 +9,7 @@ export interface ConfigChange {
   readonly tenant_id: string;
   readonly topic: ChangeTopic;
   readonly ref: string | null;
+  readonly at: Date;
 }
 
 export const CHANGE_CHANNEL = "gatehouse_config";
@@ -24,7 +25,7 @@ export const CHANGES_AT_ONCE = 1_000;
 export async function changesAfter(db: Database, version: number): Promise<ConfigChange[]> {
   const rows = await db
     .selectFrom("config_changes")
-    .select(["version", "tenant_id", "topic", "ref"])
+    .select(["version", "tenant_id", "topic", "ref", "at"])
     .where("version", ">", version)
     .orderBy("version")
     .limit(CHANGES_AT_ONCE)

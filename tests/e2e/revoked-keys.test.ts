@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
 import { rowOf, serveModels, type Served, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -25,6 +26,13 @@ async function held(key: string) {
   return { id: answer.headers.get("x-request-id"), reader };
 }
 
+const callWith = (key: string) =>
+  fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hello" }] }),
+  });
+
 async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
   let rest = "";
   for (let read = await reader.read(); !read.done; read = await reader.read()) rest += new TextDecoder().decode(read.value);
@@ -43,6 +51,26 @@ test("the streams of a revoked key end with it, those of another and of one that
     await reader.cancel();
     expect(await rowOf(world.admin, { id })).toMatchObject({ error_type: "client_disconnected" });
   }
+});
+
+test("a key that is revoked in a database that was set back is refused at once, and its streams end", async () => {
+  const [revoked, other] = [await newKey("of the database that was set back"), await newKey("beside it")];
+  const streams = { revoked: await held(revoked.key_value), other: await held(other.key_value) };
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  try {
+    // As a replica that had not heard of the newest changes when its primary was lost; a statement of two is one transaction.
+    await database.query(
+      "DELETE FROM config_changes WHERE version > (SELECT version - 4 FROM config_version); UPDATE config_version SET version = version - 4",
+    );
+  } finally {
+    await database.end();
+  }
+  expect((await world.admin.request("DELETE", `/v1/admin/api-keys/${revoked.id}`)).status).toBe(200);
+  expect(await restOf(streams.revoked.reader)).toContain("Your access ended");
+  expect((await callWith(revoked.key_value)).status).toBe(401);
+  expect((await callWith(other.key_value)).status).toBe(200);
+  await streams.other.reader.cancel();
 });
 
 test("the streams of an AI System end when it is suspended, those of another group go on", async () => {

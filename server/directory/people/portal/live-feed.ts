@@ -98,6 +98,10 @@ export class LiveFeed {
     }
   }
 
+  async reviewAll(): Promise<void> {
+    for (const tenantId of this.followers.keys()) await this.review(tenantId, null);
+  }
+
   private tellAll(event: FeedEvent): void {
     for (const users of this.followers.values()) for (const portals of users.values()) for (const follower of portals) follower.tell(event);
   }
