@@ -67,12 +67,14 @@ export async function restoreCommand(argv: string[], env: Readonly<Record<string
 async function restoreInto(directory: DataDirectory, url: string | undefined, path: string, io: CommandIo): Promise<number> {
   const log = jsonLog("error");
   if (url === undefined && existsSync(findHome(realpathSync(directory.path)).cluster))
-    throw new Error(`${directory.path} has a database already: name another --data-dir`);
+    throw new Error(`${directory.path} has a database already: name another --data-dir, also where a restore into it was broken off`);
   const embedded = url === undefined ? await startEmbeddedPostgres({ directory, log }) : null;
   const connection = openDatabase(url ?? embedded?.url ?? "", { log, max: 3 });
   try {
     if (await hasTables(connection.db))
-      throw new Error(`the database ${connection.place} has tables already: a backup goes into an empty one`);
+      throw new Error(
+        `the database ${connection.place} has tables already: a backup goes into an empty one, made anew where a restore was broken off`,
+      );
     const told = await loadBackup(connection.db, directory, path);
     await io.stdout(`restored      ${told.tables} tables, read back as they were written; ${told.files} files, ${told.secrets} secrets\n`);
     return await verifyAll(connection.db, io);

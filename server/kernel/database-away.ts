@@ -17,7 +17,7 @@ const CONNECTION = new Set([
 const STATE = /^(?:08...|28...|3D000|57P0[1-4]|53[13]00|25006)$/;
 /** Of the driver, which gives these no code. */
 const WORDS =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered a connection error|was closed) and is not queryable)/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed) and is not queryable)/;
 
 /** Whether what was thrown says that the database is away, and nothing about what it was asked. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -1,8 +1,12 @@
 import pg from "pg";
 import type { Log } from "../kernel/log.ts";
 import type { DatabaseConnection } from "./database.ts";
+import { streamOf } from "./silent-connections.ts";
 
 const RECONNECT_MS = 1_000;
+/** A connection that only listens never learns that the other end is gone, unless it says something. */
+const ASK_EVERY_MS = 5_000;
+const ANSWER_WITHIN_MS = 5_000;
 
 export interface ChannelListener {
   received(payload: string): void;
@@ -48,10 +52,25 @@ export class Channel {
       await client.connect();
       await client.query(`LISTEN ${this.name}`);
       this.listener.connected(again);
+      this.askAgain(client, lost);
     } catch (error) {
       lost(error as Error);
       await client.end().catch(() => undefined);
     }
+  }
+
+  private askAgain(client: pg.Client, lost: (error: Error) => void): void {
+    const timer = setTimeout(() => {
+      if (this.client !== client || this.stopped) return;
+      client.query({ text: "SELECT 1", query_timeout: ANSWER_WITHIN_MS } as pg.QueryConfig).then(
+        () => this.askAgain(client, lost),
+        (error: Error) => {
+          lost(error);
+          streamOf(client).destroy();
+        },
+      );
+    }, ASK_EVERY_MS);
+    timer.unref();
   }
 
   /** What this version cannot read is none of its business. */

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 import type { Log } from "../kernel/log.ts";
 import type { Schema } from "./schema.ts";
+import { SilentConnections } from "./silent-connections.ts";
 
 export type Database = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
@@ -31,8 +32,22 @@ export function poolOf(db: Database): pg.Pool {
 
 /** `url` is a libpq connection string; `onQuery` sees every statement (tests count them). */
 export function openDatabase(url: string, options: { log: Log; max?: number; onQuery?: (sql: string) => void }): DatabaseConnection {
-  const connectionConfig: pg.ClientConfig = { connectionString: url, types, connectionTimeoutMillis: 5_000, application_name: "gatehouse" };
-  const pool = new pg.Pool({ ...connectionConfig, max: options.max ?? 10, idleTimeoutMillis: 30_000 });
+  const connectionConfig: pg.ClientConfig = {
+    connectionString: url,
+    types,
+    connectionTimeoutMillis: 5_000,
+    application_name: "gatehouse",
+    // What stands in between forgets connections that say nothing for long.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  };
+  const pool: pg.Pool = new pg.Pool({
+    ...connectionConfig,
+    max: options.max ?? 10,
+    idleTimeoutMillis: 30_000,
+    onConnect: (client) => silent.watch(client),
+  });
+  const silent = new SilentConnections(pool, connectionConfig, options.log);
   let closing = false;
   // A connection lost while idle is replaced at the next query; without a listener it would end the process. One that is
   // lost while it is being closed, such as by a server that stops at the same time, is nobody's loss.
@@ -43,7 +58,7 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
   pools.set(db, pool);
   const close = () => {
     closing = true;
-    return db.destroy();
+    return db.destroy().finally(() => silent.stop());
   };
   return { db, connectionConfig, place: placeOf(connectionConfig), close };
 }

@@ -8,6 +8,10 @@ export interface DatabaseProxy {
   stop(): Promise<void>;
   /** Takes connections and bytes, and passes nothing on, until the proxy is stopped. */
   silence(): void;
+  /** Passes nothing on any more of the connections there are, and does not break them, as a machine that lost its power. New ones are passed on. */
+  silenceThoseThere(): void;
+  /** How many connections were ever made. */
+  readonly made: number;
   /** Goes on at the same address. */
   start(): Promise<void>;
   /** Tells clients that the server stops, as one that does: those there are at once, and from now on each that says goodbye. */
@@ -40,6 +44,8 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   const clients = new Set<Socket>();
   let stopping = false;
   let silent = false;
+  let made = 0;
+  let quiet = new Set<Socket>();
   let left = 0;
   let cuts = 0;
   let listening: Server | null = null;
@@ -47,6 +53,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
 
   function join(client: Socket): void {
     const upstream = server();
+    made++;
     let cutting = false;
     clients.add(client);
     client.on("close", () => clients.delete(client));
@@ -55,6 +62,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
       socket.on("error", () => undefined);
       socket.on("close", () => {
         sockets.delete(socket);
+        if (quiet.has(client)) return upstream.destroy();
         client.destroy();
         // What was sent still arrives: only the answer is lost.
         if (cutting) upstream.end();
@@ -71,11 +79,11 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
         cuts++;
         cutting = true;
       }
-      if (!silent) upstream.write(piece);
+      if (!silent && !quiet.has(client)) upstream.write(piece);
     });
     upstream.on("data", (piece: Buffer) => {
       if (cutting) client.destroy();
-      else client.write(piece);
+      else if (!quiet.has(client)) client.write(piece);
     });
   }
 
@@ -109,6 +117,12 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     },
     silence() {
       silent = true;
+    },
+    silenceThoseThere() {
+      quiet = new Set(clients);
+    },
+    get made() {
+      return made;
     },
     announceStop() {
       stopping = true;
