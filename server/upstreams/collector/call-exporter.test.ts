@@ -133,6 +133,18 @@ test("the log says how many spans a collector refused, all of a request or some"
   ]);
 });
 
+test("the log says what to do about a collector that takes protobuf alone", async () => {
+  const collector = collectorThat();
+  collector.exporter.ended(ROW);
+  collector.answers(() => new Response(null, { status: 415 }));
+  await collector.during(15);
+  const said = { status: 415, reason: expect.stringContaining("takes no JSON") };
+  expect(collector.logged).toEqual([
+    ["spans_refused", { spans: 1, ...said }],
+    ["metrics_refused", said],
+  ]);
+});
+
 test("a clock that is set back by an hour keeps nothing from it", async () => {
   const collector = collectorThat();
   expect(await collector.during(15)).toEqual(["/v1/metrics"]);

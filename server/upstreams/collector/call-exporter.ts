@@ -108,7 +108,7 @@ export class CallExporter {
       const document = { resourceSpans: [{ resource: this.resource(), scopeSpans: [{ scope: SCOPE, spans: spans.map(spanOfCall) }] }] };
       const answer = await this.post("/v1/traces", document, leftMs());
       this.waiting.splice(0, spans.length);
-      if (!answer.ok) this.log.warn("spans_refused", { spans: spans.length, status: answer.status });
+      if (!answer.ok) this.log.warn("spans_refused", { spans: spans.length, ...refusalOf(answer.status) });
       else if (answer.rejected > 0) this.log.warn("spans_refused", { spans: answer.rejected, reason: answer.reason });
     }
     const now = this.nowMs();
@@ -116,7 +116,7 @@ export class CallExporter {
     this.measuredAt = now;
     const scopeMetrics = [{ scope: SCOPE, metrics: this.metrics.read(now) }];
     const { ok, status } = await this.post("/v1/metrics", { resourceMetrics: [{ resource: this.resource(), scopeMetrics }] }, leftMs());
-    if (!ok) this.log.warn("metrics_refused", { status });
+    if (!ok) this.log.warn("metrics_refused", refusalOf(status));
   }
 
   private resource(): object {
@@ -145,6 +145,11 @@ export class CallExporter {
     }
   }
 }
+
+const refusalOf = (status: number) =>
+  status === 415
+    ? { status, reason: "it takes no JSON: name a receiver of OTLP over HTTP that does, such as an OpenTelemetry Collector in front of it" }
+    : { status };
 
 interface CollectorAnswer extends Rejected {
   readonly ok: boolean;
