@@ -25,6 +25,11 @@ test("a connection that is lost between two statements of a transaction is a dat
   expect([(thrown as Error).message, isDatabaseAway(thrown)]).toEqual([expect.any(String), true]);
 });
 
+test("a database whose certificate cannot be relied on is away", () => {
+  for (const code of ["CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME_INVALID", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"])
+    expect([code, isDatabaseAway(Object.assign(new Error("certificate"), { code }))]).toEqual([code, true]);
+});
+
 test("a database whose disk is full is away", async () => {
   const thrown: unknown = await sql`DO $$ BEGIN RAISE disk_full; END $$`.execute(database.db).catch((error: unknown) => error);
   expect(thrown).toMatchObject({ code: "53100" });

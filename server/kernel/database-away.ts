@@ -9,6 +9,14 @@ const CONNECTION = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ENOENT",
+  // A certificate that cannot be relied on, such as one that ended meanwhile.
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
 ]);
 /**
  * SQLSTATE: connection exceptions, a connection that is refused its user, password or database, as while those are changed, a server that

@@ -5,7 +5,7 @@ import { isDatabaseAway } from "../kernel/database-away.ts";
 import { jsonLog } from "../kernel/log.ts";
 import { callRow, temporaryDirectory, testLedger } from "../ledger/test-support.ts";
 import { openDatabase } from "./database.ts";
-import { boundedAnswer, databaseFailure } from "./database-state.ts";
+import { boundedAnswer, databaseFailure, databaseRefusal } from "./database-state.ts";
 
 test("a database that is silent is told of in time, by one question for all who ask, until it answers", async () => {
   const questions: ((answer: string | null) => void)[] = [];
@@ -35,4 +35,12 @@ test("a server that takes no writes is told of as away, and rows go on over a ne
   await ledger.close();
   await close();
   await database.close();
+});
+
+test("what to do about a server's certificate is said beside what is wrong with it", () => {
+  const refused = (message: string, code: string) => databaseRefusal(Object.assign(new Error(message), { code }));
+  expect(refused("certificate has expired", "CERT_HAS_EXPIRED")).toBe(
+    "certificate has expired (give the server a certificate that has not ended)",
+  );
+  expect(refused("unable to verify the first certificate", "UNABLE_TO_VERIFY_LEAF_SIGNATURE")).toContain("sslrootcert=FILE");
 });

@@ -4,11 +4,15 @@ import { type Database, poolOf } from "./database.ts";
 /** Of a database that is silent and not gone: a probe of readiness waits for less. */
 const ANSWER_WITHIN_MS = 2_000;
 
-/** What to do, by the SQLSTATE of a refusal that is the same tomorrow. */
+/** What to do, by the code of a refusal that is the same tomorrow. */
 const REFUSALS: Readonly<Record<string, string>> = {
   "28P01": "give the user's password",
   "28000": "give a user that pg_hba.conf of the server lets in",
   "3D000": "create it, or name another",
+  CERT_HAS_EXPIRED: "give the server a certificate that has not ended",
+  ERR_TLS_CERT_ALTNAME_INVALID: "name the server as its certificate does",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    "name the authority's certificate as sslrootcert=FILE, or in NODE_EXTRA_CA_CERTS, or have the server send those in between",
   "42501": "give a user that owns the database, or grant it what it lacks",
 };
 
