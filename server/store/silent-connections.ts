@@ -3,6 +3,8 @@ import pg from "pg";
 import type { Log } from "../kernel/log.ts";
 
 const LOOK_EVERY_MS = 2_000;
+/** A busy machine may let a server wait for its turn while the statement lies before it. */
+const LOOKS_BEFORE_ASKING = 2;
 /** How long a statement is left alone that the server said it is at. */
 const BELIEVED_FOR_MS = 15_000;
 const ANSWER_WITHIN_MS = 5_000;
@@ -17,9 +19,12 @@ interface Watched {
   /** Of the server's process, as the server knows it: what a pooler in between says of it is made up. */
   readonly pid: number;
   used: boolean;
-  /** What was waited for when it was last looked at, and the bytes that had come by then. */
+  /** What was waited for when it was last looked at, the bytes that had come by then, and those that had not left. */
   asked: object | null;
   heard: number;
+  unsent: number;
+  /** Looks since then that found nothing else. */
+  silentLooks: number;
   believedUntil: number;
 }
 
@@ -53,7 +58,7 @@ export class SilentConnections {
       text: "SELECT pg_backend_pid() AS pid",
       query_timeout: ANSWER_WITHIN_MS,
     } as pg.QueryConfig);
-    this.watched.set(client, { pid: rows[0]?.pid ?? 0, used: true, asked: null, heard: 0, believedUntil: 0 });
+    this.watched.set(client, { pid: rows[0]?.pid ?? 0, used: true, asked: null, heard: 0, unsent: 0, silentLooks: 0, believedUntil: 0 });
   }
 
   private use(client: pg.ClientBase, used: boolean): void {
@@ -70,7 +75,7 @@ export class SilentConnections {
     this.looking = true;
     try {
       const now = performance.now();
-      const silent = [...this.watched].filter(([client, one]) => isSilent(client, one) && one.believedUntil <= now);
+      const silent = [...this.watched].filter(([client, one]) => hasBeenSilent(client, one) && one.believedUntil <= now);
       if (silent.length === 0) return;
       const states = await this.statesOfAll();
       let broken = 0;
@@ -112,12 +117,16 @@ export class SilentConnections {
   }
 }
 
-/** Whether it waits for the same statement as when it was looked at last, and nothing has come since. */
+function hasBeenSilent(client: pg.ClientBase, one: Watched): boolean {
+  one.silentLooks = isSilent(client, one) ? one.silentLooks + 1 : 0;
+  return one.silentLooks >= LOOKS_BEFORE_ASKING;
+}
+
+/** Whether it waits for the same statement as when it was looked at last, and nothing has come or gone since. */
 function isSilent(client: pg.ClientBase, one: Watched): boolean {
   const asked = (client as unknown as Inner)["_getActiveQuery"]();
-  const { bytesRead } = streamOf(client);
-  const silent = asked !== null && asked === one.asked && bytesRead === one.heard;
-  one.asked = asked;
-  one.heard = bytesRead;
-  return silent;
+  const { bytesRead: heard, writableLength: unsent } = streamOf(client);
+  const isAsBefore = asked !== null && asked === one.asked && heard === one.heard && unsent === one.unsent;
+  Object.assign(one, { asked, heard, unsent });
+  return isAsBefore;
 }
