@@ -15,10 +15,9 @@ import { generateContent, streamGenerateContent } from "./surfaces/gemini/genera
 import { batchEmbedContents, embedContent } from "./surfaces/gemini/embed-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
 import { INGEST_ROUTES, type IngestServices } from "./surfaces/ingest/routes.ts";
-import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
-import { completions } from "./surfaces/llm/completions.ts";
-import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { RERANK_ROUTES } from "./surfaces/llm/rerank.ts";
+import { TEXT_ROUTES } from "./surfaces/llm/text-routes.ts";
+import { azureRoutes } from "./surfaces/azure/azure-routes.ts";
 import { MEDIA_ROUTES } from "./surfaces/llm/media-routes.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { RESPONSE_ROUTES } from "./surfaces/llm/response-routes.ts";
@@ -109,28 +108,19 @@ const agentRoute = (method: Method, path: string, proxySubtype: string, operatio
 });
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
-export const GOVERNED_ROUTES: readonly Governed[] = [
-  {
-    method: "POST",
-    path: "/v1/proxy/llm/chat/completions",
-    surface: ({ models }) => chatCompletions(models),
-    audit: llm("chat_completions"),
-    body: true,
-  },
+const OPENAI_ROUTES: readonly Governed[] = [
+  ...TEXT_ROUTES,
   ...RESPONSE_ROUTES,
-  {
-    method: "POST",
-    path: "/v1/proxy/llm/completions",
-    surface: ({ models }) => completions(models),
-    audit: llm("completions"),
-    body: true,
-  },
-  { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
-  ...RERANK_ROUTES,
   ...MEDIA_ROUTES,
-  ...VIDEO_SURFACES,
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
+];
+
+export const GOVERNED_ROUTES: readonly Governed[] = [
+  ...OPENAI_ROUTES,
+  ...azureRoutes<Services, Governed>(OPENAI_ROUTES),
+  ...RERANK_ROUTES,
+  ...VIDEO_SURFACES,
   { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },
   {
     method: "POST",

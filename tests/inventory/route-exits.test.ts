@@ -250,6 +250,7 @@ const nameOf = ({ method, path }: Governed) => `${method} ${path}`;
 function pathOf(route: Governed): string {
   return route.path
     .replace(/:(?:call|model_id|model)\{\.\+(:\w+)?\}/g, (_, method = "") => `${/embed/i.test(method) ? "vectors" : "fake-1"}${method}`)
+    .replace(":deployment{.+}", (WELL_FORMED[nameOf(route)]?.body as { model?: string })?.model ?? "fake-1")
     .replace(/:path\{\.\+\}/g, "sub/path")
     .replace(":tenant_id/:card_name", "default/fixture")
     .replace("/.well-known/a2a-jwks/:tenant_id", "/.well-known/a2a-jwks/default")

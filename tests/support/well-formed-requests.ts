@@ -1,3 +1,5 @@
+import { azurePath } from "../../server/surfaces/azure/azure-routes.ts";
+
 const PROMPT = "hello";
 const messages = [{ role: "user", content: PROMPT }];
 const rpc = {
@@ -28,18 +30,16 @@ export interface WellFormed {
   readonly upstream?: boolean;
 }
 
-/** A well-formed request for each route but the portal's, which all are driven with an empty one. */
-export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
+/** Of OpenAI's routes, which Azure's clients have too. */
+const OPENAI: Readonly<Record<string, WellFormed>> = {
   "POST /v1/proxy/llm/chat/completions": { body: { model: "fake-1", messages }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
+  "GET /v1/proxy/llm/responses/:response_id": { ok: 404 },
+  "POST /v1/proxy/llm/responses/:response_id/cancel": { ok: 404 },
+  "DELETE /v1/proxy/llm/responses/:response_id": { ok: 404 },
+  "GET /v1/proxy/llm/responses/:response_id/input_items": { ok: 404 },
   "POST /v1/proxy/llm/completions": { body: { model: "fake-1", prompt: PROMPT }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/embeddings": { body: { model: "vectors", input: PROMPT }, ok: 200 },
-  ...Object.fromEntries(
-    ["", "/v1", "/v2"].map((version) => [
-      `POST /v1/proxy/llm${version}/rerank`,
-      { body: { model: "ranks", query: PROMPT, documents: [PROMPT] }, ok: 200 },
-    ]),
-  ),
   "POST /v1/proxy/llm/images/generations": { body: { model: "pictures", prompt: PROMPT }, ok: 200 },
   "POST /v1/proxy/llm/images/edits": { body: {}, ok: 400 },
   "POST /v1/proxy/llm/audio/speech": { body: { model: "voice", input: PROMPT, voice: "alloy" }, ok: 200 },
@@ -48,6 +48,18 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "POST /v1/proxy/llm/moderations": { body: { model: "judge", input: PROMPT }, ok: 200 },
   "GET /v1/proxy/llm/models": { ok: 200 },
   "GET /v1/proxy/llm/models/:model_id{.+}": { ok: 200 },
+};
+
+/** A well-formed request for each route but the portal's, which all are driven with an empty one. */
+export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
+  ...OPENAI,
+  ...Object.fromEntries(Object.entries(OPENAI).map(([key, request]) => [key.replace(/\S+$/, (path) => azurePath(path)), request])),
+  ...Object.fromEntries(
+    ["", "/v1", "/v2"].map((version) => [
+      `POST /v1/proxy/llm${version}/rerank`,
+      { body: { model: "ranks", query: PROMPT, documents: [PROMPT] }, ok: 200 },
+    ]),
+  ),
   "POST /v1/messages": { body: { model: "fake-1", max_tokens: 10, messages }, ok: 200, upstream: true },
   "POST /v1/messages/count_tokens": { body: { model: "fake-1", messages }, ok: 200 },
   "POST /v1beta/models/:call{.+:generateContent}": geminiCall,
@@ -135,10 +147,6 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "DELETE /v1beta/files/:file_id": { ok: 404 },
   "POST /upload/v1beta/files": { body: {}, ok: 400 },
   "POST /upload/v1/files": { body: {}, ok: 400 },
-  "GET /v1/proxy/llm/responses/:response_id": { ok: 404 },
-  "POST /v1/proxy/llm/responses/:response_id/cancel": { ok: 404 },
-  "DELETE /v1/proxy/llm/responses/:response_id": { ok: 404 },
-  "GET /v1/proxy/llm/responses/:response_id/input_items": { ok: 404 },
   "POST /v1/proxy/llm/video/generations": { body: {}, ok: 400 },
   "GET /v1/proxy/llm/video/jobs/:job_id": { ok: 404 },
   "DELETE /v1/proxy/llm/video/jobs/:job_id": { ok: 404 },

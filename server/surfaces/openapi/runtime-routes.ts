@@ -4,6 +4,7 @@ import { discoveryEvents, discoveryEventsTaken } from "@gatehouse/contracts/disc
 import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
+import { azurePath } from "../azure/azure-routes.ts";
 import { BATCH_ROUTES } from "./batch-routes.ts";
 import { VIDEO_ROUTES } from "./video-routes.ts";
 import { FILE_ROUTES } from "./file-routes.ts";
@@ -81,7 +82,7 @@ const AGENTS: Readonly<Record<string, DescribedRoute>> = {
 
 const SUB_PATH = "/v1/proxy/mcp/:server_id/:path";
 
-export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
+const OPENAI: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/chat/completions`]: openai("Chat completions", maybeStreamed(api.chatCompletion), api.chatRequest),
   [`POST ${MODELS}/responses`]: openai("Responses", maybeStreamed(api.responsesAnswer), api.responsesRequest),
   [`GET ${MODELS}/responses/:response_id`]: {
@@ -96,12 +97,6 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   },
   [`POST ${MODELS}/completions`]: openai("Legacy completions", maybeStreamed(api.completion), api.completionRequest),
   [`POST ${MODELS}/embeddings`]: openai("Embeddings", json(api.embeddingsAnswer), api.embeddingsRequest),
-  ...Object.fromEntries(
-    ["", "/v1", "/v2"].map((version) => [
-      `POST ${MODELS}${version}/rerank`,
-      openai("Rerank documents by a query", json(api.rerankAnswer), api.rerankRequest),
-    ]),
-  ),
   [`POST ${MODELS}/images/generations`]: openai("Image generation", maybeStreamed(media.imagesAnswer), media.imagesRequest),
   [`POST ${MODELS}/images/edits`]: { ...openai("Image edits", maybeStreamed(media.imagesAnswer), media.imageEditForm), form: true },
   [`POST ${MODELS}/audio/speech`]: openai("Text to speech", { status: 200, media: "audio/*" }, media.speechRequest),
@@ -116,6 +111,25 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/moderations`]: openai("Moderation", json(media.moderationsAnswer), media.moderationsRequest),
   [`GET ${MODELS}/models`]: openai("List models", json(api.modelList)),
   [`GET ${MODELS}/models/:model_id`]: openai("Retrieve a model by name or id", json(api.listedModel)),
+};
+
+/** The same at the paths of Azure's clients. */
+const AZURE = Object.fromEntries(
+  Object.entries(OPENAI).map(([key, described]) => {
+    const [method = "", path = ""] = key.split(" ");
+    return [`${method} ${azurePath(path, ":deployment")}`, { ...described, tag: "Azure OpenAI's paths" }];
+  }),
+);
+
+export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
+  ...OPENAI,
+  ...AZURE,
+  ...Object.fromEntries(
+    ["", "/v1", "/v2"].map((version) => [
+      `POST ${MODELS}${version}/rerank`,
+      openai("Rerank documents by a query", json(api.rerankAnswer), api.rerankRequest),
+    ]),
+  ),
   "POST /v1/messages": anthropic("Messages", maybeStreamed(api.messagesAnswer), api.messagesRequest),
   "POST /v1/messages/count_tokens": anthropic("Count tokens", json(api.messagesCount), api.messagesCountRequest),
   ...gemini("/v1beta/models"),
