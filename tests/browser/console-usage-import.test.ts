@@ -45,6 +45,13 @@ withBrowser("an account's key is stored, its figures are imported and compared, 
   await page.goto(`${world.console}/usage-import`);
   await signInOn(page, "admin", ADMIN_PASSWORD);
   await page.getByLabel("Provider", { exact: true }).selectOption("billed");
+  const schedule = page.getByLabel("Schedule (cron, UTC)");
+  const given = await schedule.inputValue();
+  await schedule.fill("now and then");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.locator("[aria-invalid=true]").waitFor();
+  expect(await schedule.getAttribute("aria-invalid")).toBe("true");
+  await schedule.fill(given);
   await page.getByLabel("Key of the account").fill("sk-admin-right");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByLabel("Key of the account (…ight is stored)").waitFor();

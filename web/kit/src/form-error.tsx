@@ -5,18 +5,25 @@ interface FormErrorProps {
   readonly error: unknown;
   /** What a 401 means here, in the words of who reads it. */
   readonly unauthorized?: string;
+  /** Fields that say themselves what is wrong with them. */
+  readonly atFields?: readonly string[];
 }
 
-/** What is wrong with a form as a whole. What is wrong with a field stands at the field. */
-export function FormError({ error, unauthorized }: FormErrorProps): ReactNode {
-  if (error == null || (error instanceof ApiError && error.fields.length > 0)) return null;
+/** What is wrong with a form as a whole, and with whatever it sent that no field of it speaks for. */
+export function FormError({ error, unauthorized, atFields = [] }: FormErrorProps): ReactNode {
+  if (error == null) return null;
+  const fields = error instanceof ApiError ? error.fields : [];
+  const elsewhere = fields.filter(({ field }) => !atFields.includes(field));
+  if (fields.length > 0 && elsewhere.length === 0) return null;
   return (
     <p role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
-      {unauthorized !== undefined && error instanceof ApiError && error.status === 401
-        ? unauthorized
-        : error instanceof Error
-          ? error.message
-          : String(error)}
+      {elsewhere.length > 0
+        ? elsewhere.map(({ field, message }) => `${field}: ${message}`).join("; ")
+        : unauthorized !== undefined && error instanceof ApiError && error.status === 401
+          ? unauthorized
+          : error instanceof Error
+            ? error.message
+            : String(error)}
     </p>
   );
 }

@@ -56,7 +56,7 @@ export function Panel({
               {title}
             </h2>
           )}
-          {actions}
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
         </div>
       )}
       {children}

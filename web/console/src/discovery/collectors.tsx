@@ -1,3 +1,4 @@
+import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { SelectField, TextAreaField, TextField } from "@gatehouse/web-kit/field.tsx";
@@ -82,16 +83,27 @@ function RegisterForm(): ReactNode {
         register.mutate();
       }}
     >
-      <TextField label="Collector id" value={collectorId} maxLength={100} onChange={({ target }) => setCollectorId(target.value)} />
+      <TextField
+        label="Collector id"
+        value={collectorId}
+        maxLength={100}
+        error={fieldMessageOf(register.error, "collector_id")}
+        onChange={({ target }) => setCollectorId(target.value)}
+      />
       <TextAreaField
         label="Public key"
-        hint="As `gatehouse scout key` prints it on the device."
+        hint={
+          <>
+            As <code>gatehouse scout key</code> prints it on the device.
+          </>
+        }
         value={publicKey}
         maxLength={1000}
+        error={fieldMessageOf(register.error, "public_key")}
         onChange={({ target }) => setPublicKey(target.value)}
       />
       <SelectField label="Trust tier" value={tier} choices={TIERS} onChange={({ target }) => setTier(target.value as Tier)} />
-      <FormError error={register.error} />
+      <FormError error={register.error} atFields={["collector_id", "public_key"]} />
       <div>
         <Button type="submit" look="primary" busy={register.isPending}>
           Register key

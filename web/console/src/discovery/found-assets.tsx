@@ -191,7 +191,7 @@ export function FoundAssets(): ReactNode {
       </div>
       {rows.length === 0 ? (
         <EmptyState icon={Radar} title="Nothing was found">
-          Run `gatehouse scout` on a device with a collector key, or import an inventory below.
+          Run <code>gatehouse scout</code> on a device with a collector key, or import an inventory below.
         </EmptyState>
       ) : (
         <DataTable

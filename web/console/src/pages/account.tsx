@@ -58,7 +58,7 @@ function ChangePassword(): ReactNode {
           hint="At least 8 characters."
           error={fieldMessageOf(change.error, "new_password")}
         />
-        <FormError error={change.error} />
+        <FormError error={change.error} atFields={["current_password", "new_password"]} />
         <div>
           <Button type="submit" look="primary" busy={change.isPending}>
             Change password
@@ -112,7 +112,7 @@ function TwoFactor(): ReactNode {
             required
             error={fieldMessageOf(disable.error, "code")}
           />
-          <FormError error={disable.error} />
+          <FormError error={disable.error} atFields={["code"]} />
           <div>
             <Button type="submit" look="danger" busy={disable.isPending}>
               Switch it off
@@ -132,7 +132,7 @@ function TwoFactor(): ReactNode {
           <TwoFactorSetup
             setup={setup.data}
             onCode={(code) => verify.mutate(code)}
-            error={verify.error}
+            error={fieldMessageOf(verify.error, "code") === undefined ? verify.error : null}
             busy={verify.isPending}
             labels={SETUP_LABELS}
           />

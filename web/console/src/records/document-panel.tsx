@@ -95,6 +95,7 @@ export function DocumentPanel({
                 schema={schema}
                 references={kind.references ?? {}}
                 initial={own}
+                within={about.member}
                 submitLabel="Save"
                 busy={changed.isPending}
                 error={changed.error ?? preview.error}

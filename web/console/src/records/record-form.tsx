@@ -23,6 +23,8 @@ interface RecordFormProps {
   readonly onSubmit: (value: Readonly<Record<string, unknown>>) => void;
   /** Only what differs from `initial` is sent, and nothing is sent while nothing does. */
   readonly changesOnly?: boolean;
+  /** The member of the request that the form is of, where it is not of all of it. */
+  readonly within?: string;
   /** It is no record yet, or another than the one that stands: whoever leaves is asked first. */
   readonly asksToLeave?: boolean;
   /** Hears whether the form holds what `initial` does not, each time somebody changes something in it. */
@@ -50,6 +52,7 @@ export function RecordForm({
   busy,
   error,
   onSubmit,
+  within,
   changesOnly = false,
   asksToLeave = false,
   onEdited,
@@ -68,15 +71,18 @@ export function RecordForm({
     onEdited?.(Object.keys(differing(next, initial)).length > 0);
   };
   const isMeant = (name: string) =>
-    Object.entries(onlyWith[name] ?? {}).every(([other, meant]) => ([meant].flat() as unknown[]).includes(value[other] ?? record[other]));
+    Object.entries(onlyWith[name] ?? {}).every(([other, meant]) =>
+      [value[other] ?? record[other]].flat().some((one) => ([meant].flat() as unknown[]).includes(one)),
+    );
   const names = Object.keys(schema.properties ?? {}).filter(isMeant);
   const shown = first === undefined ? names : first.filter((name) => names.includes(name));
   const folded = names.filter((name) => !shown.includes(name));
-  const fields = error instanceof ApiError ? error.fields : [];
+  const fields = (error instanceof ApiError ? error.fields : []).map(({ field, message }) => ({
+    field: within !== undefined && field.startsWith(`${within}.`) ? field.slice(within.length + 1) : field,
+    message,
+  }));
   const context: FieldContext = { document, references, errorAt: (path) => fields.find(({ field }) => field === path)?.message };
-  const isFolded = fields.some(({ field }) =>
-    folded.some((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`)),
-  );
+  const isFolded = fields.some(({ field }) => folded.some((name) => field === name || field.startsWith(`${name}.`)));
   const changes = differing(value, initial);
   const sent = Object.fromEntries(Object.entries(changesOnly ? changes : value).filter(([name]) => isMeant(name)));
   // A path that no field has, of a member within one that is drawn whole.
@@ -94,14 +100,14 @@ export function RecordForm({
       {folded.length > 0 && (
         <details className="rounded-lg border border-line p-3" {...(isFolded ? { open: true } : {})}>
           <summary id={more} className="min-h-6 cursor-pointer text-sm font-medium">
-            {folded.length} more settings
+            {folded.length === 1 ? "1 more setting" : `${folded.length} more settings`}
           </summary>
           <div className="mt-4 grid gap-4" role="group" aria-labelledby={more}>
             <SchemaMembers context={context} path="" schema={schema} value={value} onChange={change} only={folded} />
           </div>
         </details>
       )}
-      <FormError error={error} />
+      <FormError error={error} atFields={error instanceof ApiError ? error.fields.map(({ field }) => field) : []} />
       {elsewhere.length > 0 && (
         <ul role="alert" className="grid gap-1 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
           {elsewhere.map(({ field, message }) => (

@@ -301,7 +301,7 @@ function ItemsField({
         <div key={at} className="grid gap-3 rounded-lg border border-line p-3">
           <SchemaMembers
             context={context}
-            path={`${path}[${at}]`}
+            path={`${path}.${at}`}
             schema={schema}
             value={(item ?? {}) as Record<string, unknown>}
             onChange={(next) => onChange(value.map((other, place) => (place === at ? next : other)))}

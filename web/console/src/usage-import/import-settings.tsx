@@ -1,3 +1,4 @@
+import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CheckboxField, SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
@@ -78,7 +79,13 @@ export function ImportSettings({ provider }: { readonly provider: Provider }): R
       >
         <CheckboxField label="Import by schedule" checked={enabled} onChange={({ currentTarget }) => setEnabled(currentTarget.checked)} />
         <div className="grid gap-3 sm:grid-cols-2">
-          <TextField label="Schedule (cron, UTC)" value={cron} maxLength={100} onChange={({ target }) => setCron(target.value)} />
+          <TextField
+            label="Schedule (cron, UTC)"
+            value={cron}
+            maxLength={100}
+            error={fieldMessageOf(save.error, "import_schedule_cron")}
+            onChange={({ target }) => setCron(target.value)}
+          />
           <TextField label="Everything was read before" type="date" value={through} onChange={({ target }) => setThrough(target.value)} />
           <SelectField
             label="A model that is not known here"
@@ -95,7 +102,7 @@ export function ImportSettings({ provider }: { readonly provider: Provider }): R
             onChange={({ target }) => setApiKey(target.value)}
           />
         </div>
-        <FormError error={save.error ?? test.error ?? run.error} />
+        <FormError error={save.error ?? test.error ?? run.error} atFields={["import_schedule_cron"]} />
         <div>
           <Button type="submit" look="primary" busy={save.isPending}>
             Save

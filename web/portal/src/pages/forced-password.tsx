@@ -48,7 +48,7 @@ export function ForcedPassword(): ReactNode {
           hint={t("passwordHint")}
           error={fieldMessageOf(change.error, "new_password")}
         />
-        <FormError error={change.error} />
+        <FormError error={change.error} atFields={["current_password", "new_password"]} />
         <Button type="submit" look="primary" busy={change.isPending}>
           {t("changePassword")}
         </Button>

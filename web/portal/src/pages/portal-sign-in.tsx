@@ -125,7 +125,7 @@ function RegisterStep({ onOwed, onOther }: StepProps): ReactNode {
       <TextField label={t("displayName")} name="display_name" autoComplete="name" error={wrong("display_name")} />
       <TextField label={t("email")} name="email" type="email" autoComplete="email" error={wrong("email")} />
       <TenantField />
-      <FormError error={register.error} />
+      <FormError error={register.error} atFields={["username", "password", "display_name", "email"]} />
       <Button type="submit" look="primary" busy={register.isPending}>
         {t("register")}
       </Button>

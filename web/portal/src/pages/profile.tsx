@@ -79,7 +79,7 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
             defaultValue={profile.email ?? ""}
             error={fieldMessageOf(save.error, "email")}
           />
-          <FormError error={save.error} />
+          <FormError error={save.error} atFields={["display_name", "email"]} />
           <div>
             <Button type="submit" look="primary" busy={save.isPending}>
               {t("save")}
@@ -164,7 +164,7 @@ function PortalPassword(): ReactNode {
           hint={t("passwordHint")}
           error={fieldMessageOf(change.error, "new_password")}
         />
-        <FormError error={change.error} />
+        <FormError error={change.error} atFields={["current_password", "new_password"]} />
         <div>
           <Button type="submit" look="primary" busy={change.isPending}>
             {t("changePassword")}

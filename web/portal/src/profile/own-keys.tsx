@@ -134,7 +134,7 @@ function MakeKey({ onMade }: { readonly onMade: (key: string) => void }): ReactN
           { value: "0", label: t("noEnd") },
         ]}
       />
-      <FormError error={make.error} />
+      <FormError error={make.error} atFields={["name"]} />
       <div>
         <Button type="submit" look="primary" busy={make.isPending}>
           {t("makeKey")}

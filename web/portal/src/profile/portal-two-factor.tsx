@@ -28,7 +28,7 @@ function SwitchOff({ onDone, left }: { readonly onDone: () => Promise<unknown>; 
         {t("twoFactorOn")} {t("backupLeft", { count: left })}
       </p>
       <TextField label={t("code")} name="code" autoComplete="one-time-code" required error={fieldMessageOf(disable.error, "code")} />
-      <FormError error={disable.error} />
+      <FormError error={disable.error} atFields={["code"]} />
       <div>
         <Button type="submit" look="danger" busy={disable.isPending}>
           {t("switchOff")}
