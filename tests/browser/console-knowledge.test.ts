@@ -36,6 +36,12 @@ withBrowser("an administrator makes a knowledge base, uploads documents, sees ho
   const answer = page.getByRole("status").filter({ hasText: "forty cents" });
   await answer.waitFor();
   expect(await answer.innerText()).toContain("Lexical rank");
+
+  const broken = page.getByRole("listitem").filter({ hasText: "broken.pdf" });
+  await broken.getByRole("button", { name: "Delete", exact: true }).click();
+  const question = page.getByRole("dialog", { name: "Delete broken.pdf?" });
+  await question.getByRole("button", { name: "Delete", exact: true }).click();
+  await broken.waitFor({ state: "detached" });
   expect(problems).toEqual([]);
   await context.close();
 });

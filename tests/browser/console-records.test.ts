@@ -166,6 +166,80 @@ withBrowser("what the gateway refuses stands at its field, a change is undone, a
   await context.close();
 });
 
+withBrowser("what is wrong with one of a list, or with a limit of a group, stands at that field", async () => {
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { name: "with ceilings" });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/argument-policies/new`);
+  await page.getByLabel("Name", { exact: true }).fill("read only");
+  await page.getByLabel("Target", { exact: true }).fill("run_query");
+  await page.getByLabel("Argument key", { exact: true }).fill("sql");
+  await page.getByLabel("Analyzer", { exact: true }).selectOption("sql");
+  await page.getByRole("button", { name: "Add to rules" }).click();
+  const rule = page.getByLabel("Deny if", { exact: true });
+  await rule.fill("nonsense");
+  await page.getByLabel("Message", { exact: true }).fill("No.");
+  await submitted(page, "Create argument policy");
+  await page.locator("[aria-invalid=true]").waitFor();
+  expect(await rule.getAttribute("aria-invalid")).toBe("true");
+  await rule.fill("writes");
+  await submitted(page, "Create argument policy");
+  await page.getByRole("heading", { name: "read only", level: 1 }).waitFor();
+
+  await page.goto(`${world.console}/manage/resource-groups/${id}`);
+  const ceilings = page.locator("section").filter({ has: page.getByRole("heading", { name: "Ceilings of a run", exact: true }) });
+  await ceilings.getByText("Change what is set here").click();
+  const cost = ceilings.getByLabel("Max cost per run USD", { exact: true });
+  await cost.fill("-1");
+  await ceilings.getByRole("button", { name: "Save", exact: true }).click();
+  await ceilings.locator("[aria-invalid=true]").waitFor();
+  expect(await cost.getAttribute("aria-invalid")).toBe("true");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a price is shown with every place it has, and what holds for every group is not said to hold for none", async () => {
+  await world.admin.post("/v1/admin/providers", { provider_key: "priced", api_format: "openai", base_url: "https://priced.example/v1" });
+  const prices = { input_cost_per_million_tokens: 0.0375, output_cost_per_million_tokens: 1.2345 };
+  const cheap = await world.admin.post("/v1/admin/llms", { name: "cheap", provider: "priced", mode: "chat", ...prices });
+  const ranks = { mode: "rerank", search_unit_cost_per_thousand: 2.5 };
+  const rerank = await world.admin.post("/v1/admin/llms", { name: "ranks", provider: "priced", ...ranks });
+  await world.admin.post("/v1/admin/guardrails/configs", { name: "for all" });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/models`);
+  const row = page.getByRole("row").filter({ hasText: "cheap" });
+  await row.getByText("$0.0375", { exact: true }).waitFor();
+  await row.getByText("$1.2345", { exact: true }).waitFor();
+  await page.goto(`${world.console}/manage/models/${rerank.id}`);
+  expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).inputValue()).toBe("2.5");
+  await page.goto(`${world.console}/manage/models/${cheap.id}`);
+  await page.getByLabel("Output cost per million tokens", { exact: true }).waitFor();
+  expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).count()).toBe(0);
+  await page.goto(`${world.console}/manage/guardrails`);
+  await page.getByRole("row").filter({ hasText: "for all" }).getByText("every group", { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a person's two-factor sign-in is reset only once that is confirmed", async () => {
+  const person = await newPerson(world.gateway.runtimeUrl as string, "lost-a-phone");
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/people/${person.id}`);
+  const sent: string[] = [];
+  page.on("request", (request) => void (request.method() === "POST" && sent.push(new URL(request.url()).pathname)));
+  const reset = page.getByRole("button", { name: "Reset two-factor sign-in" });
+  await reset.click();
+  const dialog = page.getByRole("dialog", { name: "Reset two-factor sign-in?" });
+  await dialog.getByRole("button", { name: "Cancel", exact: true }).last().click();
+  await dialog.waitFor({ state: "detached" });
+  expect(sent.filter((path) => path.endsWith("/2fa/reset"))).toEqual([]);
+  await reset.click();
+  const done = page.waitForResponse((response) => response.url().endsWith("/2fa/reset") && response.ok());
+  await dialog.getByRole("button", { name: "Reset two-factor sign-in" }).click();
+  await done;
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 const AREAS = [...new Set(RECORD_KINDS.map(({ area }) => area))];
 
 for (const [width, theme] of [

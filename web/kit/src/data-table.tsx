@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, memo, type PointerEvent, type ReactNode, useEffect, useRef } from "react";
 
 export interface Column<Row> {
   readonly id: string;
@@ -150,6 +150,12 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   );
 }
 
+/** What a cell has no room for is told to whoever points at it. */
+function tellWhole({ currentTarget: cell }: PointerEvent<HTMLElement>): void {
+  if (cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent;
+  else cell.removeAttribute("title");
+}
+
 interface TableRowProps<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
@@ -177,7 +183,7 @@ const TableRow = memo(function TableRow<Row>({ row, columns, template, at, start
       style={{ transform: `translateY(${start}px)`, height, gridTemplateColumns: template }}
     >
       {columns.map(({ id, cell, align }) => (
-        <div key={id} role="cell" className={clsx("truncate px-3", align === "end" && "text-end tabular-nums")}>
+        <div key={id} role="cell" onPointerEnter={tellWhole} className={clsx("truncate px-3", align === "end" && "text-end tabular-nums")}>
           {cell(row)}
         </div>
       ))}

@@ -1,6 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button, IconButton } from "./button.tsx";
 import { TextField } from "./field.tsx";
 
@@ -53,6 +53,8 @@ interface ConfirmDialogProps extends Omit<DialogProps, "children"> {
 
 export function ConfirmDialog({ confirmLabel, onConfirm, busy = false, typed, children, ...dialog }: ConfirmDialogProps): ReactNode {
   const [given, setGiven] = useState("");
+  const { open } = dialog;
+  useEffect(() => setGiven(""), [open]);
   const allowed = typed === undefined || given.trim() === typed.text;
   return (
     <Dialog {...dialog}>

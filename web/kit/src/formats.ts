@@ -15,6 +15,23 @@ export function formatDate(iso: string): string {
   );
 }
 
+/** To the second and with its zone, for what has to be found again. */
+export function formatMoment(iso: string): string {
+  return formatter(
+    "moment",
+    (language) =>
+      new Intl.DateTimeFormat(language, {
+        year: "numeric",
+        month: "short",
+        day: "numeric",
+        hour: "numeric",
+        minute: "2-digit",
+        second: "2-digit",
+        timeZoneName: "short",
+      }),
+  ).format(new Date(iso));
+}
+
 /** How long ago, or until: "3 minutes ago". */
 export function formatRelative(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
@@ -30,6 +47,12 @@ export function formatRelative(iso: string, now = Date.now()): string {
 
 export function formatNumber(value: number): string {
   return formatter("number", (language) => new Intl.NumberFormat(language)).format(value);
+}
+
+/** A price of one unit, with every place it has; never an exponent. */
+export function formatPrice(value: number): string {
+  const options = { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 12 } as const;
+  return formatter("price", (language) => new Intl.NumberFormat(language, options)).format(value);
 }
 
 /** Dollars as a plain decimal, small sums with as many places as they need; never an exponent. */

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber } from "@gatehouse/web-kit/formats.ts";
@@ -8,6 +9,9 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
+
+type KnowledgeDocument = AdminApiSchemas["KnowledgeDocument"];
 
 const SHOWN = 100;
 const LOOKED_AT_MS = 2_000;
@@ -32,13 +36,17 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
   const remove = useMutation({
     mutationFn: (document_id: string) =>
       adminApi.call("DELETE /v1/admin/knowledgebases/{id}/documents/{document_id}", { path: { id, document_id } }),
-    onSuccess: changed,
+    async onSuccess() {
+      setLeaving(null);
+      await changed();
+    },
   });
+  const [leaving, setLeaving] = useState<KnowledgeDocument | null>(null);
   return (
     <Panel title="Documents" actions={found.isSuccess ? <Badge tone="neutral">{formatNumber(found.data.total)}</Badge> : undefined}>
       <div className="grid gap-4">
         <Upload id={id} onDone={changed} />
-        <FormError error={again.error ?? remove.error} />
+        <FormError error={again.error} />
         {found.isPending && <Skeleton label="Loading" lines={3} />}
         {found.isError && <ErrorState error={found.error} title="The documents could not be read" requestLabel="Request" />}
         {found.isSuccess && found.data.documents.length === 0 && <p className="text-muted">There is no document yet.</p>}
@@ -49,21 +57,31 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
                 <Badge tone={TONES[one.status]}>{one.status}</Badge>
                 <span className="font-medium break-all">{one.name}</span>
                 <span className="text-sm text-muted">
-                  {formatNumber(one.chunk_count)} passages
+                  {formatNumber(one.chunk_count)} {one.chunk_count === 1 ? "passage" : "passages"}
                   {one.permissions === null ? "" : `, read by ${one.permissions.identities.join(", ") || "nobody"}`}
                   {one.reason === null ? "" : `: ${one.reason}`}
                 </span>
                 <Button busy={again.isPending && again.variables === one.id} onClick={() => again.mutate(one.id)}>
                   Process again
                 </Button>
-                <Button busy={remove.isPending && remove.variables === one.id} onClick={() => remove.mutate(one.id)}>
-                  Delete
-                </Button>
+                <Button onClick={() => setLeaving(one)}>Delete</Button>
               </li>
             ))}
           </ul>
         )}
       </div>
+      <ConfirmDialog
+        open={leaving !== null}
+        onClose={() => setLeaving(null)}
+        title={`Delete ${leaving?.name ?? ""}?`}
+        description="Calls are given nothing of it any more. It can be uploaded again."
+        closeLabel="Keep it"
+        confirmLabel="Delete"
+        busy={remove.isPending}
+        onConfirm={() => leaving !== null && remove.mutate(leaving.id)}
+      >
+        <FormError error={remove.error} />
+      </ConfirmDialog>
     </Panel>
   );
 }

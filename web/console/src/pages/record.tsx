@@ -102,7 +102,8 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           <Panel title="All of it">
             <Facts
               items={Object.entries(read.data).map(
-                ([member, value]) => [memberLabel(member), <RecordValue key={member} kind={kind} member={member} value={value} />] as const,
+                ([member, value]) =>
+                  [factLabel(read.data, member), <RecordValue key={member} kind={kind} member={member} value={value} />] as const,
               )}
             />
           </Panel>
@@ -111,6 +112,11 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
       )}
     </PageFrame>
   );
+}
+
+/** An id beside the name of the same thing is called an id. */
+function factLabel(record: ApiRecord, member: string): string {
+  return memberLabel(member.endsWith("_id") && member.slice(0, -"_id".length) in record ? member.replace(/_id$/, "_ID") : member);
 }
 
 function Editor({

@@ -25,11 +25,18 @@ export function RecordsPage(): ReactNode {
   return kind === undefined ? <ConsoleNotFound /> : <Records key={kind.slug} kind={kind} />;
 }
 
+/** Of members whose values are long, or that say least by their beginning. */
+const WIDTHS: readonly (readonly [member: RegExp, width: string])[] = [
+  [/_at$/, "14.5rem"],
+  [/^(?:email|base_url|description|constraint_text|purpose)$/, "minmax(12rem, 2fr)"],
+  [/^(?:display_name|model_name)$/, "minmax(9rem, 1.5fr)"],
+];
+
 function columnsOf(kind: RecordKind): Column<ApiRecord>[] {
   return kind.columns.map((member, at) => ({
     id: member,
     header: memberLabel(member),
-    width: at === 0 ? "minmax(10rem, 2fr)" : "minmax(6.5rem, 1fr)",
+    width: at === 0 ? "minmax(10rem, 2fr)" : (WIDTHS.find(([of]) => of.test(member))?.[1] ?? "minmax(6.5rem, 1fr)"),
     cell: (record) =>
       member === kind.nameMember ? (
         <Link to="/manage/$kind/$id" params={{ kind: kind.slug, id: String(record["id"]) }} className="text-accent underline">

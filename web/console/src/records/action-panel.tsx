@@ -1,8 +1,9 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { type ApiDocument, bodySchema, memberLabel } from "./api-schema.ts";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordAction, RecordKind } from "./record-kind.ts";
@@ -28,6 +29,8 @@ export function ActionPanel({
     mutationFn: (body: unknown) => askRecords("POST", `${kind.path}/${encodeURIComponent(id)}${action.path}`, body),
     onSuccess: () => (action.isTest === true ? undefined : queries.invalidateQueries({ queryKey: recordsKey(kind) })),
   });
+  const [held, setHeld] = useState<{ readonly body: unknown } | null>(null);
+  const run = (body: unknown) => (action.asks === undefined ? asked.mutate(body) : setHeld({ body }));
   const takesSomething = schema !== null && Object.keys(schema.properties ?? {}).length > 0;
   return (
     <Panel title={action.label}>
@@ -42,17 +45,31 @@ export function ActionPanel({
             submitLabel={action.label}
             busy={asked.isPending}
             error={asked.error}
-            onSubmit={(body) => asked.mutate(body)}
+            onSubmit={run}
           />
         ) : (
           <>
             <FormError error={asked.error} />
             <div>
-              <Button busy={asked.isPending} onClick={() => asked.mutate(schema === null ? undefined : {})}>
+              <Button busy={asked.isPending} onClick={() => run(schema === null ? undefined : {})}>
                 {action.label}
               </Button>
             </div>
           </>
+        )}
+        {action.asks !== undefined && (
+          <ConfirmDialog
+            open={held !== null}
+            onClose={() => setHeld(null)}
+            title={action.asks.title}
+            description={action.asks.description}
+            closeLabel="Cancel"
+            confirmLabel={action.label}
+            onConfirm={() => {
+              setHeld(null);
+              asked.mutate(held?.body);
+            }}
+          />
         )}
         {asked.isSuccess && <ShownOnce answer={asked.data} members={action.shows ?? []} />}
         {asked.isSuccess && action.shows === undefined && (

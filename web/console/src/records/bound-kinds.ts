@@ -15,6 +15,7 @@ export const BOUND_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "description", "group_ids", "providers", "enabled"],
     references: GROUP_REFERENCES,
+    nulls: { group_ids: "every group" },
     first: ["name", "builtin", "surfaces", "group_ids", "enabled"],
     actions: [{ label: "Try a text", hint: "What it would do with it. Nothing is kept.", path: "/test", isTest: true }],
   },
@@ -31,6 +32,7 @@ export const BOUND_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "target", "analyzer", "severity", "group_ids", "enabled"],
     references: GROUP_REFERENCES,
+    nulls: { group_ids: "every group" },
     first: ["name", "target", "argument_key", "analyzer", "rules", "severity", "group_ids", "enabled"],
     actions: [{ label: "Try the arguments of a call", hint: "What would become of it. Nothing is kept.", path: "/test", isTest: true }],
   },
@@ -47,6 +49,7 @@ export const BOUND_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "constraint_text", "surfaces", "mode", "action", "enabled"],
     references: { resource_group_ids: "resource-groups", resource_group_id: "resource-groups", judge_model_id: "models" },
+    nulls: { resource_group_ids: "every group", judge_model_id: "the tenant's own" },
     first: ["name", "constraint_text", "surfaces", "mode", "action", "judge_model_id", "resource_group_ids", "enabled"],
     actions: [
       {

@@ -52,8 +52,10 @@ export const MODEL_KINDS: readonly RecordKind[] = [
       "group_ids",
       "input_cost_per_million_tokens",
       "output_cost_per_million_tokens",
+      "search_unit_cost_per_thousand",
       "enabled",
     ],
+    onlyWith: { search_unit_cost_per_thousand: { modes: "rerank" } },
     actions: [{ label: "Check its health", hint: "Asks the provider for one word, outside of any budget.", path: "/health-check" }],
   },
   {
@@ -84,6 +86,16 @@ export const MODEL_KINDS: readonly RecordKind[] = [
     columns: ["name", "scope", "enabled", "updated_at"],
     references: { ...GROUP_REFERENCES, embedding_model_id: "models" },
     first: ["name", "exact_match", "semantic_match", "embedding_model_id", "scope", "group_ids", "enabled"],
-    actions: [{ label: "Forget what it keeps", hint: "All of it, of one model, or what was kept before a moment.", path: "/invalidate" }],
+    actions: [
+      {
+        label: "Forget what it keeps",
+        hint: "All of it, of one model, or what was kept before a moment.",
+        path: "/invalidate",
+        asks: {
+          title: "Forget kept answers?",
+          description: "They cannot be had back. Calls are answered by models again, and cost again.",
+        },
+      },
+    ],
   },
 ];

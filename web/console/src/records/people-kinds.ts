@@ -16,7 +16,18 @@ export const PEOPLE_KINDS: readonly RecordKind[] = [
     columns: ["username", "display_name", "email", "primary_group_id", "totp_enabled", "is_active"],
     references: { primary_group_id: "resource-groups" },
     first: ["username", "password", "email", "display_name", "primary_group_id", "is_active"],
-    actions: [{ label: "Reset two-factor sign-in", hint: "For a lost phone: the person sets it up anew.", path: "/2fa/reset" }],
+    actions: [
+      {
+        label: "Reset two-factor sign-in",
+        hint: "For a lost phone: the person sets it up anew.",
+        path: "/2fa/reset",
+        asks: {
+          title: "Reset two-factor sign-in?",
+          description:
+            "Their authenticator and backup codes are worth nothing any more: until they set it up anew, the password alone signs them in.",
+        },
+      },
+    ],
   },
   {
     slug: "groups-of-people",

@@ -6,6 +6,8 @@ export interface RecordAction {
   readonly hint: string;
   /** Behind the record's own address. */
   readonly path: string;
+  /** What is asked first, of what cannot be taken back. */
+  readonly asks?: { readonly title: string; readonly description: string };
   /** It changes nothing, so that nothing has to be read anew. */
   readonly isTest?: true;
   /** What is answered once and never again. */
@@ -19,7 +21,7 @@ export interface RecordDocument {
   readonly member: string;
 }
 
-/** By member, what others must be for it to mean something: this, or one of these. */
+/** By member, what others must be for it to mean something: this, or one of these. Of a list one value is enough. */
 export type OnlyWith = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
 /** A kind of record of the admin API, and how its pages speak of it. Everything else they take from the API's own document. */
@@ -53,6 +55,8 @@ export interface RecordKind {
   /** Answered once when one is made. */
   readonly shows?: readonly string[];
   readonly needsSystem?: true;
+  /** What null means of a member, where it is not that there is none. */
+  readonly nulls?: Readonly<Record<string, string>>;
   /** Its list cannot be searched. */
   readonly noSearch?: true;
 }

@@ -1,9 +1,27 @@
-import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { formatMoment, formatNumber, formatPrice } from "@gatehouse/web-kit/formats.ts";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import type { ReactNode } from "react";
 import type { RecordKind } from "./record-kind.ts";
 import { recordKind } from "./record-kinds.ts";
 import { useReferenceNames } from "./reference-names.ts";
+
+/** What it means that a member holds nothing, where that is more than nothing. */
+const EMPTY: readonly (readonly [member: RegExp, meaning: string])[] = [
+  [/^(?:expires_at|last_\w+_at|last_login|synced_at)$/, "never"],
+  [/^ended_at$/, "not yet"],
+  [/^is_healthy$/, "not checked"],
+  [/^allowed_regions$/, "any"],
+  [/(?:(?:^|_)cost_per_|^image_cost$|^price_per_)/, "no price"],
+];
+const DOLLARS = /(?:(?:^|_)cost_per_|^image_cost$|_usd$)/;
+
+/** As the API writes one. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+function Empty({ kind, member, value }: { readonly kind: RecordKind; readonly member: string; readonly value: unknown }): ReactNode {
+  const meaning = (value === null ? kind.nulls?.[member] : undefined) ?? EMPTY.find(([of]) => of.test(member))?.[1] ?? "none";
+  return <span className="text-muted">{meaning}</span>;
+}
 
 /** A member of a record as one reads it. */
 export function RecordValue({
@@ -16,11 +34,12 @@ export function RecordValue({
   readonly value: unknown;
 }): ReactNode {
   const reference = recordKind(kind.references?.[member]);
-  if (value == null || value === "") return <span className="text-muted">none</span>;
+  if (value == null || value === "" || (Array.isArray(value) && value.length === 0))
+    return <Empty kind={kind} member={member} value={value} />;
   if (reference !== undefined) return <Referred kind={reference} ids={Array.isArray(value) ? value.map(String) : [String(value)]} />;
   if (typeof value === "boolean") return <Badge tone={value ? "good" : "neutral"}>{value ? "yes" : "no"}</Badge>;
-  if (typeof value === "number") return formatNumber(value);
-  if (typeof value === "string") return member.endsWith("_at") ? formatDate(value) : value;
+  if (typeof value === "number") return DOLLARS.test(member) ? formatPrice(value) : formatNumber(value);
+  if (typeof value === "string") return MOMENT.test(value) ? formatMoment(value) : value;
   if (Array.isArray(value)) {
     const names = value.map((item) =>
       typeof item === "string"
@@ -29,18 +48,12 @@ export function RecordValue({
           ? String((item as Record<string, unknown>)["name"] ?? "")
           : String(item),
     );
-    return value.length === 0 ? (
-      <span className="text-muted">none</span>
-    ) : names.every((name) => name !== "") ? (
-      names.join(", ")
-    ) : (
-      formatNumber(value.length)
-    );
+    return names.every((name) => name !== "") ? names.join(", ") : formatNumber(value.length);
   }
   return <code className="text-xs break-all">{JSON.stringify(value)}</code>;
 }
 
 function Referred({ kind, ids }: { readonly kind: RecordKind; readonly ids: readonly string[] }): ReactNode {
   const nameOf = useReferenceNames(kind, ids);
-  return ids.length === 0 ? <span className="text-muted">none</span> : ids.map((id) => nameOf(id) ?? id).join(", ");
+  return ids.map((id) => nameOf(id) ?? id).join(", ");
 }
