@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, rowsOf } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
@@ -65,6 +65,38 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();
+});
+
+withBrowser("a call that was served without what a guardrail took out of it is found by that, and told to the second", async () => {
+  const builtin = { pii_enabled: true, pii_action: "redact" };
+  const { id } = await world.admin.post("/v1/admin/guardrails/configs", { name: "no addresses", builtin });
+  const ask = async (content: string) => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "echo", messages: [{ role: "user", content }] }),
+    });
+    await answer.arrayBuffer();
+    return answer.headers.get("x-request-id");
+  };
+  const redacted = await ask("Write to jane.doe@mail.example today.");
+  const [row] = await rowsOf(world.admin, { id: redacted }, 1);
+  await rowsOf(world.admin, { id: await ask("Nothing to hide.") }, 1);
+  expect(row).toMatchObject({ success: true, guardrail_action: "redact" });
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/audit`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.getByLabel("Outcome").selectOption("Redacted by a guardrail");
+  const table = page.getByRole("table", { name: "Rows of the ledger" });
+  await table.getByText("redacted", { exact: true }).waitFor();
+  await page.getByText("1 row", { exact: true }).waitFor();
+  expect(await table.getByRole("row").nth(1).getByRole("cell").first().textContent()).toMatch(/:\d\d:\d\d [AP]M (?:UTC|GMT)/);
+  await page.reload();
+  await page.getByText("1 row", { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+  await world.admin.request("DELETE", `/v1/admin/guardrails/configs/${id}`);
 });
 
 withBrowser("one value leads to all rows that have it, a row to its neighbours and its run, and a chain proves itself", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startFakeJudge, type FakeJudge } from "../support/fake-judge.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { startHandshakeServer } from "../support/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
@@ -68,6 +69,42 @@ withBrowser("what a tool's words have become is read word by word, and accepted"
   await front.stop(true);
   await before.stop();
   await after.stop();
+});
+
+withBrowser("an alert is told on the first page, says whose it is, and is found again once it is over", async () => {
+  const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups?tenant_id=default");
+  const limits = { llm_global_limits: { requests: { daily_limit: 1 } } };
+  const changed = await world.admin.request("PATCH", `/v1/admin/resource-groups/${groups[0].id}/llm-global-limits`, limits);
+  expect(changed.status).toBe(200);
+  const call = async () => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "hello" }] }),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  await until(call, (status) => status === 429);
+  await until(
+    () => world.admin.get("/v1/admin/alerts?tenant_id=default"),
+    ({ total }) => total > 0,
+  );
+  const { page, context, problems } = await consolePage();
+  await page.getByRole("heading", { name: "1 alert", exact: true }).waitFor();
+  await page.getByRole("link", { name: "Look at them" }).click();
+  await page.getByRole("heading", { name: "Alerts", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: / limit is reached$/ }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByLabel("Show").selectOption("Those that are over");
+  await page.getByRole("heading", { name: "None", exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get("show")).toBe("resolved");
+  await page.getByLabel("Show").selectOption("Those that hold");
+  await page.getByRole("link", { name: "its resource group" }).click();
+  await page.waitForURL((url) => url.pathname.endsWith(`/manage/resource-groups/${groups[0].id}`));
+  expect(problems).toEqual([]);
+  await context.close();
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${groups[0].id}/llm-global-limits`, { llm_global_limits: {} });
 });
 
 withBrowser("a rule in words is tried beside its form, as it is stored and as it might be", async () => {

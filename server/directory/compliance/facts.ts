@@ -131,5 +131,5 @@ export const noted = (facts: ComplianceFacts, ...resources: string[]): JudgedIte
   const { count } = logOf(facts, ...resources);
   return count === 0
     ? ["no_data", "Nothing on this was recorded; it is shown by documents of your own."]
-    : ["partial", `The admin log has ${count} entries on this; the rest is shown by documents of your own.`];
+    : ["partial", `The admin log has ${count} ${count === 1 ? "entry" : "entries"} on this; the rest is shown by documents of your own.`];
 };

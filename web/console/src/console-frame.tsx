@@ -9,6 +9,7 @@ import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import {
+  BellRing,
   ChartLine,
   CircleCheck,
   CircleUser,
@@ -50,6 +51,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
       { to: "/usage", label: "Usage and runs", icon: ChartLine },
       { to: "/batch-jobs", label: "Batch jobs", icon: Layers },
       { to: "/approvals", label: "Approvals", icon: CircleCheck },
+      { to: "/alerts", label: "Alerts", icon: BellRing },
       { to: "/admin-log", label: "Admin log", icon: History },
     ],
   },

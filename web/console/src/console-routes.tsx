@@ -48,6 +48,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/alerts",
+    component: lazyRouteComponent(() => import("./pages/raised-alerts.tsx"), "RaisedAlertsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/usage",
     component: lazyRouteComponent(() => import("./pages/usage.tsx"), "UsagePage"),
   }),

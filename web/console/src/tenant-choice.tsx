@@ -18,7 +18,7 @@ export function TenantChoice(): ReactNode {
   return (
     <select
       aria-label="Tenant"
-      className={`${inputClass} !w-auto max-w-48 !py-1 text-sm`}
+      className={`${inputClass} !w-auto max-w-48 min-w-0 !py-1 text-sm`}
       value={tenant ?? ""}
       onChange={({ target }) =>
         void go({ to: ".", search: (target.value === "" ? { tenant: undefined } : { tenant: target.value }) as never })

@@ -86,7 +86,7 @@ export function AppShell({ product, navigation, labels, tools, children }: AppSh
           onClick={() => setOpen(!open)}
         />
         <Mark product={product} />
-        <div className="ml-auto flex items-center gap-1">{tools}</div>
+        <div className="ml-auto flex min-w-0 items-center gap-1">{tools}</div>
       </header>
       <nav
         id="navigation"

@@ -1,5 +1,5 @@
 import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
-import { formatDate } from "@gatehouse/web-kit/formats.ts";
+import { formatMoment } from "@gatehouse/web-kit/formats.ts";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -62,7 +62,7 @@ export function ChangeDetails({ entry }: { readonly entry: ChangeEntry }): React
       <div className="grid grid-cols-1 gap-4">
         <Facts
           items={[
-            ["When", formatDate(entry.at)],
+            ["When", formatMoment(entry.at)],
             [
               "Who",
               <span key="who" className="flex flex-wrap items-baseline gap-x-3">

@@ -49,6 +49,9 @@ export function RowFilters({
           { value: "", label: "All outcomes" },
           { value: "ok", label: "Served" },
           { value: "refused", label: "Refused or failed" },
+          { value: "blocked", label: "Blocked by a guardrail" },
+          { value: "redacted", label: "Redacted by a guardrail" },
+          { value: "warned", label: "Warned by a guardrail" },
         ]}
         onChange={({ target }) => choose({ outcome: target.value })}
       />

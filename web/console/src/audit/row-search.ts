@@ -1,10 +1,20 @@
 import { momentOf } from "./moments.ts";
 
+/** How a call ended, or what a guardrail did in it, and the values of its row that say so. */
+const OUTCOMES = {
+  ok: { success: true },
+  refused: { success: false },
+  blocked: { guardrail_action: "block" },
+  redacted: { guardrail_action: "redact" },
+  warned: { guardrail_action: "warn" },
+} as const;
+type Outcome = keyof typeof OUTCOMES;
+
 /** What the address of the audit explorer says: what is looked for, and the row that is open. */
 export interface ExplorerSearch {
   readonly q?: string;
   readonly type?: string;
-  readonly outcome?: "ok" | "refused";
+  readonly outcome?: Outcome;
   /** Moments as ISO 8601 writes them. */
   readonly from?: string;
   readonly to?: string;
@@ -22,7 +32,7 @@ function fieldValues(value: unknown): Readonly<Record<string, string>> | undefin
 }
 
 export function rowSearchOf(given: Record<string, unknown>): ExplorerSearch {
-  const outcome = given["outcome"] === "ok" || given["outcome"] === "refused" ? given["outcome"] : undefined;
+  const outcome = (Object.keys(OUTCOMES) as Outcome[]).find((one) => one === given["outcome"]);
   const members = {
     q: text(given["q"]),
     type: text(given["type"]),
@@ -41,10 +51,6 @@ export function rowQueryOf({ q, type, outcome, from, to, where }: ExplorerSearch
     ...(q === undefined ? {} : { q }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
-    filters: {
-      ...where,
-      ...(type === undefined ? {} : { proxy_type: type }),
-      ...(outcome === undefined ? {} : { success: outcome === "ok" }),
-    },
+    filters: { ...where, ...(type === undefined ? {} : { proxy_type: type }), ...(outcome === undefined ? {} : OUTCOMES[outcome]) },
   };
 }

@@ -1,3 +1,4 @@
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -5,8 +6,19 @@ import { type ShownReport, TITLES } from "./read-report.ts";
 
 const TONES = { met: "good", partial: "warn", not_met: "bad", not_applicable: "neutral", no_data: "neutral" } as const;
 
+/** Of one and of any other number. */
+const NOUNS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  audit_rows: ["audit row", "audit rows"],
+  admin_log: ["entry of the admin log", "entries of the admin log"],
+  configuration: ["record of the configuration", "records of the configuration"],
+  checkpoints: ["checkpoint", "checkpoints"],
+  retention: ["day kept", "days kept"],
+  notices: ["notice shown", "notices shown"],
+};
+
 function Evidence({ evidence: { kind, ref, count } }: { readonly evidence: ShownReport["items"][number]["evidence"][number] }): ReactNode {
-  const name = `${count} ${kind.replaceAll("_", " ")}`;
+  const [one, many] = NOUNS[kind] ?? [kind.replaceAll("_", " "), kind.replaceAll("_", " ")];
+  const name = `${formatNumber(count)} ${count === 1 ? one : many}`;
   if (kind === "audit_rows" && ref !== null)
     return (
       <Link to="/audit" search={{ q: ref, row: ref } as never} className="text-accent underline">
@@ -19,7 +31,7 @@ function Evidence({ evidence: { kind, ref, count } }: { readonly evidence: Shown
         {name}
       </Link>
     );
-  return <span>{kind === "retention" ? `${count} days kept` : name}</span>;
+  return <span>{name}</span>;
 }
 
 function Items({ report }: { readonly report: ShownReport }): ReactNode {

@@ -1,7 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { formatMoment, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
@@ -20,7 +20,7 @@ const read = (search: ChangeSearch, page: number) =>
   adminApi.call("GET /v1/admin/admin-log", { query: { ...changeQueryOf(search), page, page_size: PAGE_SIZE } });
 
 const COLUMNS: readonly Column<ChangeEntry>[] = [
-  { id: "at", header: "When", width: "13rem", cell: (entry) => formatDate(entry.at) },
+  { id: "at", header: "When", width: "16rem", cell: (entry) => formatMoment(entry.at) },
   { id: "actor", header: "Who", width: "minmax(8rem, 1fr)", cell: (entry) => entry.actor_username ?? "the gateway" },
   { id: "action", header: "Did", width: "minmax(7rem, 1fr)", cell: (entry) => entry.action },
   { id: "kind", header: "To", width: "minmax(8rem, 1fr)", cell: (entry) => entry.resource },
@@ -47,6 +47,7 @@ export function AdminLogPage(): ReactNode {
       saveFile(await answer.blob(), "admin-log.jsonl");
     },
   });
+  const total = found.data?.pages[0]?.total ?? 0;
   const entries = found.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <PageFrame
@@ -84,7 +85,7 @@ export function AdminLogPage(): ReactNode {
         {entries.length > 0 && (
           <>
             <p className="text-sm text-muted" role="status">
-              {formatNumber(found.data?.pages[0]?.total ?? entries.length)} changes
+              {formatNumber(total)} {total === 1 ? "change" : "changes"}
             </p>
             <DataTable
               label="Changes"

@@ -1,7 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { formatMoment, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
@@ -75,7 +75,13 @@ function One({ approval }: { readonly approval: Approval }): ReactNode {
           items={[
             ["Asked by", approval.requester_display],
             ["Asked", formatRelative(approval.created_at)],
-            ["Ends", formatRelative(approval.expires_at)],
+            approval.resolved_at === null
+              ? (["Ends", formatRelative(approval.expires_at)] as const)
+              : ([
+                  "Decided",
+                  `${formatMoment(approval.resolved_at)}${approval.resolved_by === null ? "" : ` by ${approval.resolved_by}`}`,
+                ] as const),
+            ...(approval.resolution_note === null ? [] : [["Note", approval.resolution_note] as const]),
           ]}
         />
         <div className="grid gap-1">

@@ -1,6 +1,6 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
-import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { formatMoment, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
@@ -16,31 +16,36 @@ import { type ExplorerSearch, rowQueryOf, rowSearchOf } from "../audit/row-searc
 import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
+/** What a guardrail did with a call that was served all the same. */
+const VERDICTS: Readonly<Record<string, string>> = { redact: "redacted", warn: "warned" };
 
 const COLUMNS: readonly Column<ListedRow>[] = [
-  { id: "time", header: "When", width: "12rem", cell: (row) => formatDate(row.timestamp ?? "") },
+  { id: "time", header: "When", width: "16rem", cell: (row) => formatMoment(row.timestamp ?? "") },
   {
     id: "outcome",
     header: "Outcome",
-    width: "minmax(14.5rem, 1fr)",
+    width: "14.5rem",
     cell: (row) =>
       row.success === true ? (
-        <Badge tone="good">{row.http_status_code ?? "served"}</Badge>
+        <span className="inline-flex gap-1">
+          <Badge tone="good">{row.http_status_code ?? "served"}</Badge>
+          {row.guardrail_action != null && <Badge tone="warn">{VERDICTS[row.guardrail_action] ?? row.guardrail_action}</Badge>}
+        </span>
       ) : (
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "kind", header: "Kind", width: "minmax(8.5rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "kind", header: "Kind", width: "minmax(11rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
     header: "What was called",
-    width: "minmax(7rem, 2fr)",
+    width: "minmax(10rem, 2fr)",
     cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
   },
   {
     id: "who",
     header: "Who",
-    width: "minmax(6rem, 1fr)",
+    width: "minmax(10rem, 2fr)",
     cell: (row) =>
       row.gateway_user_username ??
       (row.subject_id === row.api_key_id ? null : row.subject_id) ??

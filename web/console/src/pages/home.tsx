@@ -52,6 +52,35 @@ function Traffic({ rows }: { readonly rows: readonly ListedRow[] }): ReactNode {
   );
 }
 
+/** What the gateway itself wants somebody to look at, and what is over is not. */
+function OpenAlerts(): ReactNode {
+  const open = useQuery({
+    queryKey: ["alerts", "open", "newest"],
+    queryFn: () => adminApi.call("GET /v1/admin/alerts", { query: { resolved: "false", page_size: 5 } }),
+    retry: false,
+  });
+  if (!open.isSuccess || open.data.total === 0) return null;
+  return (
+    <Panel title={open.data.total === 1 ? "1 alert" : `${formatNumber(open.data.total)} alerts`}>
+      <ul className="grid gap-2">
+        {open.data.alerts.map(({ id, title, severity, created_at: at }) => (
+          <li key={id} className="flex flex-wrap items-baseline gap-2">
+            <Badge tone={severity === "critical" ? "bad" : "warn"}>{severity}</Badge>
+            <span className="min-w-0 wrap-anywhere">
+              {title}, {formatRelative(at)}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-4">
+        <Link to="/alerts" className="text-accent underline">
+          Look at them
+        </Link>
+      </p>
+    </Panel>
+  );
+}
+
 /** How far the record is proven. Only who administers the whole gateway may list its chains. */
 function Record(): ReactNode {
   const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
@@ -82,7 +111,7 @@ function Waiting(): ReactNode {
   });
   if (!waiting.isSuccess || waiting.data.total === 0) return null;
   return (
-    <Panel title={`${formatNumber(waiting.data.total)} approvals wait`}>
+    <Panel title={waiting.data.total === 1 ? "1 approval waits" : `${formatNumber(waiting.data.total)} approvals wait`}>
       <ul className="grid gap-2">
         {waiting.data.approvals.map((approval) => (
           <li key={approval.id}>
@@ -91,6 +120,11 @@ function Waiting(): ReactNode {
           </li>
         ))}
       </ul>
+      <p className="mt-4">
+        <Link to="/approvals" className="text-accent underline">
+          Decide on them
+        </Link>
+      </p>
     </Panel>
   );
 }
@@ -104,6 +138,7 @@ export function HomePage(): ReactNode {
     <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs, and what needs a look.">
       <div className="grid gap-4">
         <Waiting />
+        <OpenAlerts />
         {calls.isPending && <Skeleton label="Loading" />}
         {calls.isError && (
           <ErrorState
