@@ -102,6 +102,39 @@ withBrowser("a form with changes that nobody saved is not left without a questio
   await context.close();
 });
 
+withBrowser("who signs in again after their session ended finds what they were filling in, and nobody else does", async () => {
+  const accounts = ["long-at-it", "another"].map((username) => ({
+    username,
+    password: ADMIN_PASSWORD,
+    role: "admin",
+    tenant_id: "default",
+  }));
+  const [{ id }] = await Promise.all(accounts.map((account) => world.admin.post("/v1/admin/admin-users", account)));
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/manage/providers/new`);
+  await signInOn(page, "long-at-it", ADMIN_PASSWORD);
+  const field = page.getByLabel("Provider key");
+  await field.fill("kept-meanwhile");
+  const end = async (password: string) => {
+    // Another password ends the sessions of before.
+    expect((await world.admin.request("PATCH", `/v1/admin/admin-users/${id}`, { password })).status).toBe(200);
+    await page.getByLabel("API format").selectOption("echo");
+    await page.getByRole("button", { name: "Create provider", exact: true }).click();
+    await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
+    expect(await field.isVisible()).toBe(false);
+  };
+  await end("a second password");
+  await signInOn(page, "long-at-it", "a second password");
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("kept-meanwhile");
+  await end("a third password");
+  await signInOn(page, "another", ADMIN_PASSWORD);
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("what is being edited stays when somebody else changes the record, and only that is saved", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}`;

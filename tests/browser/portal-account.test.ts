@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
@@ -79,6 +79,30 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   await page.getByText("Reached: calls are refused").waitFor();
   await page.getByText("$0 of $3").or(page.getByText("$0.00 of $3.00")).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("whoever signs in after another person on the same page sees nothing that was read for that one", async () => {
+  await world.admin.post("/v1/admin/end-users", {
+    tenant_id: "default",
+    username: "next",
+    password: "the next person",
+    primary_group_id: groupId,
+  });
+  const { page, context, problems } = await world.portalPage();
+  await page.getByRole("navigation").getByRole("link", { name: "Files" }).click();
+  await page
+    .getByLabel("File to store")
+    .setInputFiles({ name: "of-the-one-before.txt", mimeType: "text/plain", buffer: Buffer.from("private") });
+  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByText("of-the-one-before.txt").waitFor();
+  await page.getByRole("button", { name: /^Your account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
+  await page.getByLabel("User name").waitFor();
+  await signInOn(page, "next", "the next person");
+  await page.getByText("No files yet").waitFor();
+  expect(await page.getByText("of-the-one-before.txt").count()).toBe(0);
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -1,7 +1,8 @@
-import { startApp } from "@gatehouse/web-kit/app-frame.tsx";
+import { forgetBetweenPeople, startApp } from "@gatehouse/web-kit/app-frame.tsx";
 import { ConsoleApp } from "./console-app.tsx";
 import { adminSession } from "./admin-client.ts";
 import "./console.css";
 
+forgetBetweenPeople(adminSession);
 void adminSession.resume();
 startApp(<ConsoleApp />);

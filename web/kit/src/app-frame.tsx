@@ -4,6 +4,7 @@ import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { z } from "zod";
 import { ApiError } from "./api-error.ts";
+import type { Session } from "./session.ts";
 import { followTheme } from "./theme.ts";
 
 /** The pages' policy allows no code made of text, which is how zod would be faster. */
@@ -26,6 +27,17 @@ export const queries = new QueryClient({
     },
   },
 });
+
+/** What was read for one person is nothing for the next one on this page, nor for whoever finds it signed out. */
+export function forgetBetweenPeople(session: Session): void {
+  let whose: string | null = null;
+  session.subscribe(() => {
+    const now = session.snapshot();
+    const next = now.state === "in" ? now.user.id : now.state === "out" && !now.ended ? null : whose;
+    if (whose !== null && next !== whose) queries.clear();
+    whose = next;
+  });
+}
 
 declare const __BUILD__: string;
 

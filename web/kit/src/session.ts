@@ -48,7 +48,8 @@ export class Session {
   constructor(settings: SessionSettings) {
     this.settings = settings;
     this.channel = new BroadcastChannel(`gatehouse.session.${settings.name}`);
-    this.channel.addEventListener("message", () => this.lost());
+    // Whoever left in another tab left here too.
+    this.channel.addEventListener("message", () => this.left());
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -112,14 +113,18 @@ export class Session {
     // A channel is of one origin already.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.channel.postMessage("ended");
-    this.held = null;
-    this.set({ state: "out", ended: false });
+    this.left();
     if (goOn !== null && /^https?:/.test(goOn)) location.assign(goOn);
   }
 
   lost(): void {
     this.held = null;
     if (this.current.state !== "out") this.set({ state: "out", ended: this.current.state === "in" });
+  }
+
+  private left(): void {
+    this.held = null;
+    this.set({ state: "out", ended: false });
   }
 
   /** What is known of the person has changed. */
