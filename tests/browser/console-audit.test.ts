@@ -92,6 +92,8 @@ withBrowser("a call that was served without what a guardrail took out of it is f
   await table.getByText("redacted", { exact: true }).waitFor();
   await page.getByText("1 row", { exact: true }).waitFor();
   expect(await table.getByRole("row").nth(1).getByRole("cell").first().textContent()).toMatch(/:\d\d:\d\d [AP]M (?:UTC|GMT)/);
+  // All columns fit a desktop's window.
+  expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
   await page.reload();
   await page.getByText("1 row", { exact: true }).waitFor();
   expect(problems).toEqual([]);
@@ -173,6 +175,8 @@ withBrowser("the admin log says who changed which record from what to what, is s
   await page.getByRole("link", { name: "Its history" }).click();
   await table.getByText("create", { exact: true }).waitFor();
   expect(new URL(page.url()).searchParams.get("id")).toBe(group.id);
+  await page.getByRole("button", { name: "Verify it" }).click();
+  await page.getByText(/\d+ rows and \d+ checkpoints looked at/).waitFor();
   const exported = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export for an auditor" }).click();
   expect(readFileSync(await (await exported).path(), "utf8")).toContain(group.id);

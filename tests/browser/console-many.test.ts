@@ -65,6 +65,14 @@ withBrowser("a record beyond the first page of its list can be chosen, and is ca
   expect(await page.getByLabel("group 202", { exact: true }).isChecked()).toBe(true);
   await page.getByRole("definition").filter({ hasText: "group 202" }).waitFor();
 
+  await page.goto(`${world.console}/usage`);
+  // The first one is chosen by itself.
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value !== ""));
+  await page.getByLabel("Resource group", { exact: true }).fill("group 202");
+  await page.getByRole("option", { name: "group 202" }).click();
+  await page.waitForURL((url) => url.searchParams.has("group"));
+  await page.getByRole("heading", { name: "No call in this window" }).waitFor();
+
   await page.goto(`${world.console}/manage/api-keys/new`);
   await page.getByLabel("Resource group", { exact: true }).fill("group 201");
   await page.getByRole("option", { name: "group 201" }).click();

@@ -256,13 +256,16 @@ withBrowser("a wide table keeps its words whole, and the next conversation begin
   const { page, context, problems } = await world.portalPage();
   const row = (cell: (at: number) => string) => `|${Array.from({ length: 40 }, (_, at) => cell(at)).join("|")}|\n`;
   await ask(page, "Show me a table.");
-  await answered(page, `${row((at) => `column${at}`)}${row(() => "---")}${row((at) => `${at}00000`)}`);
+  await answered(page, `${row((at) => `column${at}`)}${row((at) => (at % 2 === 1 ? "---:" : "---"))}${row((at) => `${at}00000`)}`);
   const cell = page.getByRole("cell", { name: "3900000", exact: true });
   const line = await cell.evaluate((element) => ({
     height: element.clientHeight,
     line: Number.parseFloat(getComputedStyle(element).lineHeight),
   }));
   expect(line.height).toBeLessThan(line.line * 2);
+  // Figures stand under each other where the answer says so.
+  const side = (name: string) => page.getByRole("cell", { name, exact: true }).evaluate((one) => getComputedStyle(one).textAlign);
+  expect([await side("3900000"), await side("3800000")]).toEqual(["end", "start"]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
 
   await page.getByLabel("Model", { exact: true }).selectOption("echo");

@@ -1,6 +1,6 @@
 import { Combobox as Base } from "@base-ui/react/combobox";
 import { Check, ChevronsUpDown } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { LabelledField, type FieldProps, inputClass } from "./field.tsx";
 
 export interface ComboboxItem {
@@ -34,7 +34,10 @@ export function ComboboxField({
   openLabel,
   placeholder,
 }: ComboboxFieldProps): ReactNode {
-  const selected = items.find((item) => item.value === value) ?? null;
+  const found = items.find((item) => item.value === value) ?? null;
+  // What is chosen stays the same object while its words do: another one takes the place of what somebody is typing.
+  const [selected, setSelected] = useState(found);
+  if (selected?.value !== found?.value || selected?.label !== found?.label) setSelected(found);
   return (
     <LabelledField label={label} hint={hint} error={error}>
       {(bound) => (

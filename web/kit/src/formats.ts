@@ -15,21 +15,16 @@ export function formatDate(iso: string): string {
   );
 }
 
+const IN_ZONE = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
+
+/** To the minute, with its zone. */
+export function formatDateInZone(iso: string): string {
+  return formatter("date in zone", (language) => new Intl.DateTimeFormat(language, IN_ZONE)).format(new Date(iso));
+}
+
 /** To the second and with its zone, for what has to be found again. */
 export function formatMoment(iso: string): string {
-  return formatter(
-    "moment",
-    (language) =>
-      new Intl.DateTimeFormat(language, {
-        year: "numeric",
-        month: "short",
-        day: "numeric",
-        hour: "numeric",
-        minute: "2-digit",
-        second: "2-digit",
-        timeZoneName: "short",
-      }),
-  ).format(new Date(iso));
+  return formatter("moment", (language) => new Intl.DateTimeFormat(language, { ...IN_ZONE, second: "2-digit" })).format(new Date(iso));
 }
 
 /** How long ago, or until: "3 minutes ago". */

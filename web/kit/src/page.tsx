@@ -7,10 +7,12 @@ interface PageProps {
   /** Buttons beside the title. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
-  /** Reading width, or everything there is. */
-  readonly width?: "reading" | "wide";
+  /** For reading, for forms and panels, or as much as a table of many columns takes. */
+  readonly width?: "reading" | "wide" | "table";
   readonly product: string;
 }
+
+const WIDTHS = { reading: "max-w-3xl", wide: "max-w-6xl", table: "max-w-[110rem]" } as const;
 
 /** One view. Whoever comes to it, by mouse, keyboard or reader, starts at its title. */
 export function PageFrame({ title, lead, actions, children, width = "wide", product }: PageProps): ReactNode {
@@ -22,7 +24,7 @@ export function PageFrame({ title, lead, actions, children, width = "wide", prod
     heading.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <div className={clsx("mx-auto w-full px-4 py-6 sm:px-8 sm:py-8", width === "reading" ? "max-w-3xl" : "max-w-6xl")}>
+    <div className={clsx("mx-auto w-full px-4 py-6 sm:px-8 sm:py-8", WIDTHS[width])}>
       <header className="mb-6 flex flex-wrap items-start justify-between gap-4">
         <div className="grid gap-1">
           <h1 ref={heading} tabIndex={-1} className="text-2xl font-semibold tracking-tight">

@@ -13,6 +13,7 @@ import { adminApi } from "../admin-client.ts";
 import { ChangeDetails, type ChangeEntry, changedName } from "../audit/change-details.tsx";
 import { ChangeFilters } from "../audit/change-filters.tsx";
 import { type ChangeSearch, changeQueryOf, changeSearchOf } from "../audit/change-search.ts";
+import { VerificationView } from "../audit/verification.tsx";
 import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
@@ -20,7 +21,7 @@ const read = (search: ChangeSearch, page: number) =>
   adminApi.call("GET /v1/admin/admin-log", { query: { ...changeQueryOf(search), page, page_size: PAGE_SIZE } });
 
 const COLUMNS: readonly Column<ChangeEntry>[] = [
-  { id: "at", header: "When", width: "16rem", cell: (entry) => formatMoment(entry.at) },
+  { id: "at", header: "When", width: "15rem", cell: (entry) => formatMoment(entry.at) },
   { id: "actor", header: "Who", width: "minmax(8rem, 1fr)", cell: (entry) => entry.actor_username ?? "the gateway" },
   { id: "action", header: "Did", width: "minmax(7rem, 1fr)", cell: (entry) => entry.action },
   { id: "kind", header: "To", width: "minmax(8rem, 1fr)", cell: (entry) => entry.resource },
@@ -53,6 +54,7 @@ export function AdminLogPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Admin log"
+      width="table"
       lead="Every change of an administrator, with what was there before. Entries are chained and signed as the rows of calls are."
       actions={
         <>
@@ -69,10 +71,8 @@ export function AdminLogPage(): ReactNode {
         <ChangeFilters key={JSON.stringify([search.action, search.resource])} search={search} onChange={change} />
         <FormError error={verify.error ?? exported.error} />
         {verify.isSuccess && (
-          <Panel title="Verified">
-            <pre tabIndex={0} aria-label="What the verification found" className="overflow-auto text-xs whitespace-pre-wrap">
-              {JSON.stringify(verify.data, null, 2)}
-            </pre>
+          <Panel title="What the verification found">
+            <VerificationView verification={verify.data} />
           </Panel>
         )}
         {found.isPending && <Skeleton label="Loading" lines={8} />}

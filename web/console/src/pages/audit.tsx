@@ -20,7 +20,7 @@ const PAGE_SIZE = 200;
 const VERDICTS: Readonly<Record<string, string>> = { redact: "redacted", warn: "warned" };
 
 const COLUMNS: readonly Column<ListedRow>[] = [
-  { id: "time", header: "When", width: "16rem", cell: (row) => formatMoment(row.timestamp ?? "") },
+  { id: "time", header: "When", width: "15rem", cell: (row) => formatMoment(row.timestamp ?? "") },
   {
     id: "outcome",
     header: "Outcome",
@@ -35,17 +35,17 @@ const COLUMNS: readonly Column<ListedRow>[] = [
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "kind", header: "Kind", width: "minmax(11rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "kind", header: "Kind", width: "minmax(9rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
     header: "What was called",
-    width: "minmax(10rem, 2fr)",
+    width: "minmax(8.5rem, 2fr)",
     cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
   },
   {
     id: "who",
     header: "Who",
-    width: "minmax(10rem, 2fr)",
+    width: "minmax(8.5rem, 2fr)",
     cell: (row) =>
       row.gateway_user_username ??
       (row.subject_id === row.api_key_id ? null : row.subject_id) ??
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "tokens",
     header: "Tokens",
-    width: "6.5rem",
+    width: "6rem",
     align: "end",
     cell: (row) => (row.llm_total_tokens == null ? "" : formatNumber(row.llm_total_tokens)),
   },
@@ -105,6 +105,7 @@ export function AuditPage(): ReactNode {
     <PageFrame
       product={PRODUCT}
       title="Audit explorer"
+      width="table"
       lead="Every call leaves one row. J and K go through them; what you look for and the row that is open stand in the address."
       actions={
         <>

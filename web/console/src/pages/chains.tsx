@@ -1,6 +1,6 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
-import { formatDate, formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { formatDateInZone, formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
@@ -108,7 +108,7 @@ function Keys(): ReactNode {
         <Facts
           items={keys.data.keys.map(({ key_id: id, name, valid_from: from, valid_to: to }) => [
             `${name} ${id}`,
-            `from ${formatDate(from)}${to === null ? "" : ` to ${formatDate(to)}`}`,
+            `from ${formatDateInZone(from)}${to === null ? "" : ` to ${formatDateInZone(to)}`}`,
           ])}
         />
         <div>

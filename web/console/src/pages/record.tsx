@@ -153,6 +153,7 @@ function Editor({
   const undo = useMutation({
     mutationFn: (before: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, before),
     onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
+    onError: (error) => tell(`It could not be undone: ${error.message}`),
   });
   if (schema === null) return null;
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;

@@ -29,7 +29,7 @@ export function RecordsPage(): ReactNode {
 const WIDTHS: readonly (readonly [member: RegExp, width: string])[] = [
   [/_at$/, "14.5rem"],
   [/^(?:email|base_url|description|constraint_text|purpose)$/, "minmax(12rem, 2fr)"],
-  [/^(?:display_name|model_name)$/, "minmax(9rem, 1.5fr)"],
+  [/^(?:display_name|model_name|resource_group_id|primary_group_id)$/, "minmax(9rem, 1.5fr)"],
 ];
 
 function columnsOf(kind: RecordKind): Column<ApiRecord>[] {
@@ -84,6 +84,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
       product={PRODUCT}
       title={kind.title}
       lead={kind.lead}
+      width="table"
       actions={mayCreate && rows.length > 0 ? <NewButton kind={kind} /> : undefined}
     >
       <div className="grid gap-4">

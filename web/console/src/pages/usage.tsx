@@ -11,11 +11,14 @@ import { type ReactNode, useMemo } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
+import { recordKind } from "../records/record-kinds.ts";
+import { ReferenceField } from "../records/reference-field.tsx";
 import { type Division, DIVISIONS, TenantUsage } from "../usage/tenant-usage.tsx";
 
 type Run = AdminApiSchemas["Run"];
 
 const PAGE_SIZE = 100;
+const GROUPS = recordKind("resource-groups");
 const HOUR_MS = 3_600_000;
 const WINDOWS = [
   { value: "1", label: "The last day", hours: 24 },
@@ -35,10 +38,9 @@ export function UsagePage(): ReactNode {
   const go = useNavigate();
   const groups = useQuery({
     queryKey: ["records", "resource-groups", "usage"],
-    queryFn: () => adminApi.call("GET /v1/admin/resource-groups", { query: { page_size: 200 } }),
+    queryFn: () => adminApi.call("GET /v1/admin/resource-groups", { query: { page_size: 1 } }),
   });
-  const all = groups.data?.resource_groups ?? [];
-  const group = search.group ?? all[0]?.id;
+  const group = search.group ?? groups.data?.resource_groups[0]?.id;
   const hours = WINDOWS.find(({ value }) => value === search.days)?.hours ?? 24;
   const by: Division = DIVISIONS.find((one) => one === search.by) ?? "resource_group";
   // One window for all that is shown, so that its parts agree.
@@ -64,12 +66,14 @@ export function UsagePage(): ReactNode {
         </div>
         <TenantUsage query={query} by={by} onDivide={(next) => choose({ by: next })} />
         <div className="sm:max-w-80">
-          <SelectField
-            label="Resource group"
-            value={group ?? ""}
-            choices={all.map(({ id, name, display_name: shown }) => ({ value: id, label: shown ?? name }))}
-            onChange={({ target }) => choose({ group: target.value })}
-          />
+          {GROUPS !== undefined && (
+            <ReferenceField
+              kind={GROUPS}
+              label="Resource group"
+              value={group ?? null}
+              onChange={(next) => next !== null && choose({ group: next })}
+            />
+          )}
         </div>
         {groups.isPending && <Skeleton label="Loading" />}
         {groups.isError && <ErrorState error={groups.error} title="The resource groups could not be read" requestLabel="Request" />}

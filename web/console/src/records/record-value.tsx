@@ -1,4 +1,4 @@
-import { formatMoment, formatNumber, formatPrice } from "@gatehouse/web-kit/formats.ts";
+import { formatDateInZone, formatNumber, formatPrice } from "@gatehouse/web-kit/formats.ts";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import type { ReactNode } from "react";
 import type { RecordKind } from "./record-kind.ts";
@@ -39,7 +39,7 @@ export function RecordValue({
   if (reference !== undefined) return <Referred kind={reference} ids={Array.isArray(value) ? value.map(String) : [String(value)]} />;
   if (typeof value === "boolean") return <Badge tone={value ? "good" : "neutral"}>{value ? "yes" : "no"}</Badge>;
   if (typeof value === "number") return DOLLARS.test(member) ? formatPrice(value) : formatNumber(value);
-  if (typeof value === "string") return MOMENT.test(value) ? formatMoment(value) : value;
+  if (typeof value === "string") return MOMENT.test(value) ? formatDateInZone(value) : value;
   if (Array.isArray(value)) {
     const names = value.map((item) =>
       typeof item === "string"

@@ -1,5 +1,16 @@
 import { clsx } from "clsx";
-import { type ComponentProps, createContext, isValidElement, lazy, memo, type ReactNode, Suspense, useContext, useMemo } from "react";
+import {
+  type ComponentProps,
+  type CSSProperties,
+  createContext,
+  isValidElement,
+  lazy,
+  memo,
+  type ReactNode,
+  Suspense,
+  useContext,
+  useMemo,
+} from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
@@ -72,6 +83,11 @@ function Citation({ source }: { readonly source: number }): ReactNode {
   );
 }
 
+/** As the colons of a table's second line say. */
+function aligned(style: CSSProperties | undefined): string {
+  return style?.textAlign === "right" ? "text-end" : style?.textAlign === "center" ? "text-center" : "text-start";
+}
+
 /** What a model, a tool or a person wrote is shown and never obeyed: no HTML, no picture fetched, no address but a web's. */
 function componentsFor(streaming: boolean): Components {
   return {
@@ -98,8 +114,8 @@ function componentsFor(streaming: boolean): Components {
         <table className="border-collapse text-sm wrap-break-word">{children}</table>
       </div>
     ),
-    th: ({ children }) => <th className="border border-line bg-sunken px-3 py-1.5 text-start">{children}</th>,
-    td: ({ children }) => <td className="border border-line px-3 py-1.5">{children}</td>,
+    th: ({ children, style }) => <th className={clsx("border border-line bg-sunken px-3 py-1.5", aligned(style))}>{children}</th>,
+    td: ({ children, style }) => <td className={clsx("border border-line px-3 py-1.5", aligned(style))}>{children}</td>,
     p: ({ children }) => <p className="my-2">{children}</p>,
     ul: ({ children }) => <ul className="my-2 list-disc ps-6">{children}</ul>,
     ol: ({ children, start }) => (

@@ -1,4 +1,4 @@
-import { formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { formatPrice } from "@gatehouse/web-kit/formats.ts";
 import type { ReactNode } from "react";
 import type { PickableModel } from "../api/portal-records.ts";
 import { usePortalTexts } from "../translations.ts";
@@ -12,7 +12,7 @@ interface ModelPickerProps {
 export function ModelPicker({ models, value, onChange }: ModelPickerProps): ReactNode {
   const t = usePortalTexts();
   const price = ({ input_cost_per_million_tokens: input, output_cost_per_million_tokens: output }: PickableModel) =>
-    input === null || output === null ? t("noPrice") : t("perMillion", { input: formatUsd(input), output: formatUsd(output) });
+    input === null || output === null ? t("noPrice") : t("perMillion", { input: formatPrice(input), output: formatPrice(output) });
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
       <select
