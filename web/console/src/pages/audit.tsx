@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
   {
     id: "outcome",
     header: "Outcome",
-    width: "14.5rem",
+    width: "13.5rem",
     cell: (row) =>
       row.success === true ? (
         <span className="inline-flex gap-1">
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<ListedRow>[] = [
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "kind", header: "Kind", width: "minmax(9rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "kind", header: "Kind", width: "minmax(10rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
   {
     id: "what",
     header: "What was called",
