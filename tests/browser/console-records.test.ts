@@ -119,7 +119,9 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await page.goto(`${world.console}/audit`);
   await page.getByRole("table", { name: "Rows of the ledger" }).getByText("fake-1", { exact: true }).first().waitFor();
   await page.getByRole("link", { name: "Usage and runs" }).click();
-  await page.getByLabel("Resource group", { exact: true }).selectOption({ label: "research" });
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value !== ""));
+  await page.getByLabel("Resource group", { exact: true }).fill("research");
+  await page.getByRole("option", { name: "research" }).click();
   await page.getByRole("table", { name: "Runs" }).getByRole("link").first().waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.goto(`${world.console}/`);

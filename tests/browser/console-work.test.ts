@@ -183,3 +183,29 @@ withBrowser("the keyboard is explained, a page says how a program does the same,
   expect(portal.problems).toEqual([]);
   await portal.context.close();
 });
+
+withBrowser("an auditor reads every page, and is offered nothing that their role may not do", async () => {
+  const account = { ...tenant, username: "reads-all", password: ADMIN_PASSWORD, role: "auditor" };
+  await world.admin.post("/v1/admin/admin-users", account);
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/notice`);
+  await signInOn(page, "reads-all", ADMIN_PASSWORD);
+  for (const [address, shown, kept] of [
+    ["/notice", "Shown now", "Save"],
+    ["/compliance", "Sealed reports", "Save"],
+    ["/discovery", "Collector keys", "Register key"],
+    ["/erasure", "Erasure", "Erase"],
+  ] as const) {
+    await page.goto(world.console + address);
+    await page.getByRole("heading", { name: shown, exact: true }).waitFor();
+    await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
+    expect([address, await page.getByRole("button", { name: kept, exact: true }).count()]).toEqual([address, 0]);
+  }
+  // The same page offers it to whoever may.
+  const other = await consolePage();
+  await other.page.goto(`${world.console}/notice`);
+  await other.page.getByRole("button", { name: "Save", exact: true }).waitFor();
+  await other.context.close();
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -7,6 +7,7 @@ import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { type ReportedFramework, TITLES } from "./read-report.ts";
 
 interface Opened {
@@ -44,9 +45,11 @@ export function SealedReports({
     <Panel
       title="Sealed reports"
       actions={
-        <Button busy={seal.isPending} onClick={() => seal.mutate()}>
-          Seal the last 30 days of {TITLES[framework]}
-        </Button>
+        <Allowed operation="POST /v1/admin/compliance/reports">
+          <Button busy={seal.isPending} onClick={() => seal.mutate()}>
+            Seal the last 30 days of {TITLES[framework]}
+          </Button>
+        </Allowed>
       }
     >
       <div className="grid gap-3">

@@ -10,6 +10,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type Key = AdminApiSchemas["CollectorKey"];
@@ -41,7 +42,13 @@ function KeyLine({ collector }: { readonly collector: Key }): ReactNode {
           {collector.trust_tier}, {collector.last_seen === null ? "never seen" : `seen ${formatRelative(collector.last_seen)}`}
         </span>
       </div>
-      {collector.status === "revoked" ? <Badge>revoked</Badge> : <Button onClick={() => setAsking(true)}>Revoke</Button>}
+      {collector.status === "revoked" ? (
+        <Badge>revoked</Badge>
+      ) : (
+        <Allowed operation="POST /v1/admin/discovery/collector-keys/{id}/revoke">
+          <Button onClick={() => setAsking(true)}>Revoke</Button>
+        </Allowed>
+      )}
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
@@ -131,7 +138,9 @@ export function Collectors(): ReactNode {
             ))}
           </ul>
         )}
-        <RegisterForm />
+        <Allowed operation="POST /v1/admin/discovery/collector-keys">
+          <RegisterForm />
+        </Allowed>
       </div>
     </Panel>
   );

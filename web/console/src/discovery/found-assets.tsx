@@ -12,6 +12,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Radar } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type Asset = AdminApiSchemas["DiscoveredAsset"];
@@ -40,9 +41,11 @@ function CoveragePanel({ coverage }: { readonly coverage: Coverage }): ReactNode
     <Panel
       title="Coverage"
       actions={
-        <Button busy={reconcile.isPending} onClick={() => reconcile.mutate()}>
-          Reconcile now
-        </Button>
+        <Allowed operation="POST /v1/admin/discovery/reconcile">
+          <Button busy={reconcile.isPending} onClick={() => reconcile.mutate()}>
+            Reconcile now
+          </Button>
+        </Allowed>
       }
     >
       <Facts

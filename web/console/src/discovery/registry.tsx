@@ -8,6 +8,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 
 const EXPORTS = [
   { format: "csv", label: "CSV", file: "assets.csv" },
@@ -33,9 +34,11 @@ export function Registry(): ReactNode {
   return (
     <Panel title="Registry of assets">
       <div className="flex flex-wrap gap-2">
-        <Button busy={sync.isPending} onClick={() => sync.mutate()}>
-          Bring it up to date
-        </Button>
+        <Allowed operation="POST /v1/admin/assets/sync">
+          <Button busy={sync.isPending} onClick={() => sync.mutate()}>
+            Bring it up to date
+          </Button>
+        </Allowed>
         <Link to="/manage/$kind" params={{ kind: "assets" }} className={buttonClass()}>
           Open it
         </Link>

@@ -9,6 +9,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 
 const STATES = ["pending", "approved", "rejected", "expired", "all"] as const;
@@ -95,23 +96,25 @@ function One({ approval }: { readonly approval: Approval }): ReactNode {
           </pre>
         </div>
         {approval.status === "pending" && (
-          <div className="grid max-w-xl gap-3">
-            <TextField
-              label="Note (kept with the decision)"
-              value={note}
-              maxLength={1000}
-              onChange={({ target }) => setNote(target.value)}
-            />
-            <FormError error={decide.error} />
-            <div className="flex gap-2">
-              <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate(true)}>
-                Approve
-              </Button>
-              <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
-                Reject
-              </Button>
+          <Allowed operation="POST /v1/admin/approvals/{id}/approve">
+            <div className="grid max-w-xl gap-3">
+              <TextField
+                label="Note (kept with the decision)"
+                value={note}
+                maxLength={1000}
+                onChange={({ target }) => setNote(target.value)}
+              />
+              <FormError error={decide.error} />
+              <div className="flex gap-2">
+                <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate(true)}>
+                  Approve
+                </Button>
+                <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
+                  Reject
+                </Button>
+              </div>
             </div>
-          </div>
+          </Allowed>
         )}
       </div>
     </Panel>

@@ -11,6 +11,7 @@ import { adminApi } from "../admin-client.ts";
 import { REPORTED_FRAMEWORKS, type ReportedFramework, readReport, TITLES } from "../compliance/read-report.ts";
 import { ReportSheet } from "../compliance/report-sheet.tsx";
 import { SealedReports } from "../compliance/sealed-reports.tsx";
+import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 
 function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFramework[] }): ReactNode {
@@ -37,11 +38,13 @@ function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFr
           />
         ))}
         <FormError error={save.error} />
-        <div>
-          <Button look="primary" busy={save.isPending} onClick={() => save.mutate()}>
-            Save
-          </Button>
-        </div>
+        <Allowed operation="PATCH /v1/admin/compliance/profile">
+          <div>
+            <Button look="primary" busy={save.isPending} onClick={() => save.mutate()}>
+              Save
+            </Button>
+          </div>
+        </Allowed>
       </div>
     </Panel>
   );

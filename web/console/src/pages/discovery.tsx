@@ -5,6 +5,7 @@ import { Devices } from "../discovery/devices.tsx";
 import { FoundAssets } from "../discovery/found-assets.tsx";
 import { InventoryImport } from "../discovery/inventory-import.tsx";
 import { Registry } from "../discovery/registry.tsx";
+import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 
 /** AI that there is beside the gateway, as collectors and inventories tell of it. */
@@ -20,7 +21,9 @@ export function DiscoveryPage(): ReactNode {
         <Devices />
         <Registry />
         <Collectors />
-        <InventoryImport />
+        <Allowed operation="POST /v1/admin/discovery/ingest-adapters/cyclonedx">
+          <InventoryImport />
+        </Allowed>
       </div>
     </PageFrame>
   );

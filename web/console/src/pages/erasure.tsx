@@ -7,6 +7,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 import { bodySchema } from "../records/api-schema.ts";
 import { RecordForm } from "../records/record-form.tsx";
@@ -24,7 +25,9 @@ export function ErasurePage(): ReactNode {
       lead="Takes a person's data out of the record of calls and everything kept beside it. The chains stay verifiable, and that it was done stays on record."
     >
       <div className="grid gap-4">
-        <EraseForm />
+        <Allowed operation="POST /v1/admin/data-erasure">
+          <EraseForm />
+        </Allowed>
         <Erasures />
       </div>
     </PageFrame>

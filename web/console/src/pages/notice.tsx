@@ -7,6 +7,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 import { bodySchema } from "../records/api-schema.ts";
 import { RecordForm } from "../records/record-form.tsx";
@@ -64,29 +65,33 @@ export function NoticePage(): ReactNode {
               ]}
             />
           </Panel>
-          <Panel title="Change it">
-            <RecordForm
-              key={read.data.updated_at ?? ""}
-              document={api.data}
-              schema={schema}
-              references={{ ai_system_id: "resource-groups" }}
-              initial={
-                read.data.source === "tenant" ? { enabled: read.data.enabled, surface: read.data.surface, texts: read.data.texts } : {}
-              }
-              submitLabel="Save"
-              busy={change.isPending}
-              error={change.error}
-              onSubmit={(body) => change.mutate(body)}
-              asksToLeave
-            />
-          </Panel>
+          <Allowed operation="PUT /v1/admin/notice-config">
+            <Panel title="Change it">
+              <RecordForm
+                key={read.data.updated_at ?? ""}
+                document={api.data}
+                schema={schema}
+                references={{ ai_system_id: "resource-groups" }}
+                initial={
+                  read.data.source === "tenant" ? { enabled: read.data.enabled, surface: read.data.surface, texts: read.data.texts } : {}
+                }
+                submitLabel="Save"
+                busy={change.isPending}
+                error={change.error}
+                onSubmit={(body) => change.mutate(body)}
+                asksToLeave
+              />
+            </Panel>
+          </Allowed>
           {read.data.source === "tenant" && (
-            <div>
-              <FormError error={reset.error} />
-              <Button busy={reset.isPending} onClick={() => reset.mutate()}>
-                Show the gateway&apos;s own again
-              </Button>
-            </div>
+            <Allowed operation="DELETE /v1/admin/notice-config">
+              <div>
+                <FormError error={reset.error} />
+                <Button busy={reset.isPending} onClick={() => reset.mutate()}>
+                  Show the gateway&apos;s own again
+                </Button>
+              </div>
+            </Allowed>
           )}
         </div>
       )}

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { FileInput } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 import { ImportRuns } from "../usage-import/import-runs.tsx";
 import { ImportSettings } from "../usage-import/import-settings.tsx";
@@ -42,7 +43,9 @@ export function UsageImportPage(): ReactNode {
               choices={providers.map(({ id, name }) => ({ value: id, label: name }))}
               onChange={({ target }) => setChosen(target.value)}
             />
-            <ImportSettings key={provider.id} provider={provider} />
+            <Allowed operation="PATCH /v1/admin/usage-import/providers/{id}">
+              <ImportSettings key={provider.id} provider={provider} />
+            </Allowed>
             <ImportRuns id={provider.id} />
             <Reconciliation id={provider.id} />
             <UnmatchedNames id={provider.id} />
