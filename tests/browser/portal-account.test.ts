@@ -106,3 +106,26 @@ withBrowser("whoever signs in after another person on the same page sees nothing
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("what is shown once can be copied also where the page has no clipboard, as over plain HTTP from another machine", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "clipboard"));
+  await page.addInitScript(() =>
+    document.addEventListener("copy", () => {
+      const { value } = document.activeElement as HTMLTextAreaElement;
+      document.documentElement.dataset["copied"] = value;
+    }),
+  );
+  await page.goto(`${world.portal}/profile`);
+  await page.getByRole("button", { name: "Set it up" }).click();
+  const codes = page.getByRole("listitem").filter({ hasText: /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/ });
+  await codes.first().waitFor();
+  const shown = await codes.allInnerTexts();
+  expect(shown).toHaveLength(10);
+  const setup = page.locator("section").filter({ has: page.getByRole("heading", { name: "Two-factor sign-in" }) });
+  await setup.getByRole("button", { name: "Copy", exact: true }).click();
+  await setup.getByRole("button", { name: "Copied", exact: true }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.dataset["copied"])).toBe(shown.join("\n"));
+  expect(problems).toEqual([]);
+  await context.close();
+});

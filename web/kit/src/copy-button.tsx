@@ -4,6 +4,21 @@ import { IconButton } from "./button.tsx";
 
 const SAID_MS = 2_000;
 
+/** Pages that came over plain HTTP from another machine have no clipboard; what is selected can be copied there all the same. */
+async function copied(text: string, button: HTMLElement): Promise<void> {
+  if ("clipboard" in navigator) return navigator.clipboard.writeText(text);
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "sr-only";
+  // Beside the button, where an open dialog lets it be selected.
+  button.after(field);
+  field.select();
+  const isDone = document.execCommand("copy");
+  field.remove();
+  button.focus();
+  if (!isDone) throw new Error("the browser copies nothing");
+}
+
 export function CopyButton({
   text,
   label,
@@ -23,7 +38,12 @@ export function CopyButton({
     <IconButton
       icon={done ? Check : Copy}
       label={done ? doneLabel : label}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setDone(true))}
+      onClick={({ currentTarget }) =>
+        void copied(text, currentTarget).then(
+          () => setDone(true),
+          () => null,
+        )
+      }
     />
   );
 }

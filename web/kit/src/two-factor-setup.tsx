@@ -1,6 +1,7 @@
 import { renderSVG } from "uqr";
 import { type ReactNode, type SubmitEvent, useMemo, useState } from "react";
 import { Button } from "./button.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { CheckboxField, TextField } from "./field.tsx";
 import { FormError } from "./form-error.tsx";
 
@@ -15,6 +16,8 @@ interface TwoFactorSetupProps {
     readonly secret: string;
     readonly backup: string;
     readonly kept: string;
+    readonly copy: string;
+    readonly copied: string;
     readonly code: string;
     readonly confirm: string;
   };
@@ -39,7 +42,10 @@ export function TwoFactorSetup({ setup, onCode, error, busy, labels }: TwoFactor
         {labels.secret} <code className="font-mono font-semibold break-all select-all">{setup.secret}</code>
       </p>
       <div className="grid gap-2">
-        <p>{labels.backup}</p>
+        <div className="flex items-start justify-between gap-2">
+          <p>{labels.backup}</p>
+          <CopyButton text={setup.backup_codes.join("\n")} label={labels.copy} doneLabel={labels.copied} />
+        </div>
         <ul className="grid grid-cols-1 gap-1 rounded-lg bg-sunken p-3 font-mono text-sm sm:grid-cols-2">
           {setup.backup_codes.map((code) => (
             <li key={code} className="select-all">

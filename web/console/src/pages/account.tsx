@@ -17,6 +17,8 @@ const SETUP_LABELS = {
   secret: "Or type this into it:",
   backup: "Each of these codes signs you in once when your phone is lost. They are not shown again.",
   kept: "I have kept the backup codes",
+  copy: "Copy the backup codes",
+  copied: "Copied",
   code: "Code the app shows now",
   confirm: "Switch it on",
 };

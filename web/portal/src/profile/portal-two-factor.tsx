@@ -58,6 +58,8 @@ export function PortalTwoFactor(): ReactNode {
     secret: t("typeSecret"),
     backup: t("backupCodes"),
     kept: t("backupKept"),
+    copy: t("copy"),
+    copied: t("copied"),
     code: t("codeNow"),
     confirm: t("switchOn"),
   };

@@ -2,6 +2,7 @@ import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { newUlid } from "../chat/ulid.ts";
 import { portalApi } from "../portal-client.ts";
 import { translations, usePortalTexts } from "../translations.ts";
 import { isPlainObject, type PlainObject, mcpRequest } from "./mcp-request.ts";
@@ -145,7 +146,7 @@ function bridgeFor(serverId: string, signal: AbortSignal, { input, page, onHeigh
       ? Answer
       : never;
   bridge.oncalltool = async ({ name, arguments: asked = {} }) => {
-    const id = crypto.randomUUID();
+    const id = newUlid();
     onCall({ id, tool: name, state: "running" });
     try {
       const end = await runTool({
