@@ -209,3 +209,21 @@ withBrowser("an auditor reads every page, and is offered nothing that their role
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a sign-in that failed too often says when it is worth another try", async () => {
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  const refused = page.getByRole("alert");
+  for (let tries = 0; (await refused.filter({ hasText: "Too many failed logins" }).count()) === 0; tries++) {
+    expect(tries).toBeLessThan(20);
+    await page.fill("[name=username]", "guessed-at");
+    await page.fill("[name=password]", `wrong password ${tries}`);
+    const answer = page.waitForResponse((response) => response.url().includes("/login"));
+    await page.click("form button[type=submit]");
+    await (await answer).finished();
+    await page.locator("form button[type=submit]:not([aria-busy=true])").waitFor();
+  }
+  expect(await refused.innerText()).toMatch(/\(in \d+ (?:minutes?|seconds?)\)$/);
+  expect(problems).toEqual([]);
+  await context.close();
+});

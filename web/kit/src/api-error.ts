@@ -1,3 +1,5 @@
+import { formatRelative } from "./formats.ts";
+
 interface FieldError {
   readonly field: string;
   readonly message: string;
@@ -36,6 +38,14 @@ export class ApiError extends Error {
   fieldMessage(name: string): string | undefined {
     return this.fields.find(({ field }) => field === name)?.message;
   }
+}
+
+/** In the gateway's words, with when it is worth another try where it says so. */
+export function refusalWords(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  const seconds = error instanceof ApiError ? error.retryAfterSeconds : null;
+  const now = Date.now();
+  return seconds === null ? words : `${words} (${formatRelative(new Date(now + seconds * 1000).toISOString(), now)})`;
 }
 
 export async function apiErrorOf(response: Response): Promise<ApiError> {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { ApiError } from "./api-error.ts";
+import { ApiError, refusalWords } from "./api-error.ts";
 
 interface FormErrorProps {
   readonly error: unknown;
@@ -21,9 +21,7 @@ export function FormError({ error, unauthorized, atFields = [] }: FormErrorProps
         ? elsewhere.map(({ field, message }) => `${field}: ${message}`).join("; ")
         : unauthorized !== undefined && error instanceof ApiError && error.status === 401
           ? unauthorized
-          : error instanceof Error
-            ? error.message
-            : String(error)}
+          : refusalWords(error)}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import { CircleAlert, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { ApiError } from "./api-error.ts";
+import { ApiError, refusalWords } from "./api-error.ts";
 
 /** Keeps the place of what is coming, so that nothing jumps when it is there. */
 export function Skeleton({ lines = 4, label }: { readonly lines?: number; readonly label: string }): ReactNode {
@@ -51,7 +51,7 @@ export function ErrorState({ error, title, retry, requestLabel }: ErrorStateProp
         <CircleAlert aria-hidden size={18} />
         {title}
       </p>
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>{refusalWords(error)}</p>
       {requestId !== null && (
         <p className="font-mono text-xs">
           {requestLabel} {requestId}
