@@ -103,8 +103,11 @@ export const GEMINI_PROBES: readonly ReaderProbe[] = [
   ["`labels`", { labels: { team: "x" } }],
   ["fields the gateway does not know", { somethingNew: 1 }],
   ["members of `generationConfig` that are not in the common form", config({ mediaResolution: "MEDIA_RESOLUTION_LOW" })],
-  ["members of `toolConfig` beside function calling", { toolConfig: { retrievalConfig: {} } }],
-  ["members of declarations that are not in the common form", { tools: [{ functionDeclarations: [{ name: "f", response: {} }] }] }],
+  ["members of `toolConfig` beside function calling", { toolConfig: { retrievalConfig: { languageCode: "de" } } }],
+  [
+    "members of declarations that are not in the common form",
+    { tools: [{ functionDeclarations: [{ name: "f", response: { type: "OBJECT" } }] }] },
+  ],
   ["`speechConfig`", config({ speechConfig: { languageCode: "de" } })],
   ...members("cachedContent", "continuationToken"),
   ["answers other than text (`responseModalities`)", config({ responseModalities: ["IMAGE"] })],

@@ -8,7 +8,6 @@ test.each([
   ["POST", "/chat/completions", `${LLM}/chat/completions`, LLM],
   ["POST", "/v1/chat/completions", `${LLM}/chat/completions`, LLM],
   ["POST", `${LLM}/v1/chat/completions`, `${LLM}/chat/completions`, LLM],
-  ["POST", "/openai/deployments/gpt-4o/chat/completions", `${LLM}/chat/completions`, LLM],
   ["POST", `${LLM}/chat/completion`, `${LLM}/chat/completions`, null],
   ["POST", `${LLM}/chat/completions/`, `${LLM}/chat/completions`, null],
   ["POST", "/v1/completions", `${LLM}/completions`, LLM],

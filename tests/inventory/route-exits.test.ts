@@ -255,7 +255,7 @@ function pathOf(route: Governed): string {
     .replace(":tenant_id/:card_name", "default/fixture")
     .replace("/.well-known/a2a-jwks/:tenant_id", "/.well-known/a2a-jwks/default")
     .replace(/:verb\{(message:\w+)\}/, "$1")
-    .replace(/:task\{\[\^\/\]\+(:\w+)\}/, (_, verb: string) => crypto.randomUUID() + verb)
+    .replace(/:(?:task|file_id)\{\[\^\/\]\+(:\w+)\}/, (_, verb: string) => crypto.randomUUID() + verb)
     .replace(/^\/v1\/proxy\/a2a\/\w+$/, "$&?agent=fixture")
     .replace(":virtual_server_id", names.virtualServer)
     .replace(":server_id{system-agent-skill-server-[^/]+}", "system-agent-skill-server-default")
