@@ -28,7 +28,7 @@ withBrowser("a reader with a key calls a model from the reference, sees the stre
   await page.getByRole("heading", { name: "Runtime API", level: 1 }).waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("chat completions");
-  await page.getByRole("navigation").getByRole("link", { name: "Chat completions" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "POST Chat completions", exact: true }).click();
   await page.getByRole("heading", { name: "Chat completions", level: 1 }).waitFor();
   const form = tryIt(page);
   await form.getByLabel("Body").fill('{"model":"echo","stream":true,"messages":[{"role":"user","content":"from the <b>reference</b>"}]}');

@@ -96,10 +96,10 @@ withBrowser("an alert is told on the first page, says whose it is, and is found 
   await page.getByRole("heading", { name: "Alerts", level: 1 }).waitFor();
   await page.getByRole("heading", { name: / limit is reached$/ }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
-  await page.getByLabel("Show").selectOption("Those that are over");
+  await page.getByLabel("Show").selectOption("Resolved");
   await page.getByRole("heading", { name: "None", exact: true }).waitFor();
   expect(new URL(page.url()).searchParams.get("show")).toBe("resolved");
-  await page.getByLabel("Show").selectOption("Those that hold");
+  await page.getByLabel("Show").selectOption("Open");
   await page.getByRole("link", { name: "its resource group" }).click();
   await page.waitForURL((url) => url.pathname.endsWith(`/manage/resource-groups/${groups[0].id}`));
   expect(problems).toEqual([]);

@@ -117,7 +117,10 @@ const OPENAI: Readonly<Record<string, DescribedRoute>> = {
 const AZURE = Object.fromEntries(
   Object.entries(OPENAI).map(([key, described]) => {
     const [method = "", path = ""] = key.split(" ");
-    return [`${method} ${azurePath(path, ":deployment")}`, { ...described, tag: "Azure OpenAI's paths" }];
+    return [
+      `${method} ${azurePath(path, ":deployment")}`,
+      { ...described, tag: "Azure OpenAI's paths", summary: `${described.summary} (Azure)` },
+    ];
   }),
 );
 

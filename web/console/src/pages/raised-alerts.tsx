@@ -16,8 +16,8 @@ type Alert = AdminApiSchemas["Alert"];
 const PAGE_SIZE = 50;
 const REFRESH_MS = 30_000;
 const SHOWN = [
-  { value: "open", label: "Those that hold" },
-  { value: "resolved", label: "Those that are over" },
+  { value: "open", label: "Open" },
+  { value: "resolved", label: "Resolved" },
   { value: "all", label: "All" },
 ] as const;
 type Shown = (typeof SHOWN)[number]["value"];
@@ -38,7 +38,11 @@ export function RaisedAlertsPage(): ReactNode {
   });
   const alerts = found.data?.pages.flatMap((page) => page.alerts) ?? [];
   return (
-    <PageFrame product={PRODUCT} title="Alerts" lead="What the gateway raised of itself. One is over when its cause is.">
+    <PageFrame
+      product={PRODUCT}
+      title="Alerts"
+      lead="Conditions that the gateway reports by itself. An alert is resolved when its cause is gone."
+    >
       <div className="grid gap-4">
         <div className="sm:max-w-60">
           <SelectField
