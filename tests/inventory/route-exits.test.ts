@@ -145,6 +145,8 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
     GW_MAX_BODY_MB: String(MAX_BODY_MB),
+    // Each route is asked by strangers as well, more than one address may in a minute.
+    GW_STRANGER_ROWS_PER_MINUTE: "100000",
   };
   const note = (event: string) => void logged.push(event);
   const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
