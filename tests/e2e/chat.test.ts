@@ -484,6 +484,7 @@ describe("the row", () => {
     const { response_body_preview: preview } = await rowFor(response);
     expect(preview).toContain('"content":"[number]');
     expect(preview).toContain('"content":"now"');
-    expect(preview).not.toMatch(/4111|1111/);
+    // Times and ids may hold these digits as well.
+    expect(preview).not.toMatch(/"content":"[^"]*(?:4111|1111)/);
   });
 });
