@@ -1,17 +1,11 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
-import type { FileOwner } from "./files.ts";
+import { type FileOwner, ownedBy } from "./files.ts";
 import type { ResponseUse, StoredResponseTable } from "./tables/stored-responses.ts";
 
 export type StoredResponseRow = Selectable<StoredResponseTable>;
 export type NewStoredResponse = Insertable<StoredResponseTable>;
 export type { ResponseUse };
-
-/** Responses are owned as files are: a person's are theirs, a key's its group's. */
-const owned = ({ tenantId, groupId, userId }: FileOwner) =>
-  userId === null
-    ? sql<boolean>`tenant_id = ${tenantId} AND resource_group_id = ${groupId} AND end_user_id IS NULL`
-    : sql<boolean>`tenant_id = ${tenantId} AND end_user_id = ${userId}`;
 
 /**
  * Keeps responses under the ids that their providers gave them; returns the calls whose were kept. An id that is there already
@@ -35,14 +29,16 @@ export async function findStoredResponse(db: Database, owner: FileOwner, id: str
     .selectFrom("stored_responses")
     .selectAll()
     .where("id", "=", id)
-    .where(owned(owner))
+    .where(ownedBy(owner))
     .where("expires_at", ">", sql<Date>`now()`)
     .executeTakeFirst();
 }
 
 /** False where it is not known yet what it used: then it has to stay. */
 export async function deleteStoredResponse(db: Database, owner: FileOwner, id: string): Promise<boolean> {
-  const { rows } = await sql`DELETE FROM stored_responses WHERE id = ${id} AND ${owned(owner)} AND look_at IS NULL RETURNING 1`.execute(db);
+  const { rows } = await sql`DELETE FROM stored_responses WHERE id = ${id} AND ${ownedBy(owner)} AND look_at IS NULL RETURNING 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 

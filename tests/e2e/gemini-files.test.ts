@@ -121,6 +121,33 @@ test("pieces come in order, each once, and are as many bytes as was said", async
   expect((await piece(url, "upload, finalize", 3, "def")).status).toBe(404);
 });
 
+test("whoever ends an upload that has gone on meanwhile takes nothing of it along", async () => {
+  const url = await begun(6);
+  await piece(url, "upload", 0, "abc");
+  const stored = (await storedBytes(world.gateway.dataDir)).length;
+  const release = Promise.withResolvers<void>();
+  const slow = new ReadableStream({
+    async start(controller) {
+      controller.enqueue(new TextEncoder().encode("xy"));
+      await release.promise;
+      controller.enqueue(new TextEncoder().encode("z"));
+      controller.close();
+    },
+  });
+  const late = piece(url, "upload, finalize", 3, slow);
+  await until(
+    () => storedBytes(world.gateway.dataDir),
+    (found) => found.length > stored,
+  );
+  expect((await piece(url, "upload", 3, "de")).status).toBe(200);
+  release.resolve();
+  expect((await late).status).toBe(404);
+  const { file } = (await (await piece(url, "upload, finalize", 5, "f")).json()) as any;
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1beta/${file.name}:download`, { headers: { "x-goog-api-key": served.apiKey } });
+  expect(await answer.text()).toBe("abcdef");
+  await client.files.delete({ name: file.name });
+});
+
 test("an upload that is cancelled is over", async () => {
   const url = await begun(6);
   await piece(url, "upload", 0, "abc");

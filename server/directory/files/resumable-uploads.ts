@@ -64,9 +64,9 @@ export class ResumableUploads {
     const facts = { kind: null, displayName: upload.display_name };
     const isNotOver = (trx: Parameters<typeof endResumableUpload>[0]) => endResumableUpload(trx, upload);
     const file = isRefusal(whole) ? whole : await this.files.record(owner, tenant, whole, facts, isNotOver);
-    // A file that was refused for good would be refused again.
-    if (isRefusal(file) && file.code !== "files_unavailable") await endResumableUpload(this.parts.db, upload);
-    if (pieces.length > 1) await this.discard(isRefusal(file) && file.code === "files_unavailable" ? pieces.slice(-1) : pieces);
+    // A file that was refused for good would be refused again. One that went on meanwhile keeps its pieces.
+    const isOver = !isRefusal(file) || (file.code !== "files_unavailable" && (await endResumableUpload(this.parts.db, upload)));
+    if (pieces.length > 1) await this.discard(isOver ? pieces : pieces.slice(-1));
     return file;
   }
 

@@ -2,13 +2,13 @@ import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
-import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
+import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
 import { messagesPage, recordSurface } from "../messages/records.ts";
 import { contentAnswer } from "./content.ts";
-import { fileIdIn, queryOf, wholeNumber } from "./files.ts";
+import { deletedFile, fileNamed, queryOf, wholeNumber } from "./files.ts";
 
 /** Anthropic's own paths for files, over the same store and rules. */
 
@@ -85,26 +85,21 @@ function namedIds(call: Call): string[] {
 /** GET /v1/files/{file_id} */
 export const anthropicFileDetail = (files: FileService): Surface =>
   recordSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     if (isRefusal(file)) return file;
-    noteFile(call, file);
     return jsonAnswer(metadataOf(file));
   });
 
 /** GET /v1/files/{file_id}/content */
 export const anthropicFileContent = (files: FileService): Surface =>
   recordSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     return isRefusal(file) ? file : contentAnswer(call, files, file);
   });
 
 /** DELETE /v1/files/{file_id} */
 export const anthropicFileDelete = (files: FileService): Surface =>
   recordSurface(async (call) => {
-    const { owner } = callerOf(call);
-    const file = await files.find(owner, fileIdIn(call));
-    if (isRefusal(file)) return file;
-    noteFile(call, file);
-    const gone = (await files.delete(owner, { id: file.id })) === 0;
-    return gone ? refuse("file_not_found") : jsonAnswer({ id: file.id, type: "file_deleted" });
+    const file = await deletedFile(call, files);
+    return isRefusal(file) ? file : jsonAnswer({ id: file.id, type: "file_deleted" });
   });

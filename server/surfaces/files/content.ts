@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { type CallerFile, type FileService, noteFile } from "../../services/files/caller.ts";
+import type { CallerFile, FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { isShown } from "../../kernel/file-kinds.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
@@ -23,7 +23,6 @@ function headersOf(file: CallerFile): Record<string, string> {
 
 /** The bytes of a file, or the one range of them that was asked for. */
 export async function contentAnswer(call: Call, files: FileService, file: CallerFile): Promise<Answer | Refusal> {
-  noteFile(call, file);
   const headers = headersOf(file);
   const range = byteRangeOf(call, file);
   if (range === "unsatisfiable")

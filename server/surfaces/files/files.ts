@@ -53,9 +53,8 @@ export const fileList = (files: FileService): Surface =>
 /** GET /v1/proxy/files/{file_id} */
 export const fileDetail = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     if (isRefusal(file)) return file;
-    noteFile(call, file);
     return jsonAnswer(recordOf(file));
   });
 
@@ -66,9 +65,8 @@ export const fileUrl = (files: FileService, publicUrl: string | null): Surface =
     if (isRefusal(query)) return query;
     const seconds = wholeNumber(query, "expires_in_secs", DEFAULT_SECONDS, 1, MOST_SECONDS);
     if (typeof seconds !== "number") return seconds;
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     if (isRefusal(file)) return file;
-    noteFile(call, file);
     const url = new URL(files.signedPath(file, seconds), publicUrl ?? call.url).href;
     return jsonAnswer({ url, expires_in_secs: seconds, file_id: file.id, mime_type: file.mime_type }, { "cache-control": "no-store" });
   });
@@ -76,12 +74,8 @@ export const fileUrl = (files: FileService, publicUrl: string | null): Surface =
 /** DELETE /v1/proxy/files/{file_id} */
 export const fileDelete = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const id = fileIdIn(call);
-    const { owner } = callerOf(call);
-    const file = await files.find(owner, id);
-    if (isRefusal(file)) return file;
-    noteFile(call, file);
-    return (await files.delete(owner, { id })) === 0 ? refuse("file_not_found") : jsonAnswer({ id, deleted: true });
+    const file = await deletedFile(call, files);
+    return isRefusal(file) ? file : jsonAnswer({ id: file.id, deleted: true });
   });
 
 /** DELETE /v1/proxy/files?chat_id= */
@@ -95,6 +89,20 @@ export const filesOfChatDelete = (files: FileService): Surface =>
     call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), files_deleted: deleted };
     return jsonAnswer({ deleted });
   });
+
+/** The caller's file that the path names, told on the row. */
+export async function fileNamed(call: Call, files: FileService): Promise<CallerFile | Refusal> {
+  const file = await files.find(callerOf(call).owner, fileIdIn(call));
+  if (!isRefusal(file)) noteFile(call, file);
+  return file;
+}
+
+/** The same, which is gone then. */
+export async function deletedFile(call: Call, files: FileService): Promise<CallerFile | Refusal> {
+  const file = await fileNamed(call, files);
+  if (isRefusal(file)) return file;
+  return (await files.delete(callerOf(call).owner, { id: file.id })) === 0 ? refuse("file_not_found") : file;
+}
 
 /** What stands behind `files/` in the path. */
 export function fileIdIn(call: Call): string {

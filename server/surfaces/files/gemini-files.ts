@@ -1,13 +1,13 @@
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Answer, jsonAnswer, ownAnswer } from "../../road/answer.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import { type Answer, jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
-import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
+import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { geminiRefusals } from "../gemini/refusals.ts";
 import { contentAnswer } from "./content.ts";
-import { fileIdIn, queryOf, wholeNumber } from "./files.ts";
+import { deletedFile, fileNamed, queryOf, wholeNumber } from "./files.ts";
 
 /** Google's own paths for files, over the same store and rules. */
 
@@ -61,26 +61,21 @@ export const geminiFileList = (files: FileService, publicUrl: string | null): Su
 /** GET /v1beta/files/{file} */
 export const geminiFileDetail = (files: FileService, publicUrl: string | null): Surface =>
   geminiFileSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     if (isRefusal(file)) return file;
-    noteFile(call, file);
     return jsonAnswer(geminiFileOf(call, file, publicUrl));
   });
 
 /** GET /v1beta/files/{file}:download */
 export const geminiFileContent = (files: FileService): Surface =>
   geminiFileSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     return isRefusal(file) ? file : contentAnswer(call, files, file);
   });
 
 /** DELETE /v1beta/files/{file} */
 export const geminiFileDelete = (files: FileService): Surface =>
   geminiFileSurface(async (call) => {
-    const { owner } = callerOf(call);
-    const file = await files.find(owner, fileIdIn(call));
-    if (isRefusal(file)) return file;
-    noteFile(call, file);
-    const isGone = (await files.delete(owner, { id: file.id })) === 0;
-    return isGone ? refuse("file_not_found") : ownAnswer(200, { "content-type": "application/json" }, "{}");
+    const file = await deletedFile(call, files);
+    return isRefusal(file) ? file : jsonAnswer({});
   });

@@ -1,10 +1,10 @@
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Surface } from "../../road/surface.ts";
-import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
+import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { FILE_KINDS, type FileKind } from "../../kernel/file-kinds.ts";
 import { contentAnswer } from "./content.ts";
-import { fileIdIn, fileSurface, queryOf, wholeNumber } from "./files.ts";
+import { deletedFile, fileNamed, fileSurface, queryOf, wholeNumber } from "./files.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
@@ -96,24 +96,19 @@ export const openaiFileList = (files: FileService): Surface =>
 
 export const openaiFileDetail = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     if (isRefusal(file)) return file;
-    noteFile(call, file);
     return jsonAnswer(objectOf(file));
   });
 
 export const openaiFileContent = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    const file = await fileNamed(call, files);
     return isRefusal(file) ? file : contentAnswer(call, files, file);
   });
 
 export const openaiFileDelete = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const { owner } = callerOf(call);
-    const file = await files.find(owner, fileIdIn(call));
-    if (isRefusal(file)) return file;
-    noteFile(call, file);
-    const gone: Refusal | null = (await files.delete(owner, { id: file.id })) === 0 ? refuse("file_not_found") : null;
-    return gone ?? jsonAnswer({ id: file.id, object: "file", deleted: true });
+    const file = await deletedFile(call, files);
+    return isRefusal(file) ? file : jsonAnswer({ id: file.id, object: "file", deleted: true });
   });

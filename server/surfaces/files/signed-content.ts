@@ -1,8 +1,8 @@
 import { isRefusal, refuse } from "../../kernel/errors.ts";
 import type { Surface } from "../../road/surface.ts";
-import { callerOf, type FileService } from "../../services/files/caller.ts";
+import { type FileService, noteFile } from "../../services/files/caller.ts";
 import { contentAnswer } from "./content.ts";
-import { fileIdIn, fileSurface } from "./files.ts";
+import { fileIdIn, fileNamed, fileSurface } from "./files.ts";
 
 /** GET /v1/proxy/files/{file_id}/content, with a credential or with the signature of a signed address. */
 export const fileContent = (files: FileService): Surface => ({
@@ -19,7 +19,7 @@ const contentSurface = (files: FileService): Surface =>
     const [expires, ...others] = query.getAll("expires");
     const [signature, ...more] = query.getAll("signature");
     if (call.identity !== null) {
-      const file = await files.find(callerOf(call).owner, fileIdIn(call));
+      const file = await fileNamed(call, files);
       return isRefusal(file) ? file : contentAnswer(call, files, file);
     }
     if (expires === undefined && signature === undefined)
@@ -27,6 +27,7 @@ const contentSurface = (files: FileService): Surface =>
     if (expires === undefined || signature === undefined || others.length + more.length > 0) return refuse("file_not_found");
     const file = await files.findSigned(fileIdIn(call), expires, signature);
     if (isRefusal(file)) return file;
+    noteFile(call, file);
     call.identity = { tenantId: file.tenant_id, credentialId: file.id, credentialName: "signed address", userId: null, username: null };
     call.row.tenant_id = file.tenant_id;
     call.row.resource_group_id = file.resource_group_id;

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Surface } from "../../road/surface.ts";
-import { callerOf } from "../../services/files/caller.ts";
+import { callerOf, noteFile } from "../../services/files/caller.ts";
 import { secondsOfVideo } from "../../services/videos/video-cost.ts";
 import type { CallerVideo } from "../../services/videos/video-service.ts";
 import { videoFrameOf } from "../../wire/videos/resolution.ts";
@@ -79,7 +79,9 @@ export const openaiVideoContent = ({ videos, files }: VideoServices): Surface =>
     noteVideo(call, job);
     if (job.output_file_id === null) return refuse("video_not_ready");
     const file = await files.find(owner, job.output_file_id);
-    return isRefusal(file) ? file : contentAnswer(call, files, file);
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    return contentAnswer(call, files, file);
   });
 
 /** DELETE /v1/proxy/llm/videos/{video_id}: one that is under way is cancelled first. */
