@@ -10,18 +10,23 @@ import { readJunit } from "./junit.mjs";
 import { TIMEOUT_MS } from "./test-timeout.mjs";
 
 /**
- * Each suite is a process of its own. Of a round several run side by side, one begins when another has ended: unit tests need
- * one processor and wait for nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only
- * the files that match. What a container may use can be less than the processors that are told.
+ * Each suite is a process of its own. Of a round several run side by side, one begins when another has ended, and one more than
+ * there are processors, since they wait for each other's answers. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files
+ * that match. What a container may use can be less than the processors that are told.
  */
 const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
 const ROUNDS = [
-  { name: "unit", suites: 4, atOnce: Math.max(2, PROCESSORS), takes: (file) => !isEndToEnd(file) },
-  { name: "end to end", suites: 18, atOnce: PROCESSORS + 1, takes: (file) => isEndToEnd(file) && !isMeasured(file) },
-  { name: "starts and stops", suites: 1, atOnce: 1, takes: isMeasured },
+  {
+    atOnce: PROCESSORS + 1,
+    parts: [
+      { name: "unit", suites: 4, takes: (file) => !isEndToEnd(file) },
+      { name: "end to end", suites: 18, takes: (file) => isEndToEnd(file) && !isMeasured(file) },
+    ],
+  },
+  { atOnce: 1, parts: [{ name: "starts and stops", suites: 1, takes: isMeasured }] },
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -163,7 +168,7 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 try {
   for (const round of ROUNDS) {
-    const suites = suitesOf(round);
+    const suites = round.parts.flatMap(suitesOf);
     const alone = suites.length === 1;
     const waiting = [...suites];
     const runWaiting = async () => {
