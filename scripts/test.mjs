@@ -57,12 +57,25 @@ function testFiles(folder) {
   return found.sort();
 }
 
+/**
+ * For the processes that tests run in, which load the same modules again for each file: no optimizing as for what runs for hours, and
+ * memory is kept for the next file. Gateways of tests are started without it, as a user starts them.
+ */
+const OF_TEST_PROCESSES = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_DELAY: "1000" };
+
 /** The tests get none of the settings of whoever runs them. */
 function testEnvironment(databaseUrl) {
-  const env = bunEnvironment();
+  const env = { ...process.env };
   for (const name of Object.keys(env))
     if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "VALKEY_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
-  return { ...env, TEST_DATABASE_URL: databaseUrl, TEST_TIMEOUT_MS: String(TIMEOUT_MS) };
+  return {
+    ...env,
+    ...OF_TEST_PROCESSES,
+    // Tests have as many calls under way as gateways do.
+    BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnvironment().BUN_CONFIG_MAX_HTTP_REQUESTS,
+    TEST_DATABASE_URL: databaseUrl,
+    TEST_TIMEOUT_MS: String(TIMEOUT_MS),
+  };
 }
 
 async function startPostgres() {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf, rowsOf, serveModels, type Served } from "../support/admin.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam } from "./mcp-harness.ts";
 
@@ -13,7 +13,7 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   world = await startWorld();
-  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", "bad-request", "slow-down"]);
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", "bad-request", "slow-down", "hold"]);
   openai = new OpenAI({ apiKey: served.apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
 });
 afterAll(() => world.end());
@@ -41,13 +41,11 @@ const lines = (text: string) =>
     .map((line) => JSON.parse(line));
 
 /** The job once it has ended. */
-async function ended(id: string): Promise<any> {
-  const until = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const { json } = await api("GET", `/jobs/${id}`);
-    if (["completed", "failed", "cancelled", "expired"].includes(json.status) || Date.now() > until) return json;
-    await Bun.sleep(50);
-  }
+async function ended(id: string, apiKey = served.apiKey): Promise<any> {
+  return until(
+    async () => (await api("GET", `/jobs/${id}`, undefined, apiKey)).json,
+    (job) => ["completed", "failed", "cancelled", "expired"].includes(job.status),
+  );
 }
 
 test("requests are run as calls of their own, and their results come in the order of the input", async () => {
@@ -127,8 +125,8 @@ test("the client of OpenAI submits a file, reads the job, lists it and reads bot
   const errors = lines(await (await openai.files.content(batch.error_file_id as string)).text());
   expect(errors).toMatchObject([{ custom_id: "refused", response: { status_code: 400, body: { error: { message: "fake 400" } } } }]);
   for (const id of [batch.output_file_id, batch.error_file_id]) {
-    const { created_at: at, expires_at: until } = await openai.files.retrieve(id as string);
-    expect((until as number) - at).toBe(7_200);
+    const { created_at: at, expires_at: expiresAt } = await openai.files.retrieve(id as string);
+    expect((expiresAt as number) - at).toBe(7_200);
   }
   const listed: string[] = [];
   for await (const { id } of openai.batches.list({ limit: 1 })) listed.push(id);
@@ -275,14 +273,24 @@ test("a revoked key ends its job, and the lines say why", async () => {
   expect(made.status).toBe(201);
   const second = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "second", access_mode: "shared" });
   await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`);
-  const until = Date.now() + PATIENCE_MS;
-  let job: any;
-  do {
-    await Bun.sleep(50);
-    job = (await api("GET", `/jobs/${made.json.id}`, undefined, second.key_value)).json;
-  } while (job.ended_at === null && Date.now() < until);
+  const job = await ended(made.json.id, second.key_value);
   expect(job).toMatchObject({ status: "failed", error: { code: "credential_revoked" } });
   expect(job.request_counts.completed).toBeLessThan(1000);
+});
+
+test("a key revoked while the only line is being answered ends the job for the same reason", async () => {
+  const team = await newTeam(world.admin, "ending line");
+  await world.admin.request("PATCH", `/v1/admin/llms/${served.models["hold"]}`, { group_ids: [served.groupId, team.groupId] });
+  const before = world.upstream.seen.length;
+  const made = await api("POST", "/jobs", { model: "hold", requests: [{ custom_id: "held", body: asks("x") }] }, team.apiKey);
+  await until(
+    () => world.upstream.seen.length,
+    (seen) => seen > before,
+  );
+  const second = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "second", access_mode: "shared" });
+  await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`);
+  const job = await ended(made.json.id, second.key_value);
+  expect(job).toMatchObject({ status: "failed", error: { code: "credential_revoked" } });
 });
 
 test("administrators see every job of the tenant, with its failures by kind and its results", async () => {

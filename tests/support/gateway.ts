@@ -95,7 +95,7 @@ function inherited(): Record<string, string> {
     Object.entries(process.env).filter(
       ([name, value]) =>
         value !== undefined &&
-        !name.startsWith("GW_") &&
+        !/^(?:GW|BUN|MIMALLOC)_/.test(name) &&
         name !== "DATABASE_URL" &&
         name !== "VALKEY_URL" &&
         !name.endsWith("_API_KEY") &&

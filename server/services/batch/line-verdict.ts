@@ -23,7 +23,7 @@ const PASSES: ReadonlySet<string> = new Set([
 /** The same, of providers, who are not asked for ever. */
 const PROVIDERS: ReadonlySet<string> = new Set(["upstream_overloaded", "no_healthy_member"]);
 /** What holds for every line of the job, now and later. */
-const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended", "access_ended"]);
+const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended"]);
 const OF_MODEL: ReadonlySet<string> = new Set(["model_not_found", "model_not_allowed", "model_disabled"]);
 /** Whether all lines of the job go to the same model. */
 export const isOfOneModel = ({ model, model_id: modelId }: Pick<BatchJob, "model" | "model_id">): boolean =>
@@ -52,6 +52,8 @@ export function verdictOn(answer: BackgroundAnswer, attempt: number, ofOneModel:
       : { kind: "done", result: { statusCode: null, requestId: answer.id, result: null, error: INTERRUPTED } };
   if (errorType !== null) {
     const ofProvider = PROVIDERS.has(errorType) || (errorType === "upstream_rejected" && status === 429);
+    // Made again, it is refused by what ended it: that is then what its job ends with.
+    if (errorType === "access_ended" && attempt < MOST_ATTEMPTS) return { kind: "again", afterMs: 0, why };
     if (PASSES.has(errorType) || (ofProvider && attempt < MOST_ATTEMPTS)) return { kind: "again", afterMs: waitOf(answer, attempt), why };
     if (endsJob(errorType, answer.admitted, ofOneModel && answer.refusal !== null)) return { kind: "end", why };
   }
