@@ -78,6 +78,13 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   await page.goto(`${world.portal}/alerts`);
   await page.getByText("Reached: calls are refused").waitFor();
   await page.getByText("$0 of $3").or(page.getByText("$0.00 of $3.00")).waitFor();
+  const refused = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": world.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "x" }] }),
+  });
+  expect(refused.status).toBe(429);
+  await page.getByText("Critical", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();

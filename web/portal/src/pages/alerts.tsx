@@ -21,7 +21,9 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
           alert.resolved ? (
             <Badge>{t("resolved")}</Badge>
           ) : (
-            <Badge tone={alert.severity === "critical" ? "bad" : "warn"}>{alert.severity}</Badge>
+            <Badge tone={alert.severity === "critical" ? "bad" : "warn"}>
+              {t(alert.severity === "critical" ? "severityCritical" : "severityWarning")}
+            </Badge>
           )
         }
       >

@@ -169,6 +169,8 @@ export default {
   acknowledge: "Zur Kenntnis nehmen",
   acknowledged: "Zur Kenntnis genommen.",
   resolved: "Vorbei",
+  severityWarning: "Warnung",
+  severityCritical: "Kritisch",
   level: "{current} von {threshold}",
   profileLead: "Wer Sie hier sind und wie Sie sich anmelden.",
   photo: "Foto",

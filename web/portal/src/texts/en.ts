@@ -168,6 +168,8 @@ const en = {
   acknowledge: "Acknowledge",
   acknowledged: "Acknowledged.",
   resolved: "Over",
+  severityWarning: "Warning",
+  severityCritical: "Critical",
   level: "{current} of {threshold}",
   profileLead: "Who you are here, and how you sign in.",
   photo: "Photo",

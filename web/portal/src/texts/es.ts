@@ -169,6 +169,8 @@ export default {
   acknowledge: "Darse por enterado",
   acknowledged: "Anotado.",
   resolved: "Terminada",
+  severityWarning: "Advertencia",
+  severityCritical: "Crítica",
   level: "{current} de {threshold}",
   profileLead: "Quién es aquí y cómo inicia sesión.",
   photo: "Foto",

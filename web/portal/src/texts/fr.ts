@@ -169,6 +169,8 @@ export default {
   acknowledge: "Prendre acte",
   acknowledged: "Pris en compte.",
   resolved: "Terminée",
+  severityWarning: "Avertissement",
+  severityCritical: "Critique",
   level: "{current} sur {threshold}",
   profileLead: "Qui vous êtes ici, et comment vous vous connectez.",
   photo: "Photo",

@@ -169,6 +169,8 @@ export default {
   acknowledge: "Prendi atto",
   acknowledged: "Preso atto.",
   resolved: "Finito",
+  severityWarning: "Avviso",
+  severityCritical: "Critico",
   level: "{current} di {threshold}",
   profileLead: "Chi è qui e come accede.",
   photo: "Foto",

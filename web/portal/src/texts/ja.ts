@@ -169,6 +169,8 @@ export default {
   acknowledge: "確認",
   acknowledged: "確認しました。",
   resolved: "終了",
+  severityWarning: "警告",
+  severityCritical: "重大",
   level: "{threshold}のうち{current}",
   profileLead: "あなたの情報とサインインの方法。",
   photo: "写真",

@@ -169,6 +169,8 @@ export default {
   acknowledge: "Tomar nota",
   acknowledged: "Anotado.",
   resolved: "Terminado",
+  severityWarning: "Aviso",
+  severityCritical: "Crítico",
   level: "{current} de {threshold}",
   profileLead: "Quem é aqui e como entra.",
   photo: "Fotografia",

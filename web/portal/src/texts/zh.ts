@@ -169,6 +169,8 @@ export default {
   acknowledge: "知道了",
   acknowledged: "已确认。",
   resolved: "已结束",
+  severityWarning: "警告",
+  severityCritical: "严重",
   level: "{threshold} 中的 {current}",
   profileLead: "您的身份以及登录方式。",
   photo: "照片",
