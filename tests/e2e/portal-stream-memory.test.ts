@@ -6,6 +6,7 @@ import { PortalTokens } from "../../server/directory/people/portal/portal-tokens
 import { systemClock } from "../../server/kernel/clock.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type Database, openDatabase } from "../../server/store/database.ts";
+import { cutChannels } from "../support/database.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -100,7 +101,7 @@ test(
     const streams = await openStreams(tokens, STREAMS);
     const opened = residentMegabytes();
     // Whoever loses its line to the database tells every portal to look again.
-    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN gatehouse_portal%'`.execute(connection.db);
+    await cutChannels(connection.db);
     await until(() => streams.every(({ text }) => text.includes("event: resync")));
     // Longer than the time between two signs of life.
     await until(() => streams.every(({ text }) => text.includes(": keep-alive")));

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { sql } from "kysely";
 import pg from "pg";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type Database, openDatabase } from "../../server/store/database.ts";
@@ -74,6 +75,13 @@ async function makeTemplate(): Promise<string> {
 }
 
 let template: Promise<string> | undefined;
+
+/** Cuts the lines on which processes hear of changes: the last thing each said is what it listens to, or later whether there is an answer. */
+export async function cutChannels(db: Database): Promise<void> {
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND (query LIKE 'LISTEN %' OR query = 'SELECT 1') AND pid <> pg_backend_pid()`.execute(
+    db,
+  );
+}
 
 interface TestDatabaseOptions {
   readonly onQuery?: (sql: string) => void;

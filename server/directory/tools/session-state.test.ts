@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { cutChannels, testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import { type DatabaseConnection, openDatabase } from "../../store/database.ts";
 import { forgetSessions } from "../../store/tool-sessions.ts";
@@ -89,9 +89,7 @@ test("a session of which nothing was ever said is over everywhere once its calle
 test("what a lost connection did not tell is read when it is back", async () => {
   const lost = { tenantId: "t", token: "lost" };
   const following = await other.follow(lost, () => undefined);
-  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN gatehouse_tools%'`.execute(
-    database.db,
-  );
+  await cutChannels(database.db);
   await one.subscribe(lost, "test://meanwhile");
   await until(() => following.uris().length === 1);
   following.stop();
