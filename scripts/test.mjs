@@ -59,7 +59,7 @@ function testFiles(folder) {
 
 /**
  * For the processes that tests run in, which load the same modules again for each file: no optimizing as for what runs for hours, and
- * memory is kept for the next file. Gateways of tests are started without it, as a user starts them.
+ * memory is kept for the next file. Gateways that tests/support/gateway.ts starts go without it, as users' do.
  */
 const OF_TEST_PROCESSES = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_DELAY: "1000" };
 

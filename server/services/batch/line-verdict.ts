@@ -23,7 +23,7 @@ const PASSES: ReadonlySet<string> = new Set([
 /** The same, of providers, who are not asked for ever. */
 const PROVIDERS: ReadonlySet<string> = new Set(["upstream_overloaded", "no_healthy_member"]);
 /** What holds for every line of the job, now and later. */
-const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended"]);
+const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended", "access_ended"]);
 const OF_MODEL: ReadonlySet<string> = new Set(["model_not_found", "model_not_allowed", "model_disabled"]);
 /** Whether all lines of the job go to the same model. */
 export const isOfOneModel = ({ model, model_id: modelId }: Pick<BatchJob, "model" | "model_id">): boolean =>
