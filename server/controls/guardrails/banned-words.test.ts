@@ -25,6 +25,16 @@ describe("a banned word is found", () => {
     ["bad", "\u24d1\u24d0d b\u{1F130}\u24b9 \u24d0bad", ["\u24d1\u24d0d", "b\u{1F130}\u24b9"]],
     ["bad", "b\u3164a\uffa0d b\u180ba\u206ad", ["b\u3164a\uffa0d", "b\u180ba\u206ad"]],
     ["bad", "b\u{E0100}a\u{1D173}\u{E0041}d", ["b\u{E0100}a\u{1D173}\u{E0041}d"]],
+    // Cyrillic a, i and capital T, Greek o.
+    ["titan", "tit\u0430n T\u0456TAN \u0422itan of \u0442\u0438\u0442\u0430\u043d", ["tit\u0430n", "T\u0456TAN", "\u0422itan"]],
+    ["project titan", "pr\u03bfject tit\u0430n", ["pr\u03bfject tit\u0430n"]],
+    // Latin o and c in a Russian word; a word of one script is read in that script alone.
+    [
+      "\u043c\u043e\u0441\u043a\u0432\u0430",
+      "\u041co\u0441\u043a\u0432\u0430 \u043c\u043ec\u043a\u0432\u0430 mockba",
+      ["\u041co\u0441\u043a\u0432\u0430", "\u043c\u043ec\u043a\u0432\u0430"],
+    ],
+    ["cop", "\u0441\u043e\u0440 c\u043ep", ["c\u043ep"]],
     ["new york", "New\n  York, NewYork, new-york", ["New\n  York"]],
     ["c++", "I like C++.", ["C++"]],
     ["\u7981\u6b62", "\u8fd9\u662f\u7981\u6b62\u7684", ["\u7981\u6b62"]],

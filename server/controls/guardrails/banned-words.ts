@@ -1,6 +1,6 @@
 import { type Detector, type DetectedSpan, LEFT, WINDOW } from "./detector.ts";
 import { foldText } from "./folded-text.ts";
-import { foldWord, WordCursor, WordHashes } from "./words.ts";
+import { foldWord, readingsOf, WordCursor, WordHashes } from "./words.ts";
 
 /** Longest entry that can be found, in characters. */
 const LONGEST_ENTRY = WINDOW - 2;
@@ -45,12 +45,21 @@ function compileEntries(entries: readonly string[]): Entries {
   return { root, firstWords: new WordHashes(root.next.keys()) };
 }
 
+/** Where the entries go on from `node` by a word of a text, before which white space stands or does not. */
+function step(node: Node, space: "" | " ", word: string): Node | undefined {
+  for (const reading of readingsOf(word)) {
+    const next = node.next.get(space + reading);
+    if (next !== undefined) return next;
+  }
+  return undefined;
+}
+
 /** Follows the entries from the word `cursor` stands on; it ends up elsewhere. */
 function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor): Followed {
   const { start } = cursor;
   if (cursor.end < text.length && !cursor.mayBeOf(firstWords)) return NOTHING;
   const limit = start + WINDOW;
-  const first = root.next.get(foldWord(text.slice(start, cursor.end)));
+  const first = step(root, "", text.slice(start, cursor.end));
   if (first === undefined) return cursor.end === text.length ? { end: null, open: true } : NOTHING;
   if (cursor.end >= limit) return NOTHING;
   let node = first;
@@ -61,7 +70,7 @@ function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor)
     if (node.next.size === 0) return { end, open: false };
     if (!cursor.next(last)) return { end, open: true };
     if (cursor.end >= limit) return { end, open: false };
-    const next = node.next.get((cursor.start > last ? " " : "") + foldWord(text.slice(cursor.start, cursor.end)));
+    const next = step(node, cursor.start > last ? " " : "", text.slice(cursor.start, cursor.end));
     if (next === undefined) return { end, open: cursor.end === text.length };
     node = next;
     if (node.ends) end = cursor.end;
@@ -93,7 +102,8 @@ function toWord(text: string, cursor: WordCursor, from: number): boolean {
 }
 
 /**
- * Entries as whole words, after case folding, NFKC and without invisible characters; an entry of several words matches
+ * Entries as whole words, after case folding, NFKC and without invisible characters, and in words of two scripts that look alike as
+ * either would be read; an entry of several words matches
  * them in order with any white space between. The cost is one look-up for each word of the text, however many entries.
  * Entries longer than 94 characters or without a visible one match nothing. The longest entry at a place is found.
  */

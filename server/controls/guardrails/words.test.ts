@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { foldWord, WordCursor, WordHashes } from "./words.ts";
+import { foldWord, readingsOf, WordCursor, WordHashes } from "./words.ts";
 
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
@@ -13,6 +13,7 @@ const PIECES = [
   "STRASSE",
   "größer",
   "слово",
+  "сap",
   "Ёлка",
   "λόγος",
   "ไทย",
@@ -81,7 +82,7 @@ test("passing by words never passes one that was asked for", () => {
       const hashes = new WordHashes(wanted);
       for (let there = cursor.nextOf(hashes, 0, whole.length); there; there = cursor.nextOf(hashes, cursor.end, whole.length))
         found.push(whole.slice(cursor.start, cursor.end));
-      const isWanted = (word: string) => wanted.has(foldWord(word));
+      const isWanted = (word: string) => readingsOf(word).some((reading) => wanted.has(reading));
       expect(found.filter(isWanted)).toEqual(words(whole).filter(isWanted));
     }),
     { numRuns: 3_000 },

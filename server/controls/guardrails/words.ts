@@ -13,6 +13,9 @@ const PUNCTUATION = { from: 0x2000, to: 0x2070 } as const;
 /** Characters whose lower case is already their folded and compatible form: ASCII, and the common letters of Latin and Cyrillic. */
 const PLAIN = "\\p{ASCII}\\u00c0-\\u00d6\\u00d8-\\u00de\\u00e0-\\u00f6\\u00f8-\\u00fe\\u0410-\\u044f\\u0401\\u0451";
 
+/** Greek and Cyrillic. */
+const ALIKE_SCRIPTS = "\\u0370-\\u03ff\\u0400-\\u052f";
+
 /** Kana and the common Han characters, each of which is a word; no other form of them folds to the same. */
 function isUnspaced(code: number): boolean {
   return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa);
@@ -34,6 +37,10 @@ const SIGN = 4;
 const WIDE = 5;
 const KIND_SHIFT = 12;
 const LOWER_MASK = (1 << KIND_SHIFT) - 1;
+/** Set for letters of the scripts that have look-alikes of Latin letters. */
+const ALIKE_SCRIPT = 1 << 15;
+const KIND_MASK = 7;
+const kindOf = (sign: number): number => (sign >> KIND_SHIFT) & KIND_MASK;
 
 /** For each character its kind, and below it its lower case where that is its folded form. */
 const SIGNS = new Uint16Array(65_536);
@@ -42,7 +49,8 @@ const SIGNS = new Uint16Array(65_536);
   const letter = /[\p{L}\p{M}\p{N}_]/u;
   const unspaced = new RegExp(`[${UNSPACED}]`, "u");
   const plain = new RegExp(`[${PLAIN}]`, "u");
-  const kindOf = (character: string): number => {
+  const alike = new RegExp(`[${ALIKE_SCRIPTS}]`, "u");
+  const kindOfCharacter = (character: string): number => {
     if (space.test(character)) return SPACE;
     if (!letter.test(character) || unspaced.test(character)) return SIGN;
     return plain.test(character) ? LETTER : STRANGE;
@@ -50,7 +58,7 @@ const SIGNS = new Uint16Array(65_536);
   for (let code = 0; code < PUNCTUATION.to; code = code + 1 === SIMPLE ? PUNCTUATION.from : code + 1) {
     const character = String.fromCharCode(code);
     const lower = code < SIMPLE && plain.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
-    SIGNS[code] = (kindOf(character) << KIND_SHIFT) | lower;
+    SIGNS[code] = (kindOfCharacter(character) << KIND_SHIFT) | lower | (alike.test(character) ? ALIKE_SCRIPT : 0);
   }
   for (let code = PUNCTUATION.to; code < SIGNS.length; code++) {
     const kind = isUnspaced(code) ? WIDE : isWideMark(code) ? SIGN : UNKNOWN;
@@ -59,7 +67,7 @@ const SIGNS = new Uint16Array(65_536);
 }
 
 function isSpaceAt(text: string, at: number): boolean {
-  const kind = (SIGNS[text.charCodeAt(at)] ?? 0) >> KIND_SHIFT;
+  const kind = kindOf(SIGNS[text.charCodeAt(at)] ?? 0);
   return kind === SPACE || (kind === UNKNOWN && /\s/.test(text.charAt(at)));
 }
 
@@ -138,7 +146,7 @@ export class WordCursor {
   nextOf(hashes: WordHashes, from: number, to: number): boolean {
     const text = this.#text;
     for (let at = from; at < to;) {
-      if ((SIGNS[text.charCodeAt(at)] ?? 0) >> KIND_SHIFT === SPACE) {
+      if (kindOf(SIGNS[text.charCodeAt(at)] ?? 0) === SPACE) {
         at++;
         continue;
       }
@@ -159,30 +167,34 @@ export class WordCursor {
     const { length } = text;
     const code = text.charCodeAt(at);
     const sign = SIGNS[code] ?? 0;
-    let kind = sign >> KIND_SHIFT;
+    let kind = kindOf(sign);
     let end = at + 1;
     this.#hash = -1;
     if (kind === LETTER || kind === STRANGE) {
       let hash = 0;
       let isPlain = true;
       let next = sign;
+      let any = 0;
+      let every = ALIKE_SCRIPT;
       for (;;) {
         hash = withCode(hash, next & LOWER_MASK);
         if (kind === STRANGE) isPlain = false;
+        any |= next;
+        every &= next;
         if (end === length) break;
         next = SIGNS[text.charCodeAt(end)] ?? 0;
-        kind = next >> KIND_SHIFT;
+        kind = kindOf(next);
         if (kind !== LETTER && kind !== STRANGE) break;
         end++;
       }
       // A word that goes on in other letters is measured as a whole.
       if (end < length && kind === UNKNOWN) return at;
-      if (isPlain) this.#hash = spread(hash);
+      if (isPlain && (any & ALIKE_SCRIPT) === every) this.#hash = spread(hash);
       return end;
     }
     if (kind === UNKNOWN) return at;
     if (kind === WIDE) {
-      const after = end === length ? SPACE : (SIGNS[text.charCodeAt(end)] ?? 0) >> KIND_SHIFT;
+      const after = end === length ? SPACE : kindOf(SIGNS[text.charCodeAt(end)] ?? 0);
       if (after === UNKNOWN || after === STRANGE) return at;
       this.#hash = spread(code);
     } else if (isWideMark(code)) this.#hash = spread(code);
@@ -194,8 +206,37 @@ export class WordCursor {
 /** Characters whose lower case is already their folded and compatible form. */
 const NEEDS_MORE = new RegExp(`[^${PLAIN}\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fff]`, "u");
 
+/** Letters of Cyrillic and Greek, each before the Latin one that it is taken for. */
+const CYRILLIC = "АаВвЕеНнІіЈјКкМмОоРрСсТтХхУуЅѕҺһԚԛԜԝҮүӀӏԁгпи";
+const LATIN_OF_CYRILLIC = "aabbeehhiijjkkmmooppccttxxyysshhqqwwyylldrnu";
+const GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαβγεηικνορτυχωϲϳ";
+const LATIN_OF_GREEK = "abezhikmnoptyxabyenikvoptuxwcj";
+const MIXABLE = new RegExp(`[${ALIKE_SCRIPTS}]`);
+const LATIN = /\p{Script=Latin}/u;
+
+/** The letters of `from` as those at the same place of `to`; of several the first. */
+function substitution(from: string, to: string): (word: string) => string {
+  const letters = new Map<string, string>();
+  for (let at = 0; at < from.length; at++) if (!letters.has(from.charAt(at))) letters.set(from.charAt(at), to.charAt(at));
+  return (word) => word.replace(/./gsu, (letter) => letters.get(letter) ?? letter);
+}
+
+const asLatin = substitution(CYRILLIC + GREEK, LATIN_OF_CYRILLIC + LATIN_OF_GREEK);
+const asCyrillic = substitution(LATIN_OF_CYRILLIC, CYRILLIC.toLowerCase());
+
 /** The form in which two spellings of a word are the same: compatibility forms and case folded. */
 export function foldWord(word: string): string {
   if (!NEEDS_MORE.test(word)) return word.toLowerCase();
   return word.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+}
+
+/**
+ * The folded forms that a word of a text is read as: one, but for a word that mixes Latin letters with Cyrillic or Greek ones that
+ * look alike, which nobody writes but to hide what it says.
+ */
+export function readingsOf(word: string): readonly string[] {
+  const folded = foldWord(word);
+  if (!MIXABLE.test(folded) || !LATIN.test(folded)) return [folded];
+  // Which letter one of another script is taken for depends on its case.
+  return [folded, foldWord(asLatin(word.normalize("NFKC"))), asCyrillic(folded)];
 }
