@@ -24,6 +24,8 @@ export interface Identity {
   readonly username: string | null;
   /** What a client was granted in their name, when that is what it showed. */
   readonly grantId?: string;
+  /** The resource group that a user's key opens whether the user is in it or not. */
+  readonly keyGroupId?: string;
   /** The skills its key opens; all of its group where left out. */
   readonly skillIds?: readonly string[];
 }

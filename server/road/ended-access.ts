@@ -80,7 +80,9 @@ export class EndedAccess {
   }
 }
 
-async function isLetIn({ user, token }: Call, users: EndUserCache): Promise<boolean> {
+/** Whether the person may still call, and in the group of the call. */
+async function isLetIn({ user, token, identity, scope }: Call, users: EndUserCache): Promise<boolean> {
   const now = user === null ? null : await users.find(user.tenant_id, user.id);
-  return now !== null && now.is_active && (token === null || token.issuedAt >= now.tokens_valid_from.getTime());
+  if (now === null || !now.is_active || (token !== null && token.issuedAt < now.tokens_valid_from.getTime())) return false;
+  return scope === null || scope.groupId === identity?.keyGroupId || now.group_ids.includes(scope.groupId);
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { rowOf, serveModels, type Served, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -15,10 +16,10 @@ afterAll(() => world.end());
 
 const newKey = (name: string) => world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name, access_mode: "shared" });
 
-async function held(key: string) {
+async function held(key: string, headers: Record<string, string> = {}) {
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    headers: { ...headers, authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "hello" }] }),
   });
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
@@ -88,6 +89,37 @@ test("the streams of an AI System end when it is suspended, those of another gro
   expect(await rowOf(admin, { id: streams.system.id })).toMatchObject({ success: false, error_type: "access_ended" });
   await streams.other.reader.cancel();
   expect(await rowOf(admin, { id: streams.other.id })).toMatchObject({ error_type: "client_disconnected" });
+});
+
+test("the streams of whoever leaves a group end with what they have in it, but for those of a key of that group", async () => {
+  const { admin } = world;
+  const person = await newPerson(world.gateway.runtimeUrl, "a member of it");
+  const [left, kept] = [
+    await admin.post("/v1/admin/end-user-groups", { name: "left" }),
+    await admin.post("/v1/admin/end-user-groups", { name: "kept" }),
+  ];
+  const other = await admin.post("/v1/admin/resource-groups", { name: "still open", parent_group_id: served.groupId });
+  await admin.post(`/v1/admin/end-user-groups/${left.id}/resource-groups`, { resource_group_ids: [served.groupId] });
+  await admin.post(`/v1/admin/end-user-groups/${kept.id}/resource-groups`, { resource_group_ids: [other.id] });
+  for (const { id } of [left, kept]) await admin.post(`/v1/admin/end-user-groups/${id}/members`, { end_user_ids: [person.id] });
+  const key = await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, {
+    name: "of the person",
+    scope: "user",
+    end_user_id: person.id,
+  });
+  const token = String(person.token);
+  const streams = {
+    left: await held(token, { "x-resource-group": served.groupId }),
+    kept: await held(token, { "x-resource-group": other.id }),
+    key: await held(key.key_value),
+  };
+  expect((await admin.request("DELETE", `/v1/admin/end-user-groups/${left.id}/members`, { end_user_ids: [person.id] })).status).toBe(200);
+  expect(await restOf(streams.left.reader)).toContain("Your access ended");
+  expect(await rowOf(admin, { id: streams.left.id })).toMatchObject({ success: false, error_type: "access_ended" });
+  for (const { id, reader } of [streams.kept, streams.key]) {
+    await reader.cancel();
+    expect(await rowOf(admin, { id })).toMatchObject({ error_type: "client_disconnected" });
+  }
 });
 
 test("the streams of a tenant end when it is switched off", async () => {

@@ -196,6 +196,7 @@ function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): G
     credentialName: key.name,
     userId: user.id,
     username: user.username,
+    ...(key.resource_group_id === null ? {} : { keyGroupId: key.resource_group_id }),
     ...skillsOf(key),
   };
   const own = groupsOf(user);
