@@ -110,3 +110,24 @@ withBrowser("an administrator sees card, dialects and tasks, and accepts a chang
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("an administrator reads which key cards are signed with, and makes a new one", async () => {
+  const { page, context, problems } = await watchedPage(world.browser, {});
+  await page.goto(`${world.console}/agent-signing-keys`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const [before] = (await world.admin.get("/v1/admin/agent-signing-keys")).keys;
+  const old = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: before.kid }) });
+  await old.getByText("signs", { exact: true }).waitFor();
+  await old.getByText(before.public_key).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByLabel("The key before signs beside it").selectOption("for a day");
+  await page.getByRole("button", { name: "Rotate the key" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate the key" }).click();
+  await old.getByText("signs until").waitFor();
+  const { keys } = await world.admin.get("/v1/admin/agent-signing-keys");
+  expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual([expect.any(String), before.kid]);
+  expect(Date.parse(keys[1].retires_at) - Date.parse(keys[0].created_at)).toBe(86_400_000);
+  await page.getByRole("heading", { name: keys[0].kid }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

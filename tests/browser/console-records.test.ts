@@ -282,6 +282,7 @@ for (const [width, theme] of [
       "/residency",
       "/usage-import",
       "/provisioning-log",
+      "/agent-signing-keys",
       `/manage/resource-groups/${groups[0].id}`,
     ]);
   });

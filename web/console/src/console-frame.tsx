@@ -22,6 +22,7 @@ import {
   Code,
   House,
   Keyboard,
+  KeySquare,
   Layers,
   Link2,
   LogOut,
@@ -59,6 +60,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     label: area,
     items: [
       ...RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({ to: `/manage/${slug}`, label: title, icon })),
+      ...(area === "Tools and agents" ? [{ to: "/agent-signing-keys", label: "Card signing keys", icon: KeySquare }] : []),
       ...(area === "People" ? [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }] : []),
     ],
   })),

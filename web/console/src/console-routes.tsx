@@ -43,6 +43,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/agent-signing-keys",
+    component: lazyRouteComponent(() => import("./pages/agent-signing-keys.tsx"), "AgentSigningKeysPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/approvals",
     component: lazyRouteComponent(() => import("./pages/approvals.tsx"), "WaitingApprovalsPage"),
   }),
