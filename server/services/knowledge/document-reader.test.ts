@@ -179,12 +179,12 @@ describe("a hostile document is bounded, and told", () => {
       () => docx("", { "word/document.xml": `<a>${"x".repeat(210 * 1024 * 1024)}</a>` }),
       /unpacks to more than 200 MiB/,
     ],
-    ["a DOCX of nothing but elements", "docx", () => docx("<w:p/>".repeat(3_100_000)), /more than 3000000 elements|longer than 60 seconds/],
+    ["a DOCX of nothing but elements", "docx", () => docx("<w:p/>".repeat(3_100_000)), /more than 3000000 elements/],
     [
       "an XLSX of too many cells",
       "xlsx",
       () => xlsx([{ name: "s", xml: `<row>${"<c><v>1</v></c>".repeat(100)}</row>`.repeat(10_100) }], []),
-      /more than 1000000 cells|longer than 60 seconds/,
+      /more than 1000000 cells/,
     ],
     [
       "an Office document with macros",
