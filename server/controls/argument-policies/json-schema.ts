@@ -34,12 +34,13 @@ export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: r
   };
 }
 
-/** What schemas are held to; compiled once. */
-const rules = new Ajv2020({ logger: false });
+/** What schemas are held to; made and compiled once, for the first of them. */
+let rules: Ajv2020 | undefined;
 
 /** What makes it no schema; null when it is one. */
 function wrong(schema: object): string | null {
   try {
+    rules ??= new Ajv2020({ logger: false });
     void rules.validateSchema(schema, true);
     return null;
   } catch (error) {

@@ -185,5 +185,5 @@ export async function exportSkillVersion(
   const files = await skillFiles(db, skillId, row.version);
   // A header holds ASCII only, and a name may be of any script.
   const slug = /^[a-z0-9-]+$/.test(skill.name) ? skill.name : skill.id;
-  return { archive: writeSkillZip(files, layout === "folder" ? skill.name : null), fileName: `${slug}-${row.version}.zip` };
+  return { archive: await writeSkillZip(files, layout === "folder" ? skill.name : null), fileName: `${slug}-${row.version}.zip` };
 }

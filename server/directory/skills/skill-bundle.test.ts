@@ -139,8 +139,8 @@ describe("archives", () => {
   test("what is written is read again, the same bytes each time, in either layout", async () => {
     const files = [document, file("scripts/a.sh", "echo", true), file("assets/ü.bin", new Uint8Array([0, 255, 13, 10]))];
     for (const folder of [null, "count-words"]) {
-      const archive = writeSkillZip(files, folder);
-      expect(writeSkillZip(files.toReversed(), folder)).toEqual(archive);
+      const archive = await writeSkillZip(files, folder);
+      expect(await writeSkillZip(files.toReversed(), folder)).toEqual(archive);
       expect(skillBundle(await readSkillZip(archive))).toEqual(skillBundle(files));
     }
   });
@@ -168,14 +168,14 @@ describe("archives", () => {
   });
 
   test("what other programs would unpack to other files is refused", async () => {
-    const archive = writeSkillZip([document], null);
+    const archive = await writeSkillZip([document], null);
     const renamed = archive.slice();
     renamed[renamed.indexOf("S".charCodeAt(0))] = "T".charCodeAt(0);
     expect(await zipFaults(renamed)).toContain('is no ZIP that can be read: the header of its entry "SKILL.md" contradicts its directory');
   });
 
   test("what is damaged or no archive at all is refused, wherever it breaks", async () => {
-    const archive = writeSkillZip([document, file("scripts/a.sh", "echo".repeat(50), true)], null);
+    const archive = await writeSkillZip([document, file("scripts/a.sh", "echo".repeat(50), true)], null);
     const damaged = archive.slice();
     damaged[60] = (damaged[60] ?? 0) ^ 0xff;
     expect(await zipFaults(damaged)).not.toBe("taken");

@@ -1,8 +1,6 @@
-import { zipSync, type Zippable } from "fflate";
+import type { Zippable } from "fflate";
 import type { SkillFile } from "./skill-file.ts";
 
-// The first moment a ZIP can name, in the machine's own zone as the format has it: the same bytes everywhere.
-const MOMENT = new Date(1980, 0, 1);
 const UNIX = 3;
 const REGULAR = 0o100000;
 
@@ -11,12 +9,16 @@ const REGULAR = 0o100000;
  * would hold up every other call for more than a second.
  * `folder`: what they stand in; at the root without.
  */
-export function writeSkillZip(files: readonly SkillFile[], folder: string | null): Uint8Array {
+export async function writeSkillZip(files: readonly SkillFile[], folder: string | null): Promise<Uint8Array> {
+  // Its tables take a start fifteen milliseconds, and few gateways write a ZIP.
+  const { zipSync } = await import("fflate");
+  // The first moment a ZIP can name, in the machine's own zone as the format has it: the same bytes everywhere.
+  const mtime = new Date(1980, 0, 1);
   const entries: Zippable = {};
   for (const { path, content, executable } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
     entries[folder === null ? path : `${folder}/${path}`] = [
       content,
-      { mtime: MOMENT, os: UNIX, attrs: ((REGULAR | (executable ? 0o755 : 0o644)) << 16) >>> 0, level: 0 },
+      { mtime, os: UNIX, attrs: ((REGULAR | (executable ? 0o755 : 0o644)) << 16) >>> 0, level: 0 },
     ];
   return zipSync(entries);
 }
