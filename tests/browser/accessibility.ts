@@ -13,7 +13,8 @@ interface Finding {
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   try {
-    await session.send("Runtime.evaluate", { expression: AXE });
+    const there = await session.send("Runtime.evaluate", { expression: "typeof axe" });
+    if (there.result.value === "undefined") await session.send("Runtime.evaluate", { expression: AXE });
     const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
       expression:
         'axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations))',

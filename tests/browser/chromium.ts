@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type BrowserContext, type Page, type Request } from "playwright-core";
 
-/** Where Debian's and others' packages put it. */
-const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** Where Debian's and others' packages put it. The shell without a window renders alike and takes a third less of the processor. */
+const KNOWN = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** The browser of the machine, never one that a package fetched; null where there is none, which is a failure in CI. */
 export function chromiumPath(): string | null {
@@ -91,6 +91,11 @@ function stillFor(ms: number): Promise<void> {
       timer = setTimeout(resolve, ms);
     }).observe(document.body, { subtree: true, childList: true, attributes: true });
   });
+}
+
+/** To another address of the app that is shown, as the app's own links lead there, which loads nothing again. To be settled then. */
+export async function goWithin(page: Page, address: string): Promise<void> {
+  await page.evaluate((to) => history.pushState(null, "", to), address);
 }
 
 /** Until nothing stands beyond so many pixels: rules for narrow windows hold from the frame after a window was made narrow. */

@@ -7,7 +7,7 @@ import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { newPerson } from "../support/portal.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+import { chromiumPath, goWithin, type PageOptions, watchedPage } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -249,10 +249,11 @@ for (const [width, theme] of [
   [320, "dark"],
 ] as const) {
   const looksRight = async (addresses: readonly string[]) => {
-    const { page, context, problems } = await consolePage({ width, theme });
+    const { page, context, problems, settled } = await consolePage({ width, theme });
     const findings: Record<string, unknown> = {};
     for (const address of addresses) {
-      await page.goto(world.console + address);
+      await goWithin(page, world.console + address);
+      await settled();
       await page.locator("h1").waitFor();
       await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
       const found = await accessibilityFindings(page);

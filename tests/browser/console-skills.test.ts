@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-const zipOf = (files: Readonly<Record<string, string>>) => ({
+const zipOf = async (files: Readonly<Record<string, string>>) => ({
   name: "skill.zip",
   mimeType: "application/zip",
   buffer: Buffer.from(
-    writeSkillZip(
+    await writeSkillZip(
       Object.entries(files).map(([path, text]) => ({ path, content: new TextEncoder().encode(text), executable: false })),
       null,
     ),
@@ -32,16 +32,16 @@ withBrowser("an administrator imports a skill, publishes a version, sees what di
   await page.goto(`${world.console}/manage/skills`);
   await page.getByText("No skill yet").waitFor();
   const chosen = page.getByLabel("ZIP of a skill");
-  await chosen.setInputFiles(zipOf({ "notes.md": "no skill" }));
+  await chosen.setInputFiles(await zipOf({ "notes.md": "no skill" }));
   await page.getByText("must hold exactly one SKILL.md").first().waitFor();
-  await chosen.setInputFiles(zipOf({ "SKILL.md": DOCUMENT, "scripts/pack.sh": "echo packed\n", "old.md": "old\n" }));
+  await chosen.setInputFiles(await zipOf({ "SKILL.md": DOCUMENT, "scripts/pack.sh": "echo packed\n", "old.md": "old\n" }));
   await page.getByRole("link", { name: "packer" }).click();
   await page.getByRole("heading", { name: "packer", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Publish version 1" }).click();
   await page.getByText("served", { exact: true }).waitFor();
   await page
     .getByLabel("ZIP of a skill")
-    .setInputFiles(zipOf({ "SKILL.md": DOCUMENT, "scripts/pack.sh": "echo repacked\n", "new.md": "new\n" }));
+    .setInputFiles(await zipOf({ "SKILL.md": DOCUMENT, "scripts/pack.sh": "echo repacked\n", "new.md": "new\n" }));
   await page.getByRole("button", { name: "Files of version 2" }).click();
   const files = page.locator("section").filter({ has: page.getByRole("heading", { name: "Files of version 2, compared with version 1" }) });
   for (const [path, became] of [

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, type WatchedPage, watchedPage } from "./chromium.ts";
+import { chromiumPath, goWithin, type WatchedPage, watchedPage } from "./chromium.ts";
 import { keyboardFindings } from "./keyboard-walk.ts";
 
 /** Every page of both apps, with nothing but the keyboard: all there is to act on is reached, in sight, and left again. */
@@ -20,7 +20,8 @@ async function walk(watched: WatchedPage, addresses: readonly string[]): Promise
   const { page } = watched;
   const findings: string[] = [];
   for (const [at, address] of addresses.entries()) {
-    await page.goto(address);
+    if (at === 0) await page.goto(address);
+    else await goWithin(page, address);
     await shown(watched);
     const found = await keyboardFindings(page, at === 0 ? "body" : "main");
     findings.push(...found.map((finding) => `${new URL(address).pathname}: ${finding}`));
@@ -68,7 +69,7 @@ withBrowser("a record of each kind there is in the console", async () => {
   const { page, context } = watched;
   const records: string[] = [];
   for (const { slug } of RECORD_KINDS) {
-    await page.goto(`${world.console}/manage/${slug}`);
+    await goWithin(page, `${world.console}/manage/${slug}`);
     await shown(watched);
     const first = page.locator(`main a[href^="/console/manage/${slug}/"]:not([href$="/new"])`).first();
     if ((await first.count()) > 0) records.push(new URL((await first.getAttribute("href")) as string, world.console).href);

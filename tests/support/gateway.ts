@@ -7,21 +7,32 @@ import { startLasting } from "./lasting-process.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
-const LAUNCHER = join(PROJECT, "bin", "gatehouse.mjs");
 
-/** A gateway started as a user starts it: its own process, its own data directory, driven over its two ports. */
+/** What a start by the launcher comes to, as scripts/test.mjs knows it. */
+interface StartOfGateway {
+  readonly command: [string, ...string[]];
+  readonly env: Record<string, string>;
+}
+
+function startOfGateway(): StartOfGateway {
+  const given = process.env["TEST_GATEWAY"];
+  if (!given) throw new Error("TEST_GATEWAY is not set: run the tests with npm test, which knows what a gateway is started from");
+  return JSON.parse(given) as StartOfGateway;
+}
+
+/** A gateway as a user has it: its own process, its own data directory, driven over its two ports. */
 export interface GatewayProcess {
   readonly runtimeUrl: string;
   readonly adminUrl: string;
   readonly dataDir: string;
-  /** Of the gateway itself, a child of the launcher. */
+  /** Of the gateway itself, or with a command of its own of that command's child. */
   pid(): number;
-  /** Milliseconds of processor time of the launcher and everything below it until now. */
+  /** Milliseconds of processor time of it and everything below it until now. */
   cpuMs(): number;
   /** Everything it printed, both streams. */
   output(): string;
   running(): boolean;
-  /** SIGTERM to the launcher, then the exit code. */
+  /** SIGTERM, then the exit code. */
   stop(): Promise<number>;
   /** SIGKILL to the gateway itself, resolved when it is gone. */
   kill(): Promise<void>;
@@ -31,7 +42,7 @@ export interface GatewayOptions {
   readonly databaseUrl?: string;
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
-  /** What starts it, in the project's folder; the launcher unless told otherwise. */
+  /** What starts it, in the project's folder, where that is what a test is about. */
   readonly command?: readonly [string, ...string[]];
 }
 
@@ -41,8 +52,10 @@ export async function temporaryDirectory(): Promise<string> {
 
 export async function startGateway(options: GatewayOptions = {}): Promise<GatewayProcess> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const start = startOfGateway();
   const env: Record<string, string> = {
     ...inherited(),
+    ...(options.command === undefined ? start.env : {}),
     GW_RUNTIME_PORT: "0",
     GW_ADMIN_PORT: "0",
     GW_DATA_DIR: dataDir,
@@ -56,7 +69,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   let output = "";
   const urls: string[] = [];
   const ready = Promise.withResolvers<void>();
-  const launcher = await startLasting(options.command ?? ["node", LAUNCHER, "start"], {
+  const started = await startLasting(options.command ?? start.command, {
     cwd: PROJECT,
     env,
     onLine(line, error) {
@@ -67,29 +80,30 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (/^ {2}database /.test(line)) ready.resolve();
     },
   });
-  void launcher.exited.then((code) => ready.reject(new Error(`the gateway ended with ${code} before it was ready:\n${output}`)));
+  void started.exited.then((code) => ready.reject(new Error(`the gateway ended with ${code} before it was ready:\n${output}`)));
   await ready.promise;
   const [runtimeUrl = "", adminUrl = urls[0] ?? ""] = urls;
+  const pid = () => (options.command === undefined ? started.pid : childOf(started.pid));
   return {
     runtimeUrl,
     adminUrl,
     dataDir,
-    pid: () => childOf(launcher.pid),
-    cpuMs: () => cpuMsOfTree(launcher.pid),
+    pid,
+    cpuMs: () => cpuMsOfTree(started.pid),
     output: () => output,
-    running: () => launcher.exitCode() === undefined,
+    running: () => started.exitCode() === undefined,
     async stop() {
-      launcher.kill("SIGTERM");
-      return launcher.exited;
+      started.kill("SIGTERM");
+      return started.exited;
     },
     async kill() {
-      process.kill(childOf(launcher.pid), "SIGKILL");
-      await launcher.exited;
+      process.kill(pid(), "SIGKILL");
+      await started.exited;
     },
   };
 }
 
-/** What the launcher and PostgreSQL need of the test's own environment, without a setting of ours. */
+/** What the gateway and PostgreSQL need of the test's own environment, without a setting of ours. */
 function inherited(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
