@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
+import { chromiumPath, goWithin, watchedPage, withinWidth } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -96,7 +96,7 @@ const PAGES = ["chat", "approvals", "tools", "knowledge", "notifications", "aler
 for (const theme of ["light", "dark"] as const)
   for (const width of [1440, 320])
     withBrowser(`no page has a finding, ${theme} and ${width} pixels wide`, async () => {
-      const { page, context, problems } = await watchedPage(world.browser, { theme, width });
+      const { page, context, problems, settled } = await watchedPage(world.browser, { theme, width });
       await page.goto(`${world.portal}/`);
       await page.getByLabel("User name").waitFor();
       expect(await accessibilityFindings(page)).toEqual([]);
@@ -105,7 +105,8 @@ for (const theme of ["light", "dark"] as const)
       await page.keyboard.press("Enter");
       await page.getByRole("textbox", { name: "Message" }).waitFor();
       for (const path of PAGES) {
-        await page.goto(`${world.portal}/${path}`);
+        await goWithin(page, `${world.portal}/${path}`);
+        await settled();
         await page.getByRole("heading", { level: 1 }).waitFor({ state: "attached" });
         await page.locator('[role="status"].animate-pulse').first().waitFor({ state: "detached" });
         expect([path, await accessibilityFindings(page)]).toEqual([path, []]);
