@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
-import { serverProgram } from "../bin/server-bundle.mjs";
 import { readJunit } from "./junit.mjs";
 import { TIMEOUT_MS } from "./test-timeout.mjs";
 
@@ -65,7 +64,7 @@ function testFiles(folder) {
 const OF_TEST_PROCESSES = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_DELAY: "1000" };
 
 /** The tests get none of the settings of whoever runs them. */
-function testEnvironment(databaseUrl, gateway) {
+function testEnvironment(databaseUrl) {
   const env = { ...process.env };
   for (const name of Object.keys(env))
     if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "VALKEY_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
@@ -76,7 +75,6 @@ function testEnvironment(databaseUrl, gateway) {
     BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnvironment().BUN_CONFIG_MAX_HTTP_REQUESTS,
     TEST_DATABASE_URL: databaseUrl,
     TEST_TIMEOUT_MS: String(TIMEOUT_MS),
-    TEST_GATEWAY: JSON.stringify(gateway),
   };
 }
 
@@ -178,8 +176,6 @@ chmodSync(folder, 0o711);
 process.env.TMPDIR = folder;
 // The gateways of the tests start from what users start, and in a third of the time.
 if (FILES.some(isEndToEnd)) spawnSync(process.execPath, [join(ROOT, "bin", "build-server.mjs")], { stdio: "inherit" });
-/** What the launcher becomes where Node can do that (bin/gatehouse.mjs): tests start it without the launcher, whichever Node runs them. */
-const gateway = { command: [BUN, ...BUN_FLAGS, serverProgram(), "start"], env: bunEnvironment({}) };
 const postgres = await offerPostgres();
 const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
@@ -190,7 +186,7 @@ try {
     const waiting = [...suites];
     const runWaiting = async () => {
       for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
-        const counts = await runSuite(suite, alone, testEnvironment(postgres.url, gateway), folder);
+        const counts = await runSuite(suite, alone, testEnvironment(postgres.url), folder);
         for (const key of Object.keys(total)) total[key] += counts[key];
         failures.push(...counts.failures);
       }

@@ -8,17 +8,20 @@ import { startLasting } from "./lasting-process.ts";
 export const ADMIN_PASSWORD = "correct horse battery";
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What a start by the launcher comes to, as scripts/test.mjs knows it. */
 interface StartOfGateway {
-  readonly command: [string, ...string[]];
+  readonly command: readonly [string, ...string[]];
   readonly env: Record<string, string>;
 }
 
-function startOfGateway(): StartOfGateway {
-  const given = process.env["TEST_GATEWAY"];
-  if (!given) throw new Error("TEST_GATEWAY is not set: run the tests with npm test, which knows what a gateway is started from");
-  return JSON.parse(given) as StartOfGateway;
+/** What the launcher becomes where Node can do that (bin/gatehouse.mjs): tests start it without the launcher, whichever Node there is. */
+async function startOfGateway(): Promise<StartOfGateway> {
+  const [{ BUN_FLAGS, bunEnvironment, findBun }, { serverProgram }] = await Promise.all(
+    ["bun.mjs", "server-bundle.mjs"].map((name) => import(join(PROJECT, "bin", name))),
+  );
+  return { command: [findBun(), ...BUN_FLAGS, serverProgram(), "start"], env: bunEnvironment({}) };
 }
+
+let usualStart: Promise<StartOfGateway> | undefined;
 
 /** A gateway as a user has it: its own process, its own data directory, driven over its two ports. */
 export interface GatewayProcess {
@@ -52,7 +55,7 @@ export async function temporaryDirectory(): Promise<string> {
 
 export async function startGateway(options: GatewayOptions = {}): Promise<GatewayProcess> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
-  const start = startOfGateway();
+  const start = await (usualStart ??= startOfGateway());
   const env: Record<string, string> = {
     ...inherited(),
     ...(options.command === undefined ? start.env : {}),
