@@ -80,9 +80,9 @@ export class EndedAccess {
   }
 }
 
-/** Whether the person may still call, and in the group of the call. */
-async function isLetIn({ user, token, identity, scope }: Call, users: EndUserCache): Promise<boolean> {
+/** Whether the person may still call, and in the group of the call; what they do in the portal itself needs none. */
+async function isLetIn({ user, token, identity, scope, target }: Call, users: EndUserCache): Promise<boolean> {
   const now = user === null ? null : await users.find(user.tenant_id, user.id);
   if (now === null || !now.is_active || (token !== null && token.issuedAt < now.tokens_valid_from.getTime())) return false;
-  return scope === null || scope.groupId === identity?.keyGroupId || now.group_ids.includes(scope.groupId);
+  return scope === null || target.kind === "none" || scope.groupId === identity?.keyGroupId || now.group_ids.includes(scope.groupId);
 }

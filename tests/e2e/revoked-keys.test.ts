@@ -22,6 +22,10 @@ async function held(key: string, headers: Record<string, string> = {}) {
     headers: { ...headers, authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "hello" }] }),
   });
+  return begun(answer);
+}
+
+async function begun(answer: Response) {
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   await reader.read();
   return { id: answer.headers.get("x-request-id"), reader };
@@ -91,7 +95,7 @@ test("the streams of an AI System end when it is suspended, those of another gro
   expect(await rowOf(admin, { id: streams.other.id })).toMatchObject({ error_type: "client_disconnected" });
 });
 
-test("the streams of whoever leaves a group end with what they have in it, but for those of a key of that group", async () => {
+test("the streams of whoever leaves a group end with what they have in it, but for those of a key of that group and the portal's", async () => {
   const { admin } = world;
   const person = await newPerson(world.gateway.runtimeUrl, "a member of it");
   const [left, kept] = [
@@ -112,13 +116,23 @@ test("the streams of whoever leaves a group end with what they have in it, but f
     left: await held(token, { "x-resource-group": served.groupId }),
     kept: await held(token, { "x-resource-group": other.id }),
     key: await held(key.key_value),
+    portal: await begun(
+      await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, {
+        headers: { authorization: `Bearer ${token}`, "x-resource-group": served.groupId },
+      }),
+    ),
   };
   expect((await admin.request("DELETE", `/v1/admin/end-user-groups/${left.id}/members`, { end_user_ids: [person.id] })).status).toBe(200);
   expect(await restOf(streams.left.reader)).toContain("Your access ended");
   expect(await rowOf(admin, { id: streams.left.id })).toMatchObject({ success: false, error_type: "access_ended" });
-  for (const { id, reader } of [streams.kept, streams.key]) {
+  // Whoever leaves the portal's stream, which has no end, leaves it in order.
+  for (const [{ id, reader }, ended] of [
+    [streams.kept, "client_disconnected"],
+    [streams.key, "client_disconnected"],
+    [streams.portal, null],
+  ] as const) {
     await reader.cancel();
-    expect(await rowOf(admin, { id })).toMatchObject({ error_type: "client_disconnected" });
+    expect(await rowOf(admin, { id })).toMatchObject({ error_type: ended });
   }
 });
 

@@ -16,7 +16,8 @@ function each(): Uint16Array<ArrayBuffer> {
  */
 export function unitsOf(characters: string, end = UNITS): Uint8Array<ArrayBuffer> {
   const table = new Uint8Array(end);
-  for (const { 0: run, index } of ALL.slice(0, end).matchAll(new RegExp(`[${characters}]+`, "g"))) table.fill(1, index, index + run.length);
+  for (const { 0: run, index } of ALL.slice(0, end).matchAll(new RegExp(`[${characters}]+`, "gu")))
+    table.fill(1, index, index + run.length);
   return table;
 }
 

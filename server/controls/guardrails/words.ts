@@ -1,3 +1,5 @@
+import { unitsOf } from "./code-units.ts";
+
 /** Scripts that put no spaces between words: each of their characters counts as a word. */
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
@@ -44,33 +46,21 @@ const ALIKE_SCRIPT = 1 << 15;
 const KIND_MASK = 7;
 const kindOf = (sign: number): number => (sign >> KIND_SHIFT) & KIND_MASK;
 
-/** For each character its kind, and below it its lower case where that is its folded form. */
+/** For each character its kind, below it its lower case where that is its folded form, and above it whether its script has look-alikes. */
 const SIGNS = new Uint16Array(65_536);
-
-/** All of a kind at once: to ask for one character after the other takes a start ten times as long. */
-function fillSigns(from: number, to: number): void {
-  const characters = String.fromCharCode(...Array.from({ length: to - from }, (_, at) => from + at));
-  const each = (kind: string, change: (sign: number, character: string) => number) => {
-    for (const { 0: run, index } of characters.matchAll(new RegExp(`[${kind}]+`, "gu")))
-      for (let at = 0; at < run.length; at++) {
-        const code = from + index + at;
-        SIGNS[code] = change(SIGNS[code] ?? 0, run.charAt(at));
-      }
-  };
-  SIGNS.fill(SIGN << KIND_SHIFT, from, to);
-  each("\\s", () => SPACE << KIND_SHIFT);
-  each("\\p{L}\\p{M}\\p{N}_", () => STRANGE << KIND_SHIFT);
-  each(PLAIN, (sign, character) => {
-    const kind = kindOf(sign) === STRANGE ? LETTER : kindOf(sign);
-    return (kind << KIND_SHIFT) | character.toLowerCase().charCodeAt(0);
-  });
-  each(ALIKE_SCRIPTS, (sign) => sign | ALIKE_SCRIPT);
+{
+  const spaces = unitsOf("\\s", PUNCTUATION.to);
+  const letters = unitsOf("\\p{L}\\p{M}\\p{N}_", PUNCTUATION.to);
+  const plain = unitsOf(PLAIN, SIMPLE);
+  const alike = unitsOf(ALIKE_SCRIPTS, SIMPLE);
+  for (let code = 0; code < PUNCTUATION.to; code = code + 1 === SIMPLE ? PUNCTUATION.from : code + 1) {
+    const kind = spaces[code] === 1 ? SPACE : letters[code] !== 1 ? SIGN : plain[code] === 1 ? LETTER : STRANGE;
+    const lower = plain[code] === 1 ? String.fromCharCode(code).toLowerCase().charCodeAt(0) : 0;
+    SIGNS[code] = (kind << KIND_SHIFT) | lower | (alike[code] === 1 ? ALIKE_SCRIPT : 0);
+  }
+  for (const [first, last] of WIDE_RANGES) SIGNS.fill(WIDE << KIND_SHIFT, first, last + 1);
+  for (let code = 0x3000; code < 0x3012; code++) if (isWideMark(code)) SIGNS[code] = SIGN << KIND_SHIFT;
 }
-
-fillSigns(0, SIMPLE);
-fillSigns(PUNCTUATION.from, PUNCTUATION.to);
-for (const [first, last] of WIDE_RANGES) SIGNS.fill(WIDE << KIND_SHIFT, first, last + 1);
-for (let code = 0x3000; code < 0x3012; code++) if (isWideMark(code)) SIGNS[code] = SIGN << KIND_SHIFT;
 
 function isSpaceAt(text: string, at: number): boolean {
   const kind = kindOf(SIGNS[text.charCodeAt(at)] ?? 0);

@@ -6,7 +6,7 @@ export type ReadDocument = (kind: string, content: Uint8Array) => Promise<readon
 
 const SECONDS = 60;
 const MIB = 1024 * 1024;
-/** Of addresses, of which the engine takes most before anything is read; with fewer it compiles nothing, and reads a tenth as fast. */
+/** Of addresses, of which the engine takes most before anything is read; with fewer it compiles nothing, and takes many times as long. */
 const MEMORY = 3_072 * MIB;
 const MOST_SAID = 128 * MIB;
 
