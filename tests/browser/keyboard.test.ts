@@ -20,8 +20,7 @@ async function walk(watched: WatchedPage, addresses: readonly string[]): Promise
   const { page } = watched;
   const findings: string[] = [];
   for (const [at, address] of addresses.entries()) {
-    if (at === 0) await page.goto(address);
-    else await goWithin(page, address);
+    await goWithin(page, address);
     await shown(watched);
     const found = await keyboardFindings(page, at === 0 ? "body" : "main");
     findings.push(...found.map((finding) => `${new URL(address).pathname}: ${finding}`));

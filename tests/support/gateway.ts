@@ -55,10 +55,10 @@ export async function temporaryDirectory(): Promise<string> {
 
 export async function startGateway(options: GatewayOptions = {}): Promise<GatewayProcess> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
-  const start = await (usualStart ??= startOfGateway());
+  const start = options.command === undefined ? await (usualStart ??= startOfGateway()) : { command: options.command, env: {} };
   const env: Record<string, string> = {
     ...inherited(),
-    ...(options.command === undefined ? start.env : {}),
+    ...start.env,
     GW_RUNTIME_PORT: "0",
     GW_ADMIN_PORT: "0",
     GW_DATA_DIR: dataDir,
@@ -72,7 +72,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   let output = "";
   const urls: string[] = [];
   const ready = Promise.withResolvers<void>();
-  const started = await startLasting(options.command ?? start.command, {
+  const started = await startLasting(start.command, {
     cwd: PROJECT,
     env,
     onLine(line, error) {

@@ -43,6 +43,12 @@ import { RECORD_KINDS } from "./records/record-kinds.ts";
 
 const AREAS = ["Models", "Tools and agents", "Bounds", "Assurance", "Organization", "People"] as const;
 
+/** Pages of an area that are of no kind of record. */
+const MORE_OF: Partial<Record<(typeof AREAS)[number], NavigationGroup["items"]>> = {
+  "Tools and agents": [{ to: "/agent-signing-keys", label: "Card signing keys", icon: KeySquare }],
+  People: [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }],
+};
+
 const NAVIGATION: readonly NavigationGroup[] = [
   {
     items: [
@@ -60,8 +66,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     label: area,
     items: [
       ...RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({ to: `/manage/${slug}`, label: title, icon })),
-      ...(area === "Tools and agents" ? [{ to: "/agent-signing-keys", label: "Card signing keys", icon: KeySquare }] : []),
-      ...(area === "People" ? [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }] : []),
+      ...(MORE_OF[area] ?? []),
     ],
   })),
   {
