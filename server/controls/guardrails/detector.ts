@@ -29,8 +29,11 @@ export interface Detector {
   readonly check: GuardrailCheck;
   /** Longest finding, in characters; a tail is not counted. */
   readonly maxLength: number;
-  /** It is given texts as they are: what it looks for is what folding takes out. */
-  readonly readsUnfolded?: true;
+  /**
+   * The form of texts that it is given, `folded` when left out. As it is: what it looks for is what folding takes out. Spelled plainly:
+   * it looks for what is said, whatever accents, look-alikes and ornamental letters that is written with.
+   */
+  readonly reads?: "as it is" | "spelled plainly";
   /**
    * The findings that start in [from, to), left to right; one starts no earlier than the one before it ends. A finding
    * with an open tail is the last.

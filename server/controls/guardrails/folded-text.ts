@@ -130,12 +130,16 @@ export function foldTextWithTags(original: string, read = foldText): FoldedText 
 export function foldJsonText(original: string, readsTags = false): FoldedText {
   const read = readEscapes(original);
   const folded = foldText(read.text, readsTags);
-  if (read.text === original) return folded;
+  return read.text === original ? folded : foldedAgain(read, folded);
+}
+
+/** What was folded once, folded once more: `second` is the copy of the text of `first`. */
+export function foldedAgain(first: FoldedText, second: FoldedText): FoldedText {
   return {
-    text: folded.text,
-    toOriginal: (at) => read.toOriginal(folded.toOriginal(at)),
-    endToOriginal: (end) => (end === 0 ? 0 : read.endToOriginal(folded.endToOriginal(end))),
-    toFolded: (at) => folded.toFolded(read.toFolded(at)),
+    text: second.text,
+    toOriginal: (at) => first.toOriginal(second.toOriginal(at)),
+    endToOriginal: (end) => (end === 0 ? 0 : first.endToOriginal(second.endToOriginal(end))),
+    toFolded: (at) => second.toFolded(first.toFolded(at)),
   };
 }
 
@@ -165,7 +169,7 @@ function readEscapes(original: string): FoldedText {
 }
 
 /** The first place of a text of that length which stands at or behind `place` of the original. */
-function firstAtOrBehind(length: number, place: number, toOriginal: (at: number) => number): number {
+export function firstAtOrBehind(length: number, place: number, toOriginal: (at: number) => number): number {
   let low = 0;
   let high = length;
   while (low < high) {

@@ -1,8 +1,9 @@
 import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
 import type { DetectedSpan } from "./detector.ts";
-import { type FoldedText, foldJsonText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
+import type { FoldedText } from "./folded-text.ts";
 import { cutEscapeFrom, JsonBeginning, JsonStrings } from "./json-text.ts";
 import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
+import { Readings } from "./readings.ts";
 import { strideOf } from "./stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
 
@@ -94,7 +95,7 @@ export class HoldBack {
     this.#looked = before.length;
     this.#progress = guard.rules.flatMap((rule, order) => {
       const untagged: Progress = { rule, untagged: null, order, cursor: 0, tail: null, dead: false };
-      return rule.detector.readsUnfolded === true ? [untagged] : [untagged, { ...untagged, untagged }];
+      return rule.detector.reads === "as it is" ? [untagged] : [untagged, { ...untagged, untagged }];
     });
   }
 
@@ -169,22 +170,20 @@ export class HoldBack {
   }
 
   #advance(final: boolean): string {
-    const fold = this.#strings === null ? foldText : foldJsonText;
     const text = final ? this.#text : this.#text.slice(0, this.#cutAt());
-    const folded = fold(text);
-    const tagged = folded.text.length === text.length ? null : foldTextWithTags(text, fold);
+    const readings = new Readings(text, this.#strings !== null);
     const length = this.#base + text.length;
     let bound = length;
     this.#unfinished = false;
     for (const progress of this.#progress) {
       const { untagged } = progress;
+      const { detector } = progress.rule;
       if (untagged?.dead === true) progress.dead = true;
       if (progress.dead) continue;
       try {
-        if (progress.rule.detector.readsUnfolded === true) this.#look(progress, unfolded(text), text.length, final);
-        else if (untagged === null) this.#look(progress, folded, text.length, final);
-        else if (tagged !== null || progress.tail !== null || untagged.tail !== null)
-          this.#look(progress, tagged ?? folded, text.length, final);
+        if (untagged === null) this.#look(progress, readings.of(detector), text.length, final);
+        else if (readings.hasTags || progress.tail !== null || untagged.tail !== null)
+          this.#look(progress, readings.withTags(detector), text.length, final);
         // What holds no tags is the same to both, and a value that goes on may go on in tags.
         else progress.cursor = Math.max(progress.cursor, untagged.cursor);
       } catch {
@@ -195,7 +194,7 @@ export class HoldBack {
     if (this.#blocked !== null) bound = Math.min(bound, this.#blocked.start);
     const out = this.#release(text, bound);
     this.#strings?.holds(text, this.#base, this.#position);
-    const waiting = this.#forget(folded, tagged);
+    const waiting = this.#forget(readings);
     if (!final && !this.#unfinished && waiting > MAX_HELD_IN_ALL) this.expire();
     return out;
   }
@@ -322,13 +321,13 @@ export class HoldBack {
   }
 
   /** Drops text that no detector looks at again; returns how much is not decided yet. */
-  #forget(folded: FoldedText, tagged: FoldedText | null): number {
+  #forget(readings: Readings): number {
     let oldest = this.#position;
     for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);
     const decided = oldest - this.#base;
     const waiting = this.#text.length - decided;
     const keptOf = (read: FoldedText) => read.toOriginal(Math.max(0, read.toFolded(decided) - KEPT));
-    const kept = Math.min(keptOf(folded), tagged === null ? decided : keptOf(tagged));
+    const kept = Math.min(...readings.made.map(keptOf));
     const drop = Math.max(kept, decided - MAX_HELD_IN_ALL);
     if (drop >= KEPT) {
       this.#text = this.#text.slice(drop);

@@ -1,6 +1,6 @@
-import { foldJsonText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
 import { type GuardedFinding, HoldBack } from "./hold-back.ts";
 import { beginsAsJson } from "./json-text.ts";
+import { Readings } from "./readings.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /** What a guard makes of a whole text. */
@@ -32,11 +32,9 @@ export function redactText(guard: TextGuard, text: string): GuardedText {
 /** Asks every detector what a stream of one piece would. What fails is the stream's to tell. */
 function holdsNothing(guard: TextGuard, text: string): boolean {
   try {
-    const fold = beginsAsJson(text) ? foldJsonText : foldText;
-    const [folded, tagged] = [fold(text), foldTextWithTags(text, fold)];
+    const readings = new Readings(text, beginsAsJson(text));
     for (const { detector } of guard.rules) {
-      for (const read of detector.readsUnfolded === true ? [unfolded(text)] : [folded, tagged]) {
-        if (read === null) continue;
+      for (const read of readings.allOf(detector)) {
         const to = read.text.length;
         const some = detector.findSome?.(read.text, 0, to, true);
         if (some !== undefined && some.upTo < to) return false;

@@ -7,6 +7,9 @@ import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-gua
 /** Words as the tag characters that mirror them: nobody sees them, and a model reads them. */
 const inTags = (words: string) => String.fromCodePoint(...Array.from(words, (letter) => 0xe0000 + letter.charCodeAt(0)));
 
+/** Words as bytes in variation selectors, as they are put behind an emoji. */
+const inSelectors = (words: string) => String.fromCodePoint(...Array.from(words, (letter) => 0xe0100 + letter.charCodeAt(0) - 16));
+
 const SETTINGS = {
   secrets: {},
   pii: {},
@@ -81,22 +84,26 @@ test("a value is found once, whether tags stand elsewhere or not", () => {
   expect(redactText(redacting, `${flag} won`)).toMatchObject({ text: `${flag} won`, findings: [] });
 });
 
-test("text in tags is hidden text to the check for injected prompts, whatever it says, and a flag is none", () => {
+test("text in tags or variation selectors is hidden text to the check for injected prompts, whatever it says, and a flag is none", () => {
   const guard = compileTextGuard({ promptInjection: { action: "redact" } }) as TextGuard;
   const flag = `\u{1F3F4}${inTags("gbeng")}\u{E007F}`;
   for (const words of ["hello there", "hello ".repeat(60)]) {
     for (const before of ["so ", `${flag} `, "\u{1F3F4}"]) {
-      const whole = `${before}${inTags(words)} and so on ${flag}`;
-      const { text, findings } = redactText(guard, whole);
-      expect(text).toBe(`${before}[REDACTED:invisible] and so on ${flag}`);
-      expect(findings).toHaveLength(1);
-      for (const size of [1, 2, 7, 40]) {
-        const stream = new HoldBack(guard);
-        let out = "";
-        for (let at = 0; at < whole.length; at += size) out += stream.push(whole.slice(at, at + size));
-        expect(out + stream.end()).toBe(text);
+      for (const hidden of [inTags(words), inSelectors(words), inTags(words) + inSelectors(words)]) {
+        const whole = `${before}${hidden} and so on ${flag}`;
+        const { text, findings } = redactText(guard, whole);
+        expect(text).toBe(`${before}[REDACTED:invisible] and so on ${flag}`);
+        expect(findings).toHaveLength(1);
+        for (const size of [1, 2, 7, 40]) {
+          const stream = new HoldBack(guard);
+          let out = "";
+          for (let at = 0; at < whole.length; at += size) out += stream.push(whole.slice(at, at + size));
+          expect(out + stream.end()).toBe(text);
+        }
       }
     }
   }
+  const ideographs = [..."辻葛邉禰祇飴鯖"].map((letter) => `${letter}\u{E0100}`).join("");
+  expect(redactText(guard, ideographs).findings).toEqual([]);
   expect(redactText(guard, `${flag}${flag} ${inTags("five!")} x`).findings).toEqual([]);
 });

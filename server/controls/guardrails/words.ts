@@ -1,4 +1,5 @@
 import { unitsOf } from "./code-units.ts";
+import { CYRILLIC_LOOK_ALIKES, LATIN_LOOK_ALIKES } from "./look-alikes.ts";
 
 /** Scripts that put no spaces between words: each of their characters counts as a word. */
 const UNSPACED =
@@ -202,23 +203,10 @@ export class WordCursor {
 /** Characters whose lower case is already their folded and compatible form. */
 const NEEDS_MORE = new RegExp(`[^${PLAIN}\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fff]`, "u");
 
-/** Letters of Cyrillic and Greek, each before the Latin one that it is taken for. */
-const CYRILLIC = "АаВвЕеНнІіЈјКкМмОоРрСсТтХхУуЅѕҺһԚԛԜԝҮүӀӏԁгпи";
-const LATIN_OF_CYRILLIC = "aabbeehhiijjkkmmooppccttxxyysshhqqwwyylldrnu";
-const GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαβγεηικνορτυχωϲϳ";
-const LATIN_OF_GREEK = "abezhikmnoptyxabyenikvoptuxwcj";
 const MIXABLE = new RegExp(`[${ALIKE_SCRIPTS}]`);
 const LATIN = /\p{Script=Latin}/u;
 
-/** The letters of `from` as those at the same place of `to`; of several the first. */
-function substitution(from: string, to: string): (word: string) => string {
-  const letters = new Map<string, string>();
-  for (let at = 0; at < from.length; at++) if (!letters.has(from.charAt(at))) letters.set(from.charAt(at), to.charAt(at));
-  return (word) => word.replace(/./gsu, (letter) => letters.get(letter) ?? letter);
-}
-
-const asLatin = substitution(CYRILLIC + GREEK, LATIN_OF_CYRILLIC + LATIN_OF_GREEK);
-const asCyrillic = substitution(LATIN_OF_CYRILLIC, CYRILLIC.toLowerCase());
+const substituted = (word: string, letters: ReadonlyMap<string, string>) => word.replace(/./gsu, (letter) => letters.get(letter) ?? letter);
 
 /** The form in which two spellings of a word are the same: compatibility forms and case folded. */
 export function foldWord(word: string): string {
@@ -234,5 +222,5 @@ export function readingsOf(word: string): readonly string[] {
   const folded = foldWord(word);
   if (!MIXABLE.test(folded) || !LATIN.test(folded)) return [folded];
   // Which letter one of another script is taken for depends on its case.
-  return [folded, foldWord(asLatin(word.normalize("NFKC"))), asCyrillic(folded)];
+  return [folded, foldWord(substituted(word.normalize("NFKC"), LATIN_LOOK_ALIKES)), substituted(folded, CYRILLIC_LOOK_ALIKES)];
 }

@@ -3,6 +3,7 @@ import type { GuardrailCheck } from "../finding.ts";
 import { normalisedPrefix } from "../normalised-prefix.ts";
 import { patternPrefixes } from "../pattern-prefixes.ts";
 import { phraseStarts } from "./phrase-starts.ts";
+import { spelledPlainly } from "./plain-spelling.ts";
 
 /** A turn of phrase that says something of the intent of a text. */
 export interface Signal {
@@ -42,14 +43,15 @@ export function phraseDetector(check: GuardrailCheck, signals: readonly Signal[]
 function detectorOf(check: GuardrailCheck, signals: readonly Signal[]): Detector {
   const root = newNode();
   const begins = new Set<string>();
-  const sorted = signals.map((signal) => ({
-    ...signal,
-    compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") },
-  }));
-  sorted.sort((a, b) => b.score - a.score);
-  for (const { pattern, begins: processMessages, compiled } of sorted) {
-    for (const start of processMessages ?? patternPrefixes(pattern)) {
-      if (start === "") throw new Error(`a signal of ${check} may begin with anything: ${pattern.slice(0, 60)}`);
+  const sorted = signals.map(({ name, score, pattern: source, begins: given }) => {
+    const pattern = spelledPlainly(source);
+    const starts = given?.map(spelledPlainly) ?? patternPrefixes(pattern);
+    return { starts, compiled: { name, score, pattern: new RegExp(pattern, "iuy") } };
+  });
+  sorted.sort((a, b) => b.compiled.score - a.compiled.score);
+  for (const { starts, compiled } of sorted) {
+    for (const start of starts) {
+      if (start === "") throw new Error(`a signal of ${check} may begin with anything: ${compiled.pattern.source.slice(0, 60)}`);
       begins.add(start);
       let node = root;
       for (let i = 0; i < start.length; i++) {
@@ -92,6 +94,7 @@ function detectorOf(check: GuardrailCheck, signals: readonly Signal[]): Detector
   return {
     check,
     maxLength: WINDOW - 1,
+    reads: "spelled plainly",
     find(text, from, to) {
       const found: DetectedSpan[] = [];
       eachStart(text, from, to, (at) => {
