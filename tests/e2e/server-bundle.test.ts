@@ -53,6 +53,18 @@ test("the server runs from one file that is made of its source, until the source
   expect(verify()).toContain(EDITED);
 });
 
+test("the bundle's own program runs once and is not compiled: no module loops much while it is loaded", () => {
+  expect(build().status).toBe(0);
+  const compiled = spawnSync("node", ["bin/gatehouse.mjs", "verify", "--help"], {
+    cwd: copy,
+    encoding: "utf8",
+    env: { ...process.env, BUN_JSC_useConcurrentJIT: "0", BUN_JSC_reportCompileTimes: "1" },
+  });
+  const instructions = [...compiled.stderr.matchAll(/, (\d+)(?: \([^)]*\))*\] using Baseline/g)].map(([, length]) => Number(length));
+  expect(instructions.length).toBeGreaterThan(10);
+  expect(Math.max(...instructions)).toBeLessThan(100_000);
+});
+
 const PAGES = "web/kit/build/build-pages.mjs";
 
 /** Builds everything, with `pages` in the place of what builds the pages. */

@@ -48,8 +48,10 @@ const KIND_MASK = 7;
 const kindOf = (sign: number): number => (sign >> KIND_SHIFT) & KIND_MASK;
 
 /** For each character its kind, below it its lower case where that is its folded form, and above it whether its script has look-alikes. */
-const SIGNS = new Uint16Array(65_536);
-{
+const SIGNS = signs();
+
+function signs(): Uint16Array {
+  const table = new Uint16Array(65_536);
   const spaces = unitsOf("\\s", PUNCTUATION.to);
   const letters = unitsOf("\\p{L}\\p{M}\\p{N}_", PUNCTUATION.to);
   const plain = unitsOf(PLAIN, SIMPLE);
@@ -57,10 +59,11 @@ const SIGNS = new Uint16Array(65_536);
   for (let code = 0; code < PUNCTUATION.to; code = code + 1 === SIMPLE ? PUNCTUATION.from : code + 1) {
     const kind = spaces[code] === 1 ? SPACE : letters[code] !== 1 ? SIGN : plain[code] === 1 ? LETTER : STRANGE;
     const lower = plain[code] === 1 ? String.fromCharCode(code).toLowerCase().charCodeAt(0) : 0;
-    SIGNS[code] = (kind << KIND_SHIFT) | lower | (alike[code] === 1 ? ALIKE_SCRIPT : 0);
+    table[code] = (kind << KIND_SHIFT) | lower | (alike[code] === 1 ? ALIKE_SCRIPT : 0);
   }
-  for (const [first, last] of WIDE_RANGES) SIGNS.fill(WIDE << KIND_SHIFT, first, last + 1);
-  for (let code = 0x3000; code < 0x3012; code++) if (isWideMark(code)) SIGNS[code] = SIGN << KIND_SHIFT;
+  for (const [first, last] of WIDE_RANGES) table.fill(WIDE << KIND_SHIFT, first, last + 1);
+  for (let code = 0x3000; code < 0x3012; code++) if (isWideMark(code)) table[code] = SIGN << KIND_SHIFT;
+  return table;
 }
 
 function isSpaceAt(text: string, at: number): boolean {
