@@ -18,6 +18,8 @@ const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
+/** Its tests wait for minutes, whatever the machine: begun first, so that others run meanwhile. */
+const isWaiting = (file) => file === "tests/e2e/usage-import.test.ts";
 const ROUNDS = [
   {
     atOnce: PROCESSORS + 1,
@@ -135,6 +137,7 @@ function suitesOf({ name, suites, takes }) {
     least.files.push(file);
     least.size += size;
   }
+  split.sort((a, b) => Number(b.files.some(isWaiting)) - Number(a.files.some(isWaiting)));
   return split.map(({ files }, at) => ({ name: split.length === 1 ? name : `${name}, ${at + 1} of ${split.length}`, files: files.sort() }));
 }
 
