@@ -3,7 +3,7 @@ import { TARGETS, type TargetName } from "./targets/target.ts";
 
 export const USAGE = `Usage: npm run bench -- [case ...] [options]
 
-  case ...         cases to run; without, every comparison (memory and the durability cases run by name only)
+  case ...         cases to run; without, every comparison (memory, durability and paced cases run by name only)
   --peers          Gatehouse with everything off and on beside the gateways of the registries; writes docs/peers.md
   --quick          fewer and shorter rounds: a look, no figure to quote
   --targets LIST   comma list of ${TARGETS.join(", ")}

@@ -50,6 +50,8 @@ export interface CallShape {
 export interface ComparisonCase {
   readonly kind: "comparison";
   readonly connections: number;
+  /** Calls that are begun in a second, whatever was answered; without it each connection sends its next when it has its answer. */
+  readonly perSecond?: number;
   readonly call: CallShape;
   /** Without it, the usual ones. */
   readonly targets?: readonly TargetName[];

@@ -3,15 +3,15 @@ import { MessageReader } from "../wire/message-reader.ts";
 import type { AnswerChecker } from "./answer-checker.ts";
 
 export interface Tally {
-  /** Whether another call may start; counts it when it may. */
-  start(): boolean;
+  /** The connection has nothing to do: sooner or later it is to send a call or to rest. */
+  free(connection: Connection): void;
   complete(startedAt: number, firstByteAt: number, now: number): void;
   fail(message: string): void;
   /** The connection starts no more calls. */
   idle(): void;
 }
 
-/** One keep-alive connection that sends the same call again and again, the next when the last is complete. */
+/** One keep-alive connection that sends the same call again and again, one at a time. */
 export class Connection {
   readonly #request: Buffer;
   readonly #checker: AnswerChecker;
@@ -48,15 +48,28 @@ export class Connection {
     });
   }
 
-  /** Sends the next call, or rests when there is to be none. */
-  next(): void {
-    if (this.#done || !this.#tally.start()) return this.#finish();
+  /** Sends a call; what it takes counts from `since` on. */
+  send(since = performance.now()): void {
     this.#inFlight = true;
     this.#unsent = this.#request.length;
     this.#reader.reset();
     this.#firstByteAt = 0;
-    this.#startedAt = performance.now();
+    this.#startedAt = since;
     this.#write();
+  }
+
+  /** Sends no more calls. */
+  rest(): void {
+    this.#done = true;
+    if (this.#resting) return;
+    this.#resting = true;
+    this.#tally.idle();
+  }
+
+  /** Asks for a call, unless there is to be none. */
+  ready(): void {
+    if (this.#done) this.rest();
+    else this.#tally.free(this);
   }
 
   end(): void {
@@ -85,7 +98,7 @@ export class Connection {
     const problem = this.#checker.problem(this.#reader.head, this.#reader.body, this.#reader.length);
     if (problem === undefined) this.#tally.complete(this.#startedAt, this.#firstByteAt, now);
     else this.#failed(problem);
-    this.next();
+    this.ready();
   }
 
   #failed(message: string): void {
@@ -97,7 +110,7 @@ export class Connection {
 
   #broken(message: string): void {
     if (this.#inFlight) this.#failed(message);
-    this.#finish();
+    this.rest();
     this.#socket?.terminate();
   }
 
@@ -106,15 +119,8 @@ export class Connection {
     if (this.#done) return;
     // Closed between two calls, which keep-alive allows: open another and go on.
     this.open().then(
-      () => this.next(),
+      () => this.ready(),
       (error: Error) => this.#broken(error.message),
     );
-  }
-
-  #finish(): void {
-    this.#done = true;
-    if (this.#resting) return;
-    this.#resting = true;
-    this.#tally.idle();
   }
 }

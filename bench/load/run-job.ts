@@ -1,6 +1,7 @@
 import { AnswerChecker } from "./answer-checker.ts";
 import { Connection } from "./connection.ts";
 import type { Job, JobResult } from "./job.ts";
+import { ClosedLoop, OpenLoop, type Pacing } from "./pacing.ts";
 
 /** How long calls in flight may take once no more are started. */
 const DRAIN_MS = 10_000;
@@ -23,14 +24,12 @@ function percentile(sorted: Float64Array, share: number): number {
 export async function runJob(job: Job): Promise<JobResult> {
   let latencies = new Float64Array(65_536);
   let firstBytes = new Float64Array(65_536);
-  let started = 0;
   let calls = 0;
   let errors = 0;
   let lastAt = 0;
   let working = job.connections;
   const messages: string[] = [];
-  const limit = job.calls ?? Number.POSITIVE_INFINITY;
-  let deadline = 0;
+  const pacing: Pacing = job.perSecond === undefined ? new ClosedLoop(job.calls ?? Number.POSITIVE_INFINITY) : new OpenLoop(job.perSecond);
   const { promise: allResting, resolve } = Promise.withResolvers<void>();
 
   const larger = (samples: Float64Array) => {
@@ -39,7 +38,7 @@ export async function runJob(job: Job): Promise<JobResult> {
     return copy;
   };
   const tally = {
-    start: () => started < limit && performance.now() < deadline && ++started > 0,
+    free: (connection: Connection) => pacing.free(connection),
     complete(startedAt: number, firstByteAt: number, now: number) {
       if (calls === latencies.length) {
         latencies = larger(latencies);
@@ -66,14 +65,15 @@ export async function runJob(job: Job): Promise<JobResult> {
 
   const cpu = process.cpuUsage();
   const startAt = performance.now();
-  deadline = startAt + job.durationMs;
-  for (const connection of connections) connection.next();
+  pacing.begin(startAt + job.durationMs);
+  for (const connection of connections) connection.ready();
   let stopWaiting: Timer | undefined;
   await Promise.race([allResting, new Promise<void>((give) => (stopWaiting = setTimeout(give, job.durationMs + DRAIN_MS)))]);
   clearTimeout(stopWaiting);
+  pacing.end();
   const burnt = process.cpuUsage(cpu);
   if (working > 0) {
-    const open = started - calls - errors;
+    const open = pacing.started - calls - errors;
     errors += open;
     messages.unshift(`${open} calls without an answer after ${DRAIN_MS} ms`);
   }

@@ -37,7 +37,7 @@ export interface Comparison {
  * round, at `deadline`.
  */
 export async function compare(
-  { connections }: ComparisonCase,
+  { connections, perSecond }: ComparisonCase,
   entrances: ReadonlyMap<Target, Endpoint>,
   client: LoadClient,
   upstream: Upstream,
@@ -66,11 +66,9 @@ export async function compare(
     }
   };
 
+  const loadFor = (durationMs: number): Load => ({ connections, durationMs, ...(perSecond !== undefined && { perSecond }) });
   const settleIn: Load = { connections: Math.max(connections, SETTLE_IN_CONNECTIONS), durationMs: pace.settleInMs };
-  await eachTarget("first warm-up", (target) => [
-    ...(fresh.delete(target) ? [settleIn] : []),
-    { connections, durationMs: pace.firstWarmUpMs },
-  ]);
+  await eachTarget("first warm-up", (target) => [...(fresh.delete(target) ? [settleIn] : []), loadFor(pace.firstWarmUpMs)]);
   let longestMs = 0;
   for (let index = 1; index <= pace.rounds; index++) {
     const start = Date.now();
@@ -78,7 +76,7 @@ export async function compare(
     const slices: Round["slices"] = new Map();
     const syncBefore = await diskSyncP50Ms();
     // The warm-up's figures are overwritten by those of the stretch that counts.
-    await eachTarget(`round ${index}`, () => [pace.warmUpMs, pace.measureMs].map((durationMs) => ({ connections, durationMs })), slices);
+    await eachTarget(`round ${index}`, () => [pace.warmUpMs, pace.measureMs].map(loadFor), slices);
     // The smaller of two: what a disk was slow for a moment must not be taken off a target's latency.
     rounds.push({ slices, diskSyncMs: Math.min(syncBefore, await diskSyncP50Ms()) });
     longestMs = Math.max(longestMs, Date.now() - start);

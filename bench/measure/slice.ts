@@ -16,6 +16,7 @@ export interface Load {
   readonly connections: number;
   readonly durationMs: number;
   readonly calls?: number;
+  readonly perSecond?: number;
 }
 
 const SETTLE_STEP_MS = 150;

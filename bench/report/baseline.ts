@@ -7,6 +7,7 @@ export interface Bounds {
   readonly throughputVsBareMin?: number;
   readonly cpuVsBareMax?: number;
   readonly addedP50LessSyncMsMax?: number;
+  readonly addedP99MsMax?: number;
   /** MB of growth per sample in the last quarter of a soak. */
   readonly lastQuarterSlopeMbMax?: number;
 }
@@ -39,6 +40,7 @@ function judged(result: CaseSummary | SoakResult): Record<string, number | undef
     throughputVsBare: gatehouse?.throughputVsBare?.median,
     cpuVsBare: gatehouse?.cpuVsBare?.median,
     addedP50LessSyncMs: result.addedP50LessSyncMs?.median,
+    addedP99Ms: gatehouse?.addedP99Ms?.median,
   };
 }
 

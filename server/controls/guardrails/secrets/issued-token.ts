@@ -39,7 +39,7 @@ export function issuedToken({ category, signs, begins, shapes, rest }: IssuedTok
     check: "secrets",
     maxLength: 95,
     find: (text, from, to, final) =>
-      signs.some((sign) => text.includes(sign)) ? scan(text, candidate, from, to, (at) => tokenAt(text, at, final)) : [],
+      signs.some((sign) => text.includes(sign, from)) ? scan(text, candidate, from, to, (at) => tokenAt(text, at, final)) : [],
     openFrom: openTokenFrom,
   };
 }
