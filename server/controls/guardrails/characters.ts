@@ -11,6 +11,11 @@ const WORDS_END = 0x2000;
 /** 1 for each character below 0x2000 that is part of a word; none behind it is. */
 export const IS_WORD = unitsOf(`${SPACED_LETTERS}0-9_`, WORDS_END);
 
+/** The first half of a character of two. */
+export function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }

@@ -1,3 +1,4 @@
+import { isHighSurrogate } from "./characters.ts";
 import { unitsOf } from "./code-units.ts";
 import { escapeAt } from "./json-text.ts";
 
@@ -168,8 +169,23 @@ function readEscapes(original: string): FoldedText {
   return { text, toOriginal: endToOriginal, endToOriginal, toFolded: (place) => firstAtOrBehind(text.length, place, endToOriginal) };
 }
 
+/** A copy of a text in which characters vanished or pairs became one. `toOriginal` says where each of its own stood. */
+export function shortened(original: string, text: string, toOriginal: (at: number) => number): FoldedText {
+  return {
+    text,
+    toOriginal,
+    endToOriginal(end) {
+      if (end === 0) return 0;
+      const last = toOriginal(end - 1);
+      const code = original.charCodeAt(last);
+      return last + (isHighSurrogate(code) && text.charCodeAt(end - 1) !== code ? 2 : 1);
+    },
+    toFolded: (place) => firstAtOrBehind(text.length, place, toOriginal),
+  };
+}
+
 /** The first place of a text of that length which stands at or behind `place` of the original. */
-export function firstAtOrBehind(length: number, place: number, toOriginal: (at: number) => number): number {
+function firstAtOrBehind(length: number, place: number, toOriginal: (at: number) => number): number {
   let low = 0;
   let high = length;
   while (low < high) {
@@ -211,16 +227,5 @@ export function foldText(original: string, readsTags = false): FoldedText {
   }
   pieces.push(original.slice(from));
   const text = pieces.join("");
-  const toOriginal = (folded: number) => folded + (counts[lastAtOrBefore(places, folded)] ?? 0);
-  return {
-    text,
-    toOriginal,
-    endToOriginal(end) {
-      if (end === 0) return 0;
-      const last = toOriginal(end - 1);
-      const code = original.charCodeAt(last);
-      return last + ((code === MATHEMATICAL || code === TAGS) && text.charCodeAt(end - 1) !== code ? 2 : 1);
-    },
-    toFolded: (place) => firstAtOrBehind(text.length, place, toOriginal),
-  };
+  return shortened(original, text, (folded) => folded + (counts[lastAtOrBefore(places, folded)] ?? 0));
 }

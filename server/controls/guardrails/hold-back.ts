@@ -1,4 +1,5 @@
 import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
+import { isHighSurrogate } from "./characters.ts";
 import type { DetectedSpan } from "./detector.ts";
 import type { FoldedText } from "./folded-text.ts";
 import { cutEscapeFrom, JsonBeginning, JsonStrings } from "./json-text.ts";
@@ -49,10 +50,6 @@ interface Progress {
   tail: Pending | null;
   /** Its detector failed: it looks no more. */
   dead: boolean;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }
 
 /**

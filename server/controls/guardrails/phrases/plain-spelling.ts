@@ -1,4 +1,4 @@
-import { firstAtOrBehind, foldedAgain, type FoldedText, unfolded } from "../folded-text.ts";
+import { foldedAgain, type FoldedText, shortened, unfolded } from "../folded-text.ts";
 import { LATIN_LOOK_ALIKES } from "../look-alikes.ts";
 
 /** Where letters stand that are read as others. */
@@ -83,21 +83,8 @@ export function plainSpelling(folded: FoldedText): FoldedText {
   }
   if (!differs) return folded;
   const spelled = Buffer.from(out.buffer, 0, 2 * length).toString("utf16le");
-  return foldedAgain(folded, places === null ? unfolded(spelled) : shorter(spelled, text, places));
-}
-
-function shorter(text: string, original: string, places: readonly number[]): FoldedText {
-  const toOriginal = (at: number) => places[at] ?? original.length;
-  return {
-    text,
-    toOriginal,
-    endToOriginal(end) {
-      if (end === 0) return 0;
-      const last = toOriginal(end - 1);
-      return last + (original.charCodeAt(last) === ENCLOSED && text.charCodeAt(end - 1) !== ENCLOSED ? 2 : 1);
-    },
-    toFolded: (place) => firstAtOrBehind(text.length, place, toOriginal),
-  };
+  const from = places;
+  return foldedAgain(folded, from === null ? unfolded(spelled) : shortened(text, spelled, (at) => from[at] ?? text.length));
 }
 
 /** The source of a pattern, or a beginning of what it matches, as texts are spelled for it. */
