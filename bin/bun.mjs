@@ -57,7 +57,7 @@ export function bunEnvironment(env = process.env) {
     MIMALLOC_PURGE_DELAY: "1000",
     BUN_JSC_smallHeapGrowthFactor: "1.75",
     BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
-    // The modules of the bundle are one function, whose few loops are no reason to compile it: 0.15 s, and 14 MB for good.
+    // The modules of the bundle are one function, whose few loops are no reason to compile it: 0.1 s, and 14 MB for good.
     BUN_JSC_thresholdForJITAfterWarmUp: "1000",
     // Optimized when it has been seen for longer: of what a start runs a third less is, and what calls run is as soon as there are calls.
     BUN_JSC_thresholdForOptimizeAfterWarmUp: "3000",

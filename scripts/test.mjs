@@ -18,7 +18,7 @@ const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
-/** Its tests wait for minutes, whatever the machine: begun first, so that others run meanwhile. */
+/** Its tests wait for more than a minute, whatever the machine: begun first, so that others run meanwhile. */
 const isWaiting = (file) => file === "tests/e2e/usage-import.test.ts";
 const ROUNDS = [
   {

@@ -9,7 +9,10 @@ export interface Job {
   readonly connections: number;
   readonly durationMs: number;
   readonly calls?: number;
-  /** Calls that are begun in a second, whatever was answered. Without it each connection sends its next call when it has its answer. */
+  /**
+   * Calls that are begun in a second, whatever was answered, for as long as `durationMs`. Without it each connection sends its next call
+   * when it has its answer.
+   */
   readonly perSecond?: number;
   readonly check: AnswerCheck;
 }

@@ -70,7 +70,7 @@ export class OpenLoop implements Pacing {
   }
 
   free(connection: Connection): void {
-    if (this.timer === undefined && this.started > 0) return connection.rest();
+    if (this.timer === undefined) return connection.rest();
     this.waiting.push(connection);
     if (this.isBehind) this.sendDue();
   }

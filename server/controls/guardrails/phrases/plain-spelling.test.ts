@@ -29,7 +29,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   "letters in squares": eachLetter(PHRASE, inAlphabet(0x1f130)),
   "white letters in squares": eachLetter(PHRASE, inAlphabet(0x1f170)),
   "letters of flags": eachLetter(PHRASE, inAlphabet(0x1f1e6)),
-  "letters in parentheses": eachLetter(PHRASE, (letter) => inAlphabet(0x249c)(letter)),
+  "letters in parentheses": eachLetter(PHRASE, inAlphabet(0x249c)),
   "small capitals": eachLetter(PHRASE, (letter) => SMALL_CAPITALS.charAt(letter.toLowerCase().charCodeAt(0) - 97)),
   "small letters above the line": PHRASE.replaceAll("o", "\u1d52").replaceAll("s", "\u02e2"),
 };

@@ -74,8 +74,8 @@ export function plainSpelling(folded: FoldedText): FoldedText {
     const enclosed = code === ENCLOSED ? enclosedLetter(text.charCodeAt(at + 1)) : 0;
     if (enclosed !== 0) unit = enclosed;
     if (unit !== code) differs = true;
-    if ((unit === 0 && code !== 0) || enclosed !== 0) places ??= Array.from({ length }, (_, place) => place);
-    if (unit !== 0 || code === 0) {
+    if (unit === 0 || enclosed !== 0) places ??= Array.from({ length }, (_, place) => place);
+    if (unit !== 0) {
       places?.push(at);
       out[length++] = unit;
     }
