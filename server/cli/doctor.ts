@@ -6,7 +6,6 @@ import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { reasonOf } from "../kernel/errors.ts";
-import { secretBox } from "../kernel/secrets.ts";
 import { bucketState } from "../ledger/stored-checkpoints.ts";
 import { KEPT_FREE_BYTES } from "../ledger/disk-room.ts";
 import { journalFiles, listSegments } from "../ledger/segments.ts";
@@ -17,7 +16,7 @@ import { openBucket } from "../store/bucket.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { openValkey } from "../runtime/valkey.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
-import { importsWithoutKey, openStoredKeys } from "../store/sealed-keys.ts";
+import { importsWithoutKey } from "../store/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { EMBEDDED_PASSWORD } from "./running-database.ts";
@@ -26,6 +25,8 @@ import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog } from "./examine-admin-log.ts";
 import { examineChains } from "./examine-chains.ts";
 import { examineClock } from "./examine-clock.ts";
+import { examineSecretKey } from "./examine-secret-key.ts";
+import { storedSecret } from "./stored-secret.ts";
 import { examineHost, examineKnowledge, isBelow, whyNotAppended } from "./examine-places.ts";
 
 const USAGE = `Usage:
@@ -194,18 +195,7 @@ async function* examineDatabase(
       : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`,
   );
 
-  const secretKey = config.secretKey ?? storedSecret(config, "secret-key");
-  if (secretKey !== null) {
-    const { looked, unreadable } = await openStoredKeys(db, secretBox(Buffer.from(secretKey, "base64")));
-    yield finding(
-      unreadable.length > 0 ? "wrong" : "ok",
-      "secret key",
-      unreadable.length > 0
-        ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the ` +
-            `GW_SECRET_KEY they were stored under, or store them again`
-        : `opens ${looked} stored upstream key(s)`,
-    );
-  }
+  yield await examineSecretKey(db, config.secretKey ?? storedSecret(config.dataDir, "secret-key"));
   const { enabled, keyless } = await importsWithoutKey(db);
   if (enabled > 0)
     yield finding(
@@ -215,7 +205,7 @@ async function* examineDatabase(
         ? `${keyless.length} of ${enabled} import(s) that are switched on have no key, that of provider ${keyless[0]} first: store one`
         : `${enabled} import(s) switched on, each with a key`,
     );
-  const pem = config.auditSigningKey ?? storedSecret(config, "audit-signing-key.pem");
+  const pem = config.auditSigningKey ?? storedSecret(config.dataDir, "audit-signing-key.pem");
   const keys = await listSigningKeys(db);
   if (pem !== null) {
     const publicKey = Buffer.from(readPublicKey(pem)).toString("base64");
@@ -230,11 +220,6 @@ async function* examineDatabase(
   yield* examineChains(db, kept);
   yield* examineAdminLog(db, kept.get(ADMIN_CHAIN));
   yield* examineBucket(db, config);
-}
-
-function storedSecret(config: Configuration, name: string): string | null {
-  const file = join(config.dataDir, "secrets", name);
-  return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
 /** Gives the newest checkpoint of each chain that the file has. */

@@ -6,6 +6,7 @@ import { listChains } from "../ledger/chain-facts.ts";
 import { verifyChain } from "../ledger/chains.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { jsonLog } from "../kernel/log.ts";
+import { readVariable } from "../kernel/read-variable.ts";
 import { openBlobDirectory } from "../store/blob-directory.ts";
 import type { BlobStore } from "../store/blobs.ts";
 import { type DataDirectory, openDataDirectory } from "../store/data-directory.ts";
@@ -19,6 +20,8 @@ import { exitCode } from "./audit-report.ts";
 import { readArchive } from "./backup/archive.ts";
 import { storeHeadCheckpoints } from "../ledger/unsigned-heads.ts";
 import type { BackupHead, CheckpointsEntry, FileEntry, SecretsEntry, TableEndEntry, TableEntry } from "./backup/contents.ts";
+import { examineSecretKey } from "./examine-secret-key.ts";
+import { storedSecret } from "./stored-secret.ts";
 import { examineBackup, requireBackup } from "./backup/examine.ts";
 import type { CommandIo } from "./command-io.ts";
 import { requireSame } from "./backup/read-back.ts";
@@ -28,7 +31,8 @@ const USAGE = `Usage:
 
 Brings a backup into a database without a table, and its secrets and files into a data directory that has none of its own. The
 backup is read to its end first. What was written is read back and compared with the digests in the backup before it counts, and
-every audit chain is verified then. Nothing may run on either meanwhile. Without --database-url and DATABASE_URL it becomes the
+every audit chain is verified then. It says whether the secret key (GW_SECRET_KEY, or the one in the backup) opens the stored
+keys of upstreams. Nothing may run on either meanwhile. Without --database-url and DATABASE_URL it becomes the
 embedded database of the data directory.
 Exits with 0 (restored, every chain intact), 1 (restored, a chain unanchored), 2 (restored, a chain damaged), 3 (not restored).
 `;
@@ -54,7 +58,7 @@ export async function restoreCommand(argv: string[], env: Readonly<Record<string
     const url = values["database-url"] ?? env["DATABASE_URL"];
     const directory = openDataDirectory(values["data-dir"] ?? env["GW_DATA_DIR"] ?? "./data");
     try {
-      return await restoreInto(directory, url, path, io);
+      return await restoreInto(directory, url, path, readVariable(env, "GW_SECRET_KEY"), io);
     } finally {
       directory.close();
     }
@@ -64,7 +68,13 @@ export async function restoreCommand(argv: string[], env: Readonly<Record<string
   }
 }
 
-async function restoreInto(directory: DataDirectory, url: string | undefined, path: string, io: CommandIo): Promise<number> {
+async function restoreInto(
+  directory: DataDirectory,
+  url: string | undefined,
+  path: string,
+  secretKey: string | undefined,
+  io: CommandIo,
+): Promise<number> {
   const log = jsonLog("error");
   if (url === undefined && existsSync(findHome(realpathSync(directory.path)).cluster))
     throw new Error(`${directory.path} has a database already: name another --data-dir, also where a restore into it was broken off`);
@@ -77,6 +87,8 @@ async function restoreInto(directory: DataDirectory, url: string | undefined, pa
       );
     const told = await loadBackup(connection.db, directory, path);
     await io.stdout(`restored      ${told.tables} tables, read back as they were written; ${told.files} files, ${told.secrets} secrets\n`);
+    const { about, detail } = await examineSecretKey(connection.db, secretKey ?? storedSecret(directory.path, "secret-key"));
+    await io.stdout(`${about.padEnd(14)}${detail}\n`);
     return await verifyAll(connection.db, io);
   } finally {
     await connection.close();

@@ -14,10 +14,10 @@ const PLACES = [
 /** Of each table: enough to tell whether the key is the one they were sealed under, however many there are. */
 const LOOKED_AT = 1_000;
 
-/** How many of the newest stored upstream keys were looked at, and the records of those `secrets` does not open. */
+/** How many of the newest stored upstream keys were looked at, and the records of those `secrets` does not open: without one, of all. */
 export async function openStoredKeys(
   db: Database,
-  secrets: SecretBox,
+  secrets: SecretBox | null,
 ): Promise<{ readonly looked: number; readonly unreadable: readonly string[] }> {
   let looked = 0;
   const unreadable: string[] = [];
@@ -26,7 +26,8 @@ export async function openStoredKeys(
       SELECT ${sql.ref(named)}::text AS id, ${sql.ref(column)} AS sealed FROM ${sql.table(table)}
        WHERE ${sql.ref(column)} IS NOT NULL ORDER BY updated_at DESC LIMIT ${LOOKED_AT}`.execute(db);
     looked += rows.length;
-    for (const { id, sealed } of rows) if (secrets.openOrNull(sealed, sealContext(table, id)) === null) unreadable.push(`${table} ${id}`);
+    for (const { id, sealed } of rows)
+      if (secrets === null || secrets.openOrNull(sealed, sealContext(table, id)) === null) unreadable.push(`${table} ${id}`);
   }
   return { looked, unreadable };
 }

@@ -79,6 +79,7 @@ test("restored into an embedded database: records, rows, chains, secrets, people
   const dataDir = join(folder, "restored");
   const restored = await command(["restore", backup, "--data-dir", dataDir]);
   expect(restored.output).toMatch(/chain admin-log +intact over \d+ rows/);
+  expect(restored.output).toMatch(/^secret key +opens 1 stored upstream key\(s\)$/m);
   expect(restored.code).toBe(0);
 
   const again = await startGateway({ dataDir });
@@ -115,7 +116,10 @@ test("restored into a PostgreSQL of one's own, empty, and into nothing else", as
   expect(full.output).toContain("has tables already: a backup goes into an empty one");
   await database.db.executeQuery({ sql: "DROP SCHEMA public CASCADE", parameters: [] } as never);
   await database.db.executeQuery({ sql: "CREATE SCHEMA public", parameters: [] } as never);
-  expect(await command(["restore", backup, "--data-dir", dataDir, "--database-url", database.url])).toMatchObject({ code: 0 });
+  const anotherKey = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") };
+  const restored = await command(["restore", backup, "--data-dir", dataDir, "--database-url", database.url], anotherKey);
+  expect(restored).toMatchObject({ code: 0 });
+  expect(restored.output).toContain("opens 0 of 1 stored upstream keys, not that of providers ");
   // Its triggers and references stand again.
   const { rows } = await database.db.executeQuery<{ off: string; references: string }>({
     sql: `SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'O') AS off,

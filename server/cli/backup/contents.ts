@@ -1,7 +1,8 @@
-import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readVariable } from "../../kernel/read-variable.ts";
 import type { HeadCheckpoint } from "../../ledger/unsigned-heads.ts";
+import { storedSecret } from "../stored-secret.ts";
 import type { RowsDigest, TableContents } from "../../store/table-contents.ts";
 
 /** What the entries of a backup are. */
@@ -51,16 +52,15 @@ const SIGNING_KEY = "audit-signing-key.pem";
 const SECRETS = ["secret-key", "jwt-secret", SIGNING_KEY];
 
 export function readSecrets(dataDir: string): Record<string, string> {
-  const paths = SECRETS.map((name) => [name, join(dataDir, "secrets", name)] as const).filter(([, path]) => existsSync(path));
-  return Object.fromEntries(paths.map(([name, path]) => [name, readFileSync(path, "utf8")]));
+  const found = SECRETS.map((name) => [name, storedSecret(dataDir, name)] as const);
+  return Object.fromEntries(found.filter((one): one is readonly [string, string] => one[1] !== null));
 }
 
 const BLOB_FOLDER = /^[a-z0-9-]{2}$/;
 
 /** What signs checkpoints: as the gateway is given it, or as it made it. */
 export function readSigningKey(dataDir: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const path = join(dataDir, "secrets", SIGNING_KEY);
-  return readVariable(env, "GW_AUDIT_SIGNING_KEY") ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+  return readVariable(env, "GW_AUDIT_SIGNING_KEY") ?? storedSecret(dataDir, SIGNING_KEY) ?? undefined;
 }
 
 /** Keys of the files of callers that are stored in the data directory. */
