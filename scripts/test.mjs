@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -15,8 +15,6 @@ import { TIMEOUT_MS } from "./test-timeout.mjs";
  * that match. What a container may use can be less than the processors that are told.
  */
 const PROCESSORS = Math.min(4, availableParallelism());
-/** Where the processors stand idle all the same, further suites begin, one at a time. */
-const FURTHER = { most: 2, idleShare: 0.2, lookMs: 5_000 };
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
@@ -165,19 +163,6 @@ async function runSuite({ name, files }, alone, env, reportFolder) {
   return counts;
 }
 
-/** Calls `begin` whenever the processors stood idle for long enough of a while; returns what ends that. */
-function whenIdle(begin) {
-  const times = () =>
-    cpus().reduce(([idle, all], { times: of }) => [idle + of.idle, all + Object.values(of).reduce((a, b) => a + b)], [0, 0]);
-  let [idleBefore, allBefore] = times();
-  const timer = setInterval(() => {
-    const [idle, all] = times();
-    if (idle - idleBefore > FURTHER.idleShare * (all - allBefore)) begin();
-    [idleBefore, allBefore] = [idle, all];
-  }, FURTHER.lookMs);
-  return () => clearInterval(timer);
-}
-
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     interrupted = true;
@@ -202,26 +187,14 @@ try {
     const suites = round.parts.flatMap(suitesOf);
     const alone = suites.length === 1;
     const waiting = [...suites];
-    const run = async (suite) => {
-      const counts = await runSuite(suite, alone, testEnvironment(postgres.url), folder);
-      for (const key of Object.keys(total)) total[key] += counts[key];
-      failures.push(...counts.failures);
-    };
     const runWaiting = async () => {
-      while (waiting.length > 0) await run(waiting.shift());
+      for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
+        const counts = await runSuite(suite, alone, testEnvironment(postgres.url), folder);
+        for (const key of Object.keys(total)) total[key] += counts[key];
+        failures.push(...counts.failures);
+      }
     };
-    const further = new Set();
-    const stopLooking = whenIdle(() => {
-      if (waiting.length === 0 || further.size === FURTHER.most) return;
-      const one = run(waiting.shift()).finally(() => further.delete(one));
-      further.add(one);
-    });
-    try {
-      await Promise.all(Array.from({ length: Math.min(round.atOnce, suites.length) }, runWaiting));
-      await Promise.all(further);
-    } finally {
-      stopLooking();
-    }
+    await Promise.all(Array.from({ length: Math.min(round.atOnce, suites.length) }, runWaiting));
   }
 } finally {
   await postgres.close();

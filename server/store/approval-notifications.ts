@@ -11,13 +11,21 @@ const APPROVAL_EXPIRED = "approval_expired";
 const isApprover = ({ approver_group_ids: named, requester_group_id: own }: ApprovalRow) =>
   isInGroups(sql`SELECT unnest(${named.length > 0 ? named : [own]}::uuid[])`);
 
+/** What a notification says, for whoever shows it in another language. */
+const told = ({ id, requester_display, capability_name, server_name }: ApprovalRow) => ({
+  approval_id: id,
+  requester_display,
+  capability_name,
+  server_name,
+});
+
 /** Notifies everyone who may resolve the request. */
 export async function notifyApprovers(db: Database, approval: ApprovalRow): Promise<void> {
   const title = `Approval needed: ${approval.capability_name}`;
   const body = `${approval.requester_display} asks to call ${approval.capability_name} on ${approval.server_name}.`;
   await sql`
     INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
-    SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id })}::jsonb, ${approval.expires_at}
+    SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify(told(approval))}::jsonb, ${approval.expires_at}
       FROM end_users u
      WHERE u.tenant_id = ${approval.tenant_id} AND u.is_active AND u.id::text <> ${approval.requester_id}
        AND ${isApprover(approval)}`.execute(db);
@@ -49,6 +57,6 @@ export async function notifyRequester(db: Database, approval: ApprovalRow): Prom
   const title = `${outcome}: ${approval.capability_name}`;
   await sql`
     INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
-    SELECT ${ulid()}, u.tenant_id, u.id, ${type}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id, status: approval.status })}::jsonb, NULL
+    SELECT ${ulid()}, u.tenant_id, u.id, ${type}, ${title}, ${body}, ${JSON.stringify({ ...told(approval), status: approval.status, resolved: approval.resolved_at !== null, resolved_by: approval.resolved_by })}::jsonb, NULL
       FROM end_users u WHERE u.tenant_id = ${approval.tenant_id} AND u.id::text = ${approval.requester_id}`.execute(db);
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { ulid } from "../kernel/ids.ts";
 import type { Database } from "./database.ts";
 import { isInGroups } from "./group-membership.ts";
+import type { AlertedLimit } from "./tables/policies.ts";
 
 export interface NewAlert {
   readonly tenant_id: string;
@@ -13,6 +14,8 @@ export interface NewAlert {
   readonly group_id: string | null;
   readonly threshold_value: number;
   readonly current_value: number;
+  /** Left out where it is about no limit. */
+  readonly usage_limit?: AlertedLimit;
   /** Names the threshold crossed, so that it is alerted once. */
   readonly crossing: string;
   readonly expires_at: Date | null;
@@ -26,9 +29,10 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
       alert.group_id === null
         ? sql`NULL::uuid FROM tenants WHERE id = ${alert.tenant_id}`
         : sql`id FROM resource_groups WHERE tenant_id = ${alert.tenant_id} AND id = ${alert.group_id}`;
+    const limit = alert.usage_limit ?? null;
     const { numAffectedRows } = await sql`
-      INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, threshold_value, current_value, crossing, expires_at, group_id)
-      SELECT ${ulid()}, ${alert.tenant_id}, ${alert.alert_type}, ${alert.severity}, ${alert.title}, ${alert.message}, ${alert.threshold_value}::float8, ${alert.current_value}::float8, ${alert.crossing}, ${alert.expires_at}::timestamptz, ${whose}
+      INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, threshold_value, current_value, usage_limit, crossing, expires_at, group_id)
+      SELECT ${ulid()}, ${alert.tenant_id}, ${alert.alert_type}, ${alert.severity}, ${alert.title}, ${alert.message}, ${alert.threshold_value}::float8, ${alert.current_value}::float8, ${limit === null ? null : JSON.stringify(limit)}::jsonb, ${alert.crossing}, ${alert.expires_at}::timestamptz, ${whose}
       ON CONFLICT (tenant_id, crossing) DO NOTHING`.execute(trx);
     if (numAffectedRows !== 1n) return false;
     if (alert.group_id === null) return true;
@@ -36,6 +40,7 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
       group_id: alert.group_id,
       threshold_value: alert.threshold_value,
       current_value: alert.current_value,
+      usage_limit: limit,
     });
     await sql`
       WITH RECURSIVE branch AS (

@@ -86,6 +86,12 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   expect(refused.status).toBe(429);
   await page.getByText("Critical", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
+  // What the gateway tells is said in the reader's language.
+  await page.evaluate(() => localStorage.setItem("gatehouse.language", "de"));
+  await page.reload();
+  await page.getByRole("heading", { name: "Anfragen je Tag: aufgebraucht" }).waitFor();
+  await page.goto(`${world.portal}/notifications`);
+  await page.getByRole("heading", { name: "Anfragen je Tag: aufgebraucht" }).waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -10,6 +10,7 @@ import pt from "../../web/portal/src/texts/pt.ts";
 import zh from "../../web/portal/src/texts/zh.ts";
 import { noticePlanOf } from "../../web/portal/src/chat/notice-plan.ts";
 import { sha256OfText } from "../../web/portal/src/chat/sha256.ts";
+import { toldNotification } from "../../web/portal/src/told.ts";
 import { createHash } from "node:crypto";
 
 const LANGUAGES = { de, en, es, fr, it, ja, pt, zh };
@@ -23,6 +24,54 @@ test("every language has the same places to fill", () => {
   for (const [language, texts] of Object.entries(LANGUAGES))
     for (const [key, text] of Object.entries(en))
       expect([language, key, new Set(placesOf(texts[key as keyof typeof en]))]).toEqual([language, key, new Set(placesOf(text))]);
+});
+
+test("what the gateway tells of an approval, and of a limit, is said in every language with all that it says", () => {
+  const call = { approval_id: "a", requester_display: "Ada", capability_name: "delete_all", server_name: "tools" };
+  const resolved = { ...call, resolved: true, resolved_by: "Ben" };
+  const limit = { limit_type: "daily_tokens", max_limit: 500, scope: "user", group_name: "team", item_name: null };
+  const crossed = { usage_limit: limit, threshold_value: 400, current_value: 450 };
+  const told: [type: string, metadata: Record<string, unknown>, says: string[]][] = [
+    ["approval_requested", call, ["Ada", "delete_all", "tools"]],
+    ["approval_resolved", { ...resolved, status: "approved" }, ["Ben", "delete_all", "tools"]],
+    ["approval_resolved", { ...resolved, status: "rejected" }, ["Ben", "delete_all", "tools"]],
+    ["approval_expired", { ...call, status: "expired", resolved: false, resolved_by: null }, ["delete_all", "tools"]],
+    ["approval_expired", { ...resolved, status: "expired" }, ["Ben", "delete_all", "tools"]],
+    ["usage_warning", crossed, ["80", "450", "500", "team"]],
+    ["usage_limit_reached", crossed, ["450", "500", "team"]],
+    ["budget_exceeded", crossed, ["450", "500", "team"]],
+  ];
+  const page = globalThis as unknown as { document?: { documentElement: { lang: string } } };
+  for (const [language, texts] of Object.entries(LANGUAGES)) {
+    page.document = { documentElement: { lang: language } };
+    const t = ((key: keyof typeof en, values: Record<string, string | number> = {}) =>
+      String(texts[key]).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))) as Parameters<typeof toldNotification>[0];
+    const words = told.map(([notification_type, metadata]) =>
+      toldNotification(t, { notification_type, metadata, title: "as written", body: "as written" } as Parameters<
+        typeof toldNotification
+      >[1]),
+    );
+    for (const [at, { title, body }] of words.entries()) {
+      const [type, , says] = told[at]!;
+      expect([language, type, says.filter((one) => !`${title} ${body}`.includes(one))]).toEqual([language, type, []]);
+      expect(`${title} ${body}`).not.toContain("undefined");
+      expect(title).not.toBe("as written");
+    }
+    expect(new Set(words.map(({ title, body }) => `${title} ${body}`)).size).toBe(told.length);
+  }
+  delete page.document;
+});
+
+test("what has no words in the reader's language is shown as the gateway wrote it", () => {
+  const t = ((key: string) => key) as Parameters<typeof toldNotification>[0];
+  const written = { title: "90 % of the calls per day limit is used", body: "as written" };
+  const limit = { limit_type: "calls_per_day", max_limit: 10, scope: "group", group_name: "team", item_name: null };
+  for (const metadata of [{}, { approval_id: "a" }, { usage_limit: limit, threshold_value: 9, current_value: 9 }])
+    expect(
+      toldNotification(t, { notification_type: "usage_warning", metadata, ...written } as unknown as Parameters<
+        typeof toldNotification
+      >[1]),
+    ).toEqual(written);
 });
 
 test("the portal's digest is SHA-256 of the UTF-8 bytes, at every length of the last block", () => {

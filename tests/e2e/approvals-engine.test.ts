@@ -227,18 +227,19 @@ describe("a request", () => {
       .where("notification_type", "<>", "approval_resolved")
       .orderBy("body")
       .execute();
+    const call = { requester_display: expect.any(String), capability_name: "delete_all", server_name: "tools" };
     expect(told).toEqual([
       {
         notification_type: "approval_expired",
         title: "Expired: delete_all",
         body: "Nobody resolved the call of delete_all on tools in time.",
-        metadata: { approval_id: unresolved.id, status: "expired" },
+        metadata: { ...call, approval_id: unresolved.id, status: "expired", resolved: false, resolved_by: null },
       },
       {
         notification_type: "approval_expired",
         title: "Expired: delete_all",
         body: "boss approved the call of delete_all on tools, which was not made in time.",
-        metadata: { approval_id: unused.id, status: "expired" },
+        metadata: { ...call, approval_id: unused.id, status: "expired", resolved: true, resolved_by: "boss" },
       },
     ]);
   });

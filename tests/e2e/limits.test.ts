@@ -133,8 +133,11 @@ describe("quotas", () => {
     expect((await chat(a.key)).body.error).toBe(
       'The daily requests limit of model "fake-1" in resource group "one-model-a" (1 of 1 used) is used up.',
     );
-    expect((await alertsOf(a, 1)).map(({ message }) => message)).toEqual([
-      'Model "fake-1" in resource group "one-model-a" has used 1 of 1. Calls are refused until the window turns.',
+    expect((await alertsOf(a, 1)).map(({ message, usage_limit }) => ({ message, usage_limit }))).toEqual([
+      {
+        message: 'Model "fake-1" in resource group "one-model-a" has used 1 of 1. Calls are refused until the window turns.',
+        usage_limit: { limit_type: "daily_requests", max_limit: 1, scope: "model", group_name: "one-model-a", item_name: "fake-1" },
+      },
     ]);
   });
 

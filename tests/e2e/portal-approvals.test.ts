@@ -79,7 +79,7 @@ test("a call that needs approval is asked for by one person, resolved by another
     server_config_id: configId,
   });
   expect((await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications[0]).toMatchObject({
-    metadata: { approval_id: id },
+    metadata: { approval_id: id, requester_display: "asker", capability_name: "echo" },
     title: "Approval needed: echo",
   });
   expect((await asker.request("GET", "/notifications?notification_type=approval_requested")).body.total).toBe(0);
@@ -101,7 +101,7 @@ test("a call that needs approval is asked for by one person, resolved by another
   expect((await colleague.request("GET", `/approvals/${id}/poll`)).body.approval_token).toBeUndefined();
   expect((await asker.request("GET", "/notifications?notification_type=approval_resolved")).body.notifications[0]).toMatchObject({
     title: "Approved: echo",
-    metadata: { approval_id: id, status: "approved" },
+    metadata: { approval_id: id, status: "approved", resolved: true, resolved_by: "colleague" },
   });
 
   const toDo = (await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications;

@@ -344,6 +344,16 @@ export const policyPreview = z
 
 export type PolicyPreview = z.output<typeof policyPreview>;
 
+const alertedLimit = z
+  .strictObject({
+    limit_type: z.string(),
+    max_limit: z.number(),
+    scope: z.string(),
+    group_name: z.string(),
+    item_name: z.string().nullable(),
+  })
+  .meta({ id: "AlertedLimit" });
+
 export const alert = z
   .strictObject({
     id: z.string(),
@@ -355,6 +365,7 @@ export const alert = z
     group_id: z.string().nullable(),
     threshold_value: z.number().nullable(),
     current_value: z.number().nullable(),
+    usage_limit: alertedLimit.nullable(),
     resolved: z.boolean(),
     created_at: z.string(),
     resolved_at: z.string().nullable(),

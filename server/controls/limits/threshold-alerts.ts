@@ -74,6 +74,13 @@ export class ThresholdAlerts {
       group_id: scope.groupId,
       threshold_value: what.threshold,
       current_value: shown(window, spent),
+      usage_limit: {
+        limit_type: window.limitType,
+        max_limit: shown(window, window.limit),
+        scope: scope.kind,
+        group_name: scope.groupName,
+        item_name: scope.itemName ?? null,
+      },
       crossing: `${window.key} ${what.type} ${what.threshold}`,
       expires_at: new Date(window.resetsAt),
     });

@@ -1,5 +1,5 @@
 import type { ColumnType } from "kysely";
-import type { Json, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+import type { Json, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 /** What bounds calls, and what the bounds led to. */
 
@@ -12,6 +12,16 @@ export interface GroupPolicyTable {
   updated_at: Stamp;
 }
 
+/** The limit that an alert is about. */
+export interface AlertedLimit {
+  readonly limit_type: string;
+  readonly max_limit: number;
+  /** What it holds for: the group, each of its users, or the model or tool server of that name in it. */
+  readonly scope: string;
+  readonly group_name: string;
+  readonly item_name: string | null;
+}
+
 export interface AlertTable {
   id: string;
   tenant_id: string;
@@ -22,6 +32,7 @@ export interface AlertTable {
   group_id: string | null;
   threshold_value: number | null;
   current_value: number | null;
+  usage_limit: NullableJson<AlertedLimit>;
   resolved: WithDefault<boolean>;
   created_at: Stamp;
   resolved_at: NullableStamp;

@@ -115,7 +115,8 @@ type Schema_GuardrailTrialResult = { "action": "none" | "warn" | "redact" | "blo
 type Schema_ArgumentPolicy = { "id": string; "tenant_id": string; "name": string; "description": (string | null); "surface": "llm_output_tool_calls"; "target": string; "argument_key": (string | null); "analyzer": "sql" | "url" | "path" | "shell" | "values" | "json_schema"; "severity": "deny" | "warn"; "enabled": boolean; "rules": readonly (Schema_ArgumentRule)[]; "dialect": (string | null); "read_functions": (readonly (string)[] | null); "schema": ({ [name: string]: unknown } | null); "group_ids": (readonly (string)[] | null); "created_at": string; "updated_at": string; };
 type Schema_ArgumentRule = { "deny_if": string; "message": string; "values"?: readonly (string)[]; };
 type Schema_ArgumentPolicyTrialResult = { "action": "none" | "warn" | "deny"; "rule": (string | null); "message": (string | null); };
-type Schema_Alert = { "id": string; "tenant_id": string; "alert_type": string; "severity": string; "title": string; "message": string; "group_id": (string | null); "threshold_value": (number | null); "current_value": (number | null); "resolved": boolean; "created_at": string; "resolved_at": (string | null); };
+type Schema_Alert = { "id": string; "tenant_id": string; "alert_type": string; "severity": string; "title": string; "message": string; "group_id": (string | null); "threshold_value": (number | null); "current_value": (number | null); "usage_limit": (Schema_AlertedLimit | null); "resolved": boolean; "created_at": string; "resolved_at": (string | null); };
+type Schema_AlertedLimit = { "limit_type": string; "max_limit": number; "scope": string; "group_name": string; "item_name": (string | null); };
 type Schema_SemanticCacheConfig = { "id": string; "tenant_id": string; "name": string; "enabled": boolean; "exact_match": { "enabled": boolean; "ttl_seconds": number; }; "semantic_match": { "enabled": boolean; "similarity_threshold": number; "ttl_seconds": number; }; "embedding_model_id": (string | null); "scope": "group" | "tenant"; "max_temperature": number; "include_tools": boolean; "group_ids": readonly (string)[]; "created_at": string; "updated_at": string; };
 type Schema_SemanticCacheBinding = { "bound": readonly (string)[]; "already_bound": readonly (string)[]; "group_ids": readonly (string)[]; };
 type Schema_SemanticCacheInvalidated = { "invalidated": number; };
@@ -337,6 +338,7 @@ export interface AdminApiSchemas {
   "ArgumentRule": Schema_ArgumentRule;
   "ArgumentPolicyTrialResult": Schema_ArgumentPolicyTrialResult;
   "Alert": Schema_Alert;
+  "AlertedLimit": Schema_AlertedLimit;
   "SemanticCacheConfig": Schema_SemanticCacheConfig;
   "SemanticCacheBinding": Schema_SemanticCacheBinding;
   "SemanticCacheInvalidated": Schema_SemanticCacheInvalidated;

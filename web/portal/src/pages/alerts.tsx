@@ -8,15 +8,17 @@ import { Gauge } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ShownAlert } from "../api/portal-records.ts";
 import { portalApi } from "../portal-client.ts";
+import { toldAlert } from "../told.ts";
 import { usePortalTexts } from "../translations.ts";
 import { GroupUsage } from "../usage/group-usage.tsx";
 
 function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; readonly onAcknowledge: () => void }): ReactNode {
   const t = usePortalTexts();
+  const { title, body } = toldAlert(t, alert);
   return (
     <li>
       <Panel
-        title={alert.title}
+        title={title}
         actions={
           alert.resolved ? (
             <Badge>{t("resolved")}</Badge>
@@ -28,7 +30,7 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
         }
       >
         <div className="grid gap-3">
-          <p>{alert.message}</p>
+          <p>{body}</p>
           <div className="flex flex-wrap items-center justify-between gap-2">
             <time dateTime={alert.created_at} className="text-sm text-muted">
               {formatDate(alert.created_at)}

@@ -6,6 +6,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Bell } from "lucide-react";
 import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
+import { toldNotification } from "../told.ts";
 import { usePortalTexts } from "../translations.ts";
 
 export function NotificationsPage(): ReactNode {
@@ -51,25 +52,29 @@ export function NotificationsPage(): ReactNode {
         </EmptyState>
       )}
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface empty:hidden">
-        {all.map(({ id, title, body, is_read, created_at }) => (
-          <li key={id} className="grid gap-1 p-4">
-            <div className="flex flex-wrap items-center gap-2">
-              <h2 className="font-medium">{title}</h2>
-              {!is_read && <Badge tone="accent">{t("unread")}</Badge>}
-              <time dateTime={created_at} title={formatDate(created_at)} className="ml-auto text-sm text-muted">
-                {formatRelative(created_at)}
-              </time>
-            </div>
-            <p dir="auto">{body}</p>
-            {!is_read && (
-              <div>
-                <Button look="quiet" className="!px-0 !text-accent" onClick={() => read.mutate(id)}>
-                  {t("markRead")}
-                </Button>
+        {all.map((notification) => {
+          const { id, is_read, created_at } = notification;
+          const { title, body } = toldNotification(t, notification);
+          return (
+            <li key={id} className="grid gap-1 p-4">
+              <div className="flex flex-wrap items-center gap-2">
+                <h2 className="font-medium">{title}</h2>
+                {!is_read && <Badge tone="accent">{t("unread")}</Badge>}
+                <time dateTime={created_at} title={formatDate(created_at)} className="ml-auto text-sm text-muted">
+                  {formatRelative(created_at)}
+                </time>
               </div>
-            )}
-          </li>
-        ))}
+              <p dir="auto">{body}</p>
+              {!is_read && (
+                <div>
+                  <Button look="quiet" className="!px-0 !text-accent" onClick={() => read.mutate(id)}>
+                    {t("markRead")}
+                  </Button>
+                </div>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </PageFrame>
   );

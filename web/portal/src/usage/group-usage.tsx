@@ -1,4 +1,4 @@
-import { formatNumber, formatRelative, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import type { UsedLimit } from "../api/portal-records.ts";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
+import { limitLevel } from "./limit-level.ts";
 
 function LimitLine({ limit }: { readonly limit: UsedLimit }): ReactNode {
   const t = usePortalTexts();
@@ -19,8 +20,7 @@ function LimitLine({ limit }: { readonly limit: UsedLimit }): ReactNode {
   };
   const { limit_type: type, current, limit: most, utilization_percent: percent, blocks, resets_at: resets } = limit;
   const label = kinds[type] ?? type;
-  const shown = (value: number) => (type.endsWith("budget") ? formatUsd(value) : formatNumber(value));
-  const level = t("level", { current: shown(current), threshold: shown(most) });
+  const level = limitLevel(t, type, current, most);
   return (
     <li className="grid gap-1">
       <p className="flex flex-wrap items-center gap-2 text-sm">

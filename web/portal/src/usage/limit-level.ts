@@ -1,0 +1,8 @@
+import { formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import type { usePortalTexts } from "../translations.ts";
+
+/** So much used of so much, of the kind of limit. */
+export function limitLevel(t: ReturnType<typeof usePortalTexts>, type: string, current: number, most: number): string {
+  const shown = (value: number) => (type.endsWith("budget") ? formatUsd(value) : formatNumber(value));
+  return t("level", { current: shown(current), threshold: shown(most) });
+}
