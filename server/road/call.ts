@@ -2,6 +2,7 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { EndUserIdentity } from "../directory/end-user-cache.ts";
 import type { PortalToken } from "../directory/people/portal/portal-token.ts";
 import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
+import { type Refusal, refuse } from "../kernel/errors.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { RequestHeaders } from "../kernel/request-headers.ts";
 import type { Usage } from "../wire/usage.ts";
@@ -47,6 +48,8 @@ export interface Call {
   readonly arrivedAt: number;
   /** Ends whatever the call is waiting for: the caller is gone or let in no more, or the gateway stops. */
   readonly abort: AbortController;
+  /** What `abort` with `access_ended` tells the caller, where it is not that their access ended. */
+  endedBy?: Refusal;
   readonly row: AuditRow;
   /** Headers every answer to this call carries. */
   readonly answerHeaders: Record<string, string>;
@@ -107,6 +110,11 @@ export function abortReason(call: Call): AbortReason | null {
   if (reason === "gateway_interrupted" || reason === "client_disconnected" || reason === "access_ended") return reason;
   // The seam to the network ends a call with an error of its own when its head takes too long.
   return "upstream_timeout";
+}
+
+/** What a call is refused with that may not go on; null while it may, and of one that ends by itself. */
+export function endingRefusal(call: Call): Refusal | null {
+  return abortReason(call) === "access_ended" ? (call.endedBy ?? refuse("access_ended")) : null;
 }
 
 /** Whether nobody waits for an answer any more, as opposed to one that did not come in time. */

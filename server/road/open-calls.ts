@@ -158,7 +158,10 @@ export class OpenCalls {
 
   private async askNested(call: Call, parent: Call, nested: NestedCall): Promise<WholeAnswer | Refusal> {
     const { signal } = parent.abort;
-    const follow = () => call.abort.abort(signal.reason);
+    const follow = () => {
+      if (parent.endedBy !== undefined) call.endedBy = parent.endedBy;
+      call.abort.abort(signal.reason);
+    };
     if (nested.endsWithParent) {
       if (signal.aborted) follow();
       else signal.addEventListener("abort", follow, { once: true });

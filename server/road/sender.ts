@@ -2,7 +2,7 @@ import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.t
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
-import { abortReason, type Call } from "./call.ts";
+import { abortReason, type Call, endingRefusal } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { streamUsage } from "./metering/stream-usage.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -31,7 +31,7 @@ export class Sender {
   /** Null where the row could not be stored: then the answer must not be given. */
   refusal(call: Call, surface: Surface, refusal: Refusal): Promise<Response | null> {
     const why = abortReason(call);
-    const shown = why === "gateway_interrupted" ? refuse("draining") : why === "access_ended" ? refuse("access_ended") : refusal;
+    const shown = why === "gateway_interrupted" ? refuse("draining") : (endingRefusal(call) ?? refusal);
     const { retry, status: usual } = ERRORS[shown.code];
     const { headers, body, status = usual } = surface.refusal(shown, call);
     // Official clients retry on the status alone, unless a header forbids it.

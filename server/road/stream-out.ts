@@ -1,6 +1,6 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
-import { type AbortReason, abortReason, type Call } from "./call.ts";
+import { type AbortReason, abortReason, type Call, endingRefusal } from "./call.ts";
 import type { StreamAnswer } from "./answer.ts";
 import { idleWatch } from "./idle-watch.ts";
 import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
@@ -40,7 +40,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   const { signal } = call.abort;
   // An upstream that is between two connections, or that has nothing to tell, would go on for somebody who may hear no more.
   const shutOut = () => {
-    if (abortReason(call) === "access_ended") void reader.cancel().catch(() => undefined);
+    if (endingRefusal(call) !== null) void reader.cancel().catch(() => undefined);
   };
   signal.addEventListener("abort", shutOut, { once: true });
   if (signal.aborted) shutOut();
@@ -58,7 +58,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   const torn = (reason: string): Refusal => {
     const why = abortReason(call);
     if (why === "gateway_interrupted") return refuse("draining", "The gateway stopped before the answer ended.");
-    if (why === "access_ended") return refuse("access_ended");
+    const ending = endingRefusal(call);
+    if (ending !== null) return ending;
     return why === "upstream_timeout"
       ? refuse("upstream_timeout", told("did not answer in time"))
       : refuse("upstream_interrupted", told("broke off its answer"), { reason });
@@ -70,8 +71,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     const { complete, last, errorReported } = ending instanceof Promise ? await ending : ending;
     const refusal = answer.refusal?.(true) ?? null;
     if (refusal !== null) return { failure: refusal, abandoned: null, last, errorReported: false };
-    if (!errorReported && abortReason(call) === "access_ended")
-      return { failure: refuse("access_ended"), abandoned: null, last, errorReported };
+    const shutOutBy = errorReported ? null : endingRefusal(call);
+    if (shutOutBy !== null) return { failure: shutOutBy, abandoned: null, last, errorReported };
     if (complete) return { failure: null, abandoned: null, last, errorReported };
     if (codec.providerError !== null) {
       const failure = refuse("upstream_interrupted", undefined, { reason: codec.providerError });

@@ -325,6 +325,30 @@ describe("run ceilings", () => {
   });
 });
 
+describe("how long a run may take", () => {
+  test("what is under way then ends: a stream with an error frame, an answer that is waited for with 429", async () => {
+    const a = await team("run-long");
+    expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_duration_seconds_per_run: 1 } })).status).toBe(200);
+    // A run that has lasted so long is refused; until then one of its own each.
+    const [streamed, waited, short] = await Promise.all([
+      chat(a.key, { model: "hold", stream: true }, { "x-gw-run-id": "streamed" }),
+      chat(a.key, { model: "hold" }, { "x-gw-run-id": "waited" }),
+      chat(a.key, {}, { "x-gw-run-id": "short" }),
+    ]);
+    expect(short.status).toBe(200);
+    expect(streamed.status).toBe(200);
+    const said = "The run's ceiling max_duration_seconds_per_run (1 of 1) is reached.";
+    expect(streamed.body).toContain(said);
+    expect([waited.status, waited.body.usage_limit.limit_type, waited.body.error]).toEqual([429, "max_duration_seconds_per_run", said]);
+    for (const { headers } of [streamed, waited])
+      expect(await rowOf(world.admin, { id: headers.get("x-request-id") as string })).toMatchObject({
+        success: false,
+        error_type: "run_ceiling_reached",
+        error_message: said,
+      });
+  });
+});
+
 describe("documents", () => {
   test("a child may tighten and never loosen, and may not claim what is promised to others", async () => {
     const parent = await team("tree-parent");

@@ -2,7 +2,7 @@ import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { Call } from "../../road/call.ts";
+import type { AbortReason, Call } from "../../road/call.ts";
 import { AT_CEILING } from "./limit-refusals.ts";
 import { type CallPlan, withRun } from "./plan.ts";
 import { runBounds } from "./run-bounds.ts";
@@ -12,9 +12,23 @@ export function hasCeilings(call: Pick<Call, "scope" | "delegation">): boolean {
   return runBounds(call) !== null;
 }
 
+/** Timers count no further. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Ends the call with its run, where it is still under way then. */
+function endAfter(call: Call, ms: number, refusal: Refusal): void {
+  if (ms > LONGEST_MS) return;
+  const timer = setTimeout(() => {
+    call.endedBy = refusal;
+    call.abort.abort("access_ended" satisfies AbortReason);
+  }, ms);
+  timer.unref();
+  call.whenEnded.push(() => clearTimeout(timer));
+}
+
 /**
- * The ceilings of the run a call belongs to (interface 8.5): depth and duration are checked here, the rest is counted
- * with the other limits. A call that is a run of its own is held to them too.
+ * The ceilings of the run a call belongs to (interface 8.5): depth and duration are checked here, and a call that is under way
+ * when the run has lasted so long is ended; the rest is counted with the other limits. A call that is a run of its own is held to them too.
  */
 export class RunCeilings {
   private readonly truth: UsageTruth;
@@ -61,8 +75,10 @@ export class RunCeilings {
     if (depth !== undefined && asked > depth) return reached("max_delegation_depth_per_run", asked, depth);
     const seconds = ceilings.get("max_duration_seconds_per_run") as number | undefined;
     if (seconds !== undefined) {
-      const passed = Math.floor((this.now() - (await this.beganAt(call, rootTaskId))) / 1000);
+      const passedMs = this.now() - (await this.beganAt(call, rootTaskId));
+      const passed = Math.floor(passedMs / 1000);
       if (passed >= seconds && passed > 0) return reached("max_duration_seconds_per_run", passed, seconds);
+      endAfter(call, Math.max(1, seconds) * 1000 - passedMs, reached("max_duration_seconds_per_run", seconds, seconds));
     }
     return null;
   }

@@ -106,6 +106,7 @@ export function refusedOutcome(call: Call, refusal: Refusal): CallOutcome {
   const why = abortReason(call);
   if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };
   if (why === "gateway_interrupted") return { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" };
+  if (call.endedBy !== undefined && why === "access_ended") return callOutcome(call.endedBy);
   if (why === "access_ended") return { status: 403, errorType: why, errorMessage: "the caller was shut out before the answer" };
   return callOutcome(refusal);
 }
