@@ -216,6 +216,26 @@ test("a run's ceilings stop its tool calls as well", async () => {
   ]);
 });
 
+test("a tool call that is under way when its run has lasted so long ends with it, at the tool server too", async () => {
+  const left = Promise.withResolvers<void>();
+  const server = startScriptedToolServer("stateless", (message, request) => {
+    if (message?.method !== "tools/call") return undefined;
+    request.signal.addEventListener("abort", () => left.resolve(), { once: true });
+    return new Promise(() => undefined);
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "endless", base_url: server.baseUrl });
+  const team = await newTeam(world.admin, "endless");
+  await grant(world.admin, "endless", id, [team.groupId]);
+  await set(`${team.groupId}/run-ceilings`, { run_ceilings: { max_duration_seconds_per_run: 1 } });
+  const ended = await post(at(id), team.apiKey, echo(), { "x-gw-run-id": "endless" });
+  expect([ended.status, ended.body.error.data.code]).toEqual([429, "run_ceiling_reached"]);
+  await left.promise;
+  expect(await rowOf(world.admin, { id: ended.headers.get("x-request-id") as string })).toMatchObject({
+    error_type: "run_ceiling_reached",
+  });
+  await server.stop();
+});
+
 test("rows in the texts of resources count as well", async () => {
   const text = JSON.stringify([1, 2, 3, 4]);
   const server = startScriptedToolServer("stateless", (message) => {
