@@ -12,6 +12,16 @@ type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
  */
 const MOST_WAITING = 1_000;
 
+/** A status that is told of once. */
+export interface ToldStatus {
+  readonly digest: string;
+  /** Whether the task has ended with it. */
+  readonly isEnd: boolean;
+}
+
+/** What is kept of a status that a task ended with begins so. */
+const ENDED = "ended ";
+
 const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
 
 /** Those of one task, in the order of their ids. */
@@ -100,17 +110,18 @@ export async function keepWatch(db: Database, task: TaskKey, leaseMs: number): P
 }
 
 /**
- * Puts an event before everybody who is to be told of the task. `digest`: of the status it tells of, which is told once; null
- * for what is no status.
+ * Puts an event before everybody who is to be told of the task. `status`: which it tells of, once, and no other after the one that the
+ * task ended with; null for what is no status.
  */
 export async function tellPushConfigs(
   db: Database,
   task: TaskKey,
-  digest: string | null,
+  status: ToldStatus | null,
   bodyOf: (config: PushConfigRow) => string,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (digest !== null) {
+    if (status !== null) {
+      const digest = (status.isEnd ? ENDED : "") + status.digest;
       const told = await trx
         .updateTable("agent_tasks")
         .set({ told_digest: digest })
@@ -118,6 +129,8 @@ export async function tellPushConfigs(
         .where("agent_id", "=", task.agent_id)
         .where("id", "=", task.id)
         .where((eb) => eb.or([eb("told_digest", "is", null), eb("told_digest", "<>", digest)]))
+        // Whoever was slow to tell of an earlier status tells nothing of a task whose end was told.
+        .where((eb) => eb.or([eb.lit(status.isEnd), eb("told_digest", "is", null), eb("told_digest", "not like", `${ENDED}%`)]))
         .returning("id")
         .executeTakeFirst();
       if (told === undefined) return;
@@ -129,7 +142,7 @@ export async function tellPushConfigs(
       .select((eb) => eb.fn.countAll<number>().as("waiting"))
       .where((eb) => eb.and(ofTask(task)))
       .executeTakeFirstOrThrow();
-    if (Number(waiting) >= (digest === null ? MOST_WAITING : 2 * MOST_WAITING)) return;
+    if (Number(waiting) >= (status === null ? MOST_WAITING : 2 * MOST_WAITING)) return;
     await trx
       .insertInto("agent_push_deliveries")
       .values(configs.map((config) => ({ ...ofTask(task), id: ulid(), config_id: config.id, body: bodyOf(config) })))

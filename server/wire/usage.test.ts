@@ -63,3 +63,13 @@ test("pictures that came from Google's prompt cache are told apart from those th
   });
   expect(read).toMatchObject({ inputUncached: 400, cacheRead: 300, imageInput: 280, imageCacheRead: 280 });
 });
+
+test("what a compaction took is in none of the totals of a message, and counts", () => {
+  const top = { input_tokens: 23_000, output_tokens: 1_000 };
+  const iterations = [
+    { type: "compaction", input_tokens: 180_000, output_tokens: 3_500 },
+    { type: "message", input_tokens: 23_000, output_tokens: 1_000 },
+  ];
+  expect(messages({ ...top, iterations })).toMatchObject({ inputUncached: 203_000, output: 4_500, estimated: false });
+  expect(messages({ ...top, iterations: null })).toMatchObject({ inputUncached: 23_000, output: 1_000 });
+});

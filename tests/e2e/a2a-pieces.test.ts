@@ -105,6 +105,15 @@ test("what waits goes out before parts of other kinds that follow it, and with t
   expect(textOf(anew)).toBe("ple.com now");
 });
 
+test("a character that takes two halves is not cut between them, wherever a piece ends", async () => {
+  for (const before of ["", "x"]) {
+    const events = await stream([piece(`${before}${"😀".repeat(100)}`, false), piece(`${"😀".repeat(100)} end`)]);
+    for (const { artifactUpdate } of events.map((one) => one.result ?? one))
+      for (const { text } of artifactUpdate?.artifact.parts ?? []) expect(String(text).isWellFormed()).toBe(true);
+    expect(textOf(events)).toBe(`${before}${"😀".repeat(200)} end`);
+  }
+});
+
 test("a stream of artifacts without end is not kept in mind without end", async () => {
   const many = Array.from({ length: 1_010 }, (_, at) => ({
     artifactUpdate: { artifact: { artifactId: `a${at}`, parts: [{ text: "x" }] }, lastChunk: true },

@@ -14,6 +14,7 @@ import {
   takeWatches,
   tellPushConfigs,
   type TenantTurns,
+  type ToldStatus,
 } from "../../store/agent-pushes.ts";
 import { keepContext, ownContext } from "../../store/agent-contexts.ts";
 import {
@@ -137,8 +138,8 @@ export class AgentTasks {
   }
 
   /** As `tellPushConfigs` of the store has it. */
-  tell(task: TaskKey, digest: string | null, bodyOf: (version: "1.0" | "0.3") => string): Promise<void> {
-    return tellPushConfigs(this.db, task, digest, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
+  tell(task: TaskKey, status: ToldStatus | null, bodyOf: (version: "1.0" | "0.3") => string): Promise<void> {
+    return tellPushConfigs(this.db, task, status, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
   }
 
   takeWatches(leaseMs: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {

@@ -182,9 +182,12 @@ export class Files {
         });
       });
     } catch (error) {
-      await this.discard(received);
-      if (error instanceof NotWanted) return refuse("file_not_found");
-      if (error instanceof StorageFull) return refuse("file_storage_full");
+      if (error instanceof NotWanted || error instanceof StorageFull) {
+        await this.discard(received);
+        return refuse(error instanceof NotWanted ? "file_not_found" : "file_storage_full");
+      }
+      // It may be recorded all the same, where the answer to the commit was not heard: then it is not removed.
+      await removeSoon(this.parts.db, received.id).catch(() => undefined);
       return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
     }
   }

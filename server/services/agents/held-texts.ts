@@ -117,12 +117,16 @@ export class HeldTexts {
 
   /** Where the text can be cut so that nothing found in it lies on both sides. */
   private async cut(whole: string, clean: string, told: string): Promise<{ readonly out: string; readonly held: string } | Refusal> {
-    if (whole === clean) return { out: whole.slice(0, -HELD), held: whole.slice(-HELD) };
+    if (whole === clean) {
+      const at = lastFrom(whole, HELD);
+      return { out: whole.slice(0, at), held: whole.slice(at) };
+    }
     for (let keep = HELD; keep < whole.length; keep *= 2) {
-      const [first, second] = [await this.looked(whole.slice(0, -keep), told), await this.looked(whole.slice(-keep))];
+      const at = lastFrom(whole, keep);
+      const [first, second] = [await this.looked(whole.slice(0, at), told), await this.looked(whole.slice(at))];
       if (typeof first !== "string") return first;
       if (typeof second !== "string") return second;
-      if (first + second === clean) return { out: first, held: whole.slice(-keep) };
+      if (first + second === clean) return { out: first, held: whole.slice(at) };
     }
     return { out: "", held: whole };
   }
@@ -133,6 +137,12 @@ export class HeldTexts {
     const slots = told === "" ? [slot] : [saidSlot(told, owner), slot];
     return (await this.gates.inspect(this.call, "a2a_outbound", slots)) ?? slot.text;
   }
+}
+
+/** Where the last `keep` of a text begin, or a character that reaches into them. */
+function lastFrom(text: string, keep: number): number {
+  const at = Math.max(0, text.length - keep);
+  return at > 0 && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }
 
 interface TextPart {

@@ -6,7 +6,7 @@ import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
-import { type AgentEvent, eventObject, Malformed } from "../../wire/a2a/shapes.ts";
+import { type AgentEvent, eventObject, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { oldEvent } from "../../wire/a2a/v03-objects.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
@@ -101,10 +101,13 @@ export async function pushConfigOperation(
 /** Puts an event before everybody who is to be told of its task; a status is told once, whoever sees it first. */
 export async function tellOf(task: TaskKey, event: AgentEvent, { tasks }: Pick<AgentParts, "tasks">): Promise<void> {
   const { status } = event.value;
-  const digest = isObject(status)
-    ? hash("sha256", JSON.stringify([status.state, status.timestamp ?? null, status.message ?? null]), "hex")
+  const told = isObject(status)
+    ? {
+        digest: hash("sha256", JSON.stringify([status.state, status.timestamp ?? null, status.message ?? null]), "hex"),
+        isEnd: TERMINAL_STATES.has(stateOf(event.value)),
+      }
     : null;
-  await tasks.tell(task, digest, (version) => notificationBody(event, version));
+  await tasks.tell(task, told, (version) => notificationBody(event, version));
 }
 
 function notificationBody(event: AgentEvent, version: AgentVersion): string {

@@ -53,3 +53,58 @@ test("tasks whose agent never says what became of them give way to those that wa
   expect(followed).toEqual(ids(0, 300));
   watches.close();
 });
+
+/** Watches one task whose agent says an artifact and that it has ended; what is written of it. */
+async function watched({ storeBodies, isThere }: { readonly storeBodies: string; readonly isThere: boolean }) {
+  const written: { readonly state: string; readonly task: string | null }[] = [];
+  const over = Promise.withResolvers<void>();
+  let taken = false;
+  const row = { tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null };
+  const told = [
+    { kind: "artifactUpdate", value: { taskId: "one", artifact: { artifactId: "a", parts: [{ text: "secret" }] } } },
+    { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },
+  ];
+  const watches = new TaskWatches({
+    tasks: {
+      takeWatches: async () => (taken ? [] : ((taken = true), [row])),
+      keepWatch: async () => over.resolve(),
+      find: async () => (isThere ? row : undefined),
+      put: async (one: (typeof written)[number]) => written.push({ state: one.state, task: one.task }),
+      tell: async () => undefined,
+    },
+    upstream: {
+      ask: async () => Promise.reject(new Error("it was told")),
+      stream: async () =>
+        (async function* () {
+          yield* told;
+          return null;
+        })(),
+    },
+    isLetIn: async () => true,
+    snapshots: {
+      tenant: async () => ({
+        enabled: true,
+        storeBodies,
+        agents: { byId: new Map([["agent", { id: "agent", enabled: true, reached: { streaming: true } }]]) },
+      }),
+      scope: async () => ({}),
+    },
+    gates: { looksAt: () => false },
+    clock: { now: () => 1_000_000, micros: () => 1_000_000_000 },
+    log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
+  } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
+  await watches.look();
+  await over.promise;
+  watches.close();
+  return written;
+}
+
+test("what an agent says of a task is kept only where the tenant keeps bodies", async () => {
+  const [full] = await watched({ storeBodies: "full", isThere: true });
+  expect([full?.state, full?.task?.includes("secret")]).toEqual(["TASK_STATE_COMPLETED", true]);
+  expect(await watched({ storeBodies: "none", isThere: true })).toEqual([{ state: "TASK_STATE_COMPLETED", task: null }]);
+});
+
+test("a task that was erased while it was watched is not written anew", async () => {
+  expect(await watched({ storeBodies: "full", isThere: false })).toEqual([]);
+});

@@ -30,6 +30,8 @@ interface WatchParts {
 interface Watched {
   readonly row: AgentTaskRow;
   readonly folded: FoldedTask | null;
+  /** False where the tenant stores no bodies. */
+  readonly isKept: boolean;
 }
 
 const MOST_AT_ONCE = 400;
@@ -105,6 +107,7 @@ export class TaskWatches {
       if (scope === null) return;
       const watched = {
         row,
+        isKept: tenant.storeBodies !== "none",
         folded: this.isGuarded(tenant, scope) ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
       };
       await (agent.reached.streaming ? this.follow(agent, watched, abort) : this.ask(agent, watched, abort));
@@ -149,7 +152,7 @@ export class TaskWatches {
     if (!isRefusal(event)) await this.told(watched, event);
   }
 
-  private async told({ row, folded }: Watched, event: AgentEvent): Promise<boolean> {
+  private async told({ row, folded, isKept }: Watched, event: AgentEvent): Promise<boolean> {
     const { tasks, clock } = this.parts;
     const { kind, value } = event;
     if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
@@ -159,12 +162,15 @@ export class TaskWatches {
     if (kind === "artifactUpdate") return false;
     const state = stateOf(value);
     const now = clock.now();
+    // One that was erased or forgotten meanwhile is not written anew.
+    const owner = { tenantId: row.tenant_id, agentId: row.agent_id, ownerId: row.owner_id };
+    if ((await tasks.find(owner, row.id)) === undefined) return true;
     await tasks.put({
       ...row,
       state,
       status_at: new Date(now),
       updated_at: new Date(now),
-      task: folded?.value == null ? null : storableText(JSON.stringify(folded.value)),
+      task: !isKept || folded?.value == null ? null : storableText(JSON.stringify(folded.value)),
     });
     return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
   }

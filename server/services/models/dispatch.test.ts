@@ -35,6 +35,7 @@ function group(
 ) {
   const asked: string[] = [];
   const rows: AuditRow[] = [];
+  const calls: Call[] = [];
   const health = new MemberHealth(() => 1_000);
   const provider = {
     traits: openaiTraits,
@@ -68,8 +69,9 @@ function group(
   const route = { group: of, members: models.map((member) => ({ model: member, weight: member.id === "spare" ? 0 : 1 })) };
   const request = readEmbeddingsRequest(new TextEncoder().encode('{"model":"group","input":"Hi"}'));
   if ("fields" in request) throw new Error("not a request");
+  const answers: Awaited<ReturnType<ReturnType<typeof dispatch>["embed"]>>[] = [];
   /** Gives the status of what the caller would get. */
-  async function call(): Promise<number> {
+  async function call(abort = new AbortController()): Promise<number> {
     const one = {
       id: "c",
       row: { timestamp: "2026-11-21T00:00:00.000000Z" },
@@ -81,13 +83,15 @@ function group(
       whenEnded: [],
       requestContent: null,
       notedContent: null,
-      abort: new AbortController(),
+      abort,
     } as unknown as Call;
     rows.push(one.row);
+    calls.push(one);
     const answer = await dispatch(parts).embed(one, request as Exclude<typeof request, { fields: unknown }>);
+    answers.push(answer);
     return isRefusal(answer) ? 0 : answer.status;
   }
-  return { asked, rows, health, call };
+  return { asked, rows, calls, answers, health, call };
 }
 
 test("of calls that come at once, one tries a member that is back, however long it takes to be let in", async () => {
@@ -175,4 +179,27 @@ test("a retry on the same member is no fallback, and a spare is one, whether the
   const only = group([model("spare")], {});
   await only.call();
   expect(told(only)).toEqual(["spare", false, undefined]);
+});
+
+test("whoever hangs up while a retry is waited for is not billed for what never left", async () => {
+  const abort = new AbortController();
+  const { asked, calls, call } = group([model("a"), model("b")], {
+    retryAfterSeconds: 30,
+    async send() {
+      setTimeout(() => abort.abort("client_disconnected"), 1);
+      return new Response("{}", { status: 500 });
+    },
+  });
+  await call(abort);
+  expect(asked[0]).toBe("a");
+  expect(calls[0]?.attempts.slice(1).map(({ usage }) => usage)).toEqual(calls[0]?.attempts.slice(1).map(() => null));
+});
+
+test("what became of a member that was asked is told, not why another could not be", async () => {
+  const { asked, answers, call } = group([model("busy"), model("cannot embed", "anthropic")], {
+    send: async () => new Response("{}", { status: 429 }),
+  });
+  expect(await call()).toBe(429);
+  expect(asked).toContain("busy");
+  expect(answers[0]).not.toMatchObject({ code: "unsupported_parameter" });
 });

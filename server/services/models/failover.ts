@@ -90,7 +90,9 @@ export class Failover {
       if (isRefusal(result)) {
         // The member cannot express the request: another might, and only if none can does the caller hear of it.
         this.spent.add(member.model);
-        last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
+        // What became of one that was asked tells the caller more than why another was not.
+        if (last === null || this.call.attempts.length === 0)
+          last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
         if (result.code === "audit_unavailable") return result;
         continue;
       }
@@ -201,6 +203,8 @@ export class Failover {
 
   private async ask(model: ModelEntry, prepared: PreparedRequest): Promise<AttemptResult> {
     const { call, request, parts, route } = this;
+    // Nothing leaves for whoever is gone already.
+    const isSent = !call.abort.signal.aborted || prepared.outlivesCaller === true;
     const told: Attempt = {
       model: model.name,
       provider: model.provider.providerKey,
@@ -238,7 +242,7 @@ export class Failover {
     this.failedSince = true;
     linked?.release();
     if (grouped) parts.health.ended(model.id);
-    this.failed(model, told, result);
+    this.failed(model, told, result, isSent);
     return result;
   }
 
@@ -263,13 +267,13 @@ export class Failover {
       : null;
   }
 
-  private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt): void {
+  private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt, isSent: boolean): void {
     const { call, parts, route } = this;
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;
     told.status = status;
     // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
-    const sent = abandoned === null ? null : (this.request.usageOfSending?.() ?? null);
+    const sent = abandoned === null || !isSent ? null : (this.request.usageOfSending?.() ?? null);
     told.usage = usage ?? sent;
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;

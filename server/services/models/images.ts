@@ -8,6 +8,7 @@ import { PictureStream } from "../../wire/images/picture-stream.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
+import { estimateTokens } from "../../wire/usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
@@ -20,6 +21,12 @@ import { refusedByProvider } from "./refused-by-provider.ts";
 export function imagesModelRequest(request: PicturesRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
+    usageOfSending() {
+      const { count, tokensEach } = request.pictures;
+      const output = count * tokensEach;
+      const inputUncached = estimateTokens(request.inputCharacters);
+      return pictureUsage(request, { ...onlyPictures(count), inputUncached, output, imageOutput: output });
+    },
     prepare(call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;

@@ -2,7 +2,7 @@ import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { TranscriptStream } from "../../wire/transcriptions/transcript-stream.ts";
-import { usageOfTranscript } from "../../wire/transcriptions/transcript-usage.ts";
+import { usageOfBrokenTranscript, usageOfTranscript } from "../../wire/transcriptions/transcript-usage.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest } from "./model-request.ts";
@@ -12,6 +12,7 @@ export function transcriptionModelRequest(request: TranscriptionRequest, provide
   const { operation, stream, file, inputCharacters } = request;
   return {
     inputCharacters,
+    usageOfSending: () => usageOfBrokenTranscript(file.seconds ?? 0, 0),
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;

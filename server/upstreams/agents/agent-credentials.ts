@@ -46,6 +46,17 @@ export class AgentAuthorization {
   }
 
   private async token(credentials: AgentAddress["credentials"], timeoutMs: number): Promise<Token | Refusal> {
+    const abort = new AbortController();
+    // All of the answer has to come in time, not its head alone: everybody who calls the agent waits for it.
+    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    try {
+      return await this.tokenWithin(abort, credentials, timeoutMs);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async tokenWithin(abort: AbortController, credentials: AgentAddress["credentials"], timeoutMs: number): Promise<Token | Refusal> {
     const { token_url: url = "", client_id: id = "", client_secret: secret = "", scope } = credentials;
     const response = await this.send({
       url,
@@ -56,13 +67,14 @@ export class AgentAuthorization {
         authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`,
       },
       body: new URLSearchParams({ grant_type: "client_credentials", ...(scope === undefined ? {} : { scope }) }).toString(),
-      abort: new AbortController(),
+      abort,
       timeoutMs,
     });
     if (isRefusal(response)) return response;
     const failed = (reason: string) => refuse("upstream_auth_failed", "The gateway got no token for the agent.", { reason });
     try {
-      const bytes = response.body === null ? null : await readUpTo(response.body, LARGEST_BYTES);
+      const bytes = response.body === null ? null : await readUpTo(response.body, LARGEST_BYTES, abort.signal);
+      if (abort.signal.aborted) return failed("the token did not come in time");
       const told: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
       if (!response.ok || !isObject(told) || typeof told.access_token !== "string")
         return failed(`the token endpoint answered ${response.status}`);

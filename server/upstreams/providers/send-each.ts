@@ -13,11 +13,15 @@ export interface Answers {
   readonly requestId: string | null;
 }
 
-/** Asks one thing in several calls, for vendors that take one text a call. What the first failing call came to is given instead. */
+/**
+ * Asks one thing in several calls, for vendors that take one text a call. What the first failing call came to is given instead;
+ * with `keepsPart` only where none was answered before or beside it, since what was made is billed.
+ */
 export async function sendEach(
   bodies: readonly JsonObject[],
   timeoutMs: number,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
+  keepsPart = false,
 ): Promise<Answers | ProviderReply | Refusal> {
   const answers: Answers["answers"][number][] = [];
   let requestId: string | null = null;
@@ -25,8 +29,17 @@ export async function sendEach(
     const replies = await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(JSON.stringify(body))));
     const failed = replies.find((reply) => isRefusal(reply) || !reply.response.ok);
     if (failed !== undefined) {
-      for (const reply of replies) if (reply !== failed && !isRefusal(reply)) await reply.response.body?.cancel().catch(() => undefined);
-      return failed;
+      for (const reply of keepsPart ? replies : []) {
+        if (isRefusal(reply) || !reply.response.ok) continue;
+        const read = await readJson(reply.response, timeoutMs);
+        if (!("code" in read)) answers.push({ body: read.body, headers: reply.response.headers });
+        requestId ??= reply.requestId;
+      }
+      const isPart = keepsPart && answers.length > 0;
+      for (const reply of replies)
+        if (!isRefusal(reply) && !reply.response.bodyUsed && (reply !== failed || isPart))
+          await reply.response.body?.cancel().catch(() => undefined);
+      return isPart ? { answers, requestId } : failed;
     }
     for (const { response, requestId: id } of replies as ProviderReply[]) {
       const read = await readJson(response, timeoutMs);

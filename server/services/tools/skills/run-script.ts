@@ -31,11 +31,12 @@ export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTool
   const language = languageOf(asked.script, file.content);
   if (language === null) return refuse("skill_arguments_invalid", "Scripts are of bash, Python or JavaScript; this file is none of them.");
   if (!tools.sandbox.runs(language)) return refuse("sandbox_unavailable");
-  const inputs = await inputsOf(call, asked.inputFiles, tools);
-  if (isRefusal(inputs)) return inputs;
   const leave = await tools.running(call.identity?.tenantId ?? "");
   if (leave === null) return refuse("sandbox_busy", undefined, { headers: { "retry-after": "1" } });
   try {
+    // Only now: what waits for its turn holds no files in memory.
+    const inputs = await inputsOf(call, asked.inputFiles, tools);
+    if (isRefusal(inputs)) return inputs;
     const folder = await tools.folders.open(terms.entry.digest, skill.files);
     const given = inputs.size === 0 ? null : await tools.folders.forRun(inputs);
     try {

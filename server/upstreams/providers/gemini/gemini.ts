@@ -40,7 +40,7 @@ export async function sendPictures(
   { body, timeoutMs }: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | Refusal> {
-  const sent = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne);
+  const sent = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne, true);
   if (!("answers" in sent)) return sent;
   return { response: Response.json(sent.answers.map((one) => one.body)), requestId: sent.requestId };
 }
