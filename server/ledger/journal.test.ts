@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { JournalFailed, type Journal, type JournalOptions } from "./journal.ts";
 import { openJournal } from "./open-journal.ts";
 import { readRecord } from "./record.ts";
@@ -347,4 +348,29 @@ test("a process that may open no more files goes on in the segment there is, and
   expect(recordsOf(directory, 1)).toEqual(["H", "R:a", "R:b", "R:c"]);
   expect(listSegments(directory).map((segment) => segment.number)).toEqual([1, 2]);
   journal.close();
+});
+
+test("a process that may open one file more goes on in a segment of its own, with a call under way", async () => {
+  const script = `
+    import { closeSync, openSync } from "node:fs";
+    import { openJournal } from ${JSON.stringify(new URL("./open-journal.ts", import.meta.url).pathname)};
+    import { journalFiles } from ${JSON.stringify(new URL("./segments.ts", import.meta.url).pathname)};
+    const log = { debug() {}, info() {}, warn() {}, error() {} };
+    const journal = openJournal({ directory: process.argv[1], files: journalFiles, log, maxBytes: 1e9, segmentBytes: 300, existing: [], number: 1, header: () => "{}" });
+    journal.begin("under way", JSON.stringify({ id: "under way" }));
+    const open = [];
+    try { for (;;) open.push(openSync("/dev/null", "r")); } catch {}
+    const line = (id) => id + "\\t" + "x".repeat(300);
+    for (const id of ["a", "b"]) journal.seal(id, line(id));
+    closeSync(open.pop());
+    journal.seal("c", line("c"));
+    for (const file of open) closeSync(file);
+    console.log(JSON.stringify([journal.failed, journal.accepting(), journal.written.segment]));
+    process.exit(0);`;
+  const { directory } = open();
+  const own = join(directory, "of a process with few files");
+  mkdirSync(own);
+  const child = Bun.spawnSync(["bash", "-c", 'ulimit -n 200 && exec "$0" -e "$1" "$2"', process.execPath, script, own]);
+  expect(child.stderr.toString()).toBe("");
+  expect(JSON.parse(child.stdout.toString())).toEqual([null, true, 2]);
 });

@@ -186,12 +186,14 @@ class SegmentJournal implements Journal {
   }
 
   /** Null while the process or the machine may open no more files: the segment under way takes more, and it is tried again. */
-  private createNext(): number | null {
+  private createNext(): { readonly file: number; readonly markers: ReadonlyMap<string, Buffer> } | null {
     const { directory, files, log } = this.options;
     try {
+      // Before there is a next: the last file that may be opened is for both, one after the other.
+      const markers = this.markers.read();
       const file = files.create(segmentPath(directory, this.segment + 1));
       this.delayed = false;
-      return file;
+      return { file, markers };
     } catch (error) {
       if (!NO_FILES.has((error as { code?: string }).code ?? "")) throw this.state.failure(UNCREATED, error);
       if (!this.delayed) log.warn("audit_journal_segment_delayed", { error: error as Error });
@@ -203,12 +205,12 @@ class SegmentJournal implements Journal {
   /** Whether it could. */
   private beginNext(): boolean {
     this.writer.flush();
-    const file = this.createNext();
-    if (file === null) return false;
+    const next = this.createNext();
+    if (next === null) return false;
     this.retired.push(this.writer.fd);
-    this.beginSegment(this.segment + 1, file);
+    this.beginSegment(this.segment + 1, next.file);
     try {
-      this.markers.carry((bytes) => this.carry(bytes));
+      this.markers.carry(next.markers, (bytes) => this.carry(bytes));
     } catch (error) {
       this.state.fail("begin markers could not be carried into a new segment", error);
       throw error instanceof JournalFailed ? error : new JournalFailed("a segment could not be begun", { cause: error });

@@ -27,8 +27,9 @@ export class OpenMarkers {
     this.markers.delete(id);
   }
 
-  /** Open begin markers move on with the writer, so that no old segment is kept for the sake of one long call. */
-  carry(write: (bytes: Buffer) => Marker): void {
+  /** The bytes of all, by id. */
+  read(): Map<string, Buffer> {
+    const found = new Map<string, Buffer>();
     const readers = new Map<number, number>();
     try {
       for (const [id, marker] of this.markers) {
@@ -37,10 +38,16 @@ export class OpenMarkers {
         const bytes = Buffer.allocUnsafe(marker.length);
         if (readSync(reader, bytes, 0, marker.length, marker.offset) !== marker.length)
           throw new Error("a begin marker could not be read back");
-        this.markers.set(id, write(bytes));
+        found.set(id, bytes);
       }
+      return found;
     } finally {
       for (const reader of readers.values()) closeSync(reader);
     }
+  }
+
+  /** Open begin markers move on with the writer, so that no old segment is kept for the sake of one long call. */
+  carry(found: ReadonlyMap<string, Buffer>, write: (bytes: Buffer) => Marker): void {
+    for (const [id, bytes] of found) this.markers.set(id, write(bytes));
   }
 }

@@ -47,3 +47,51 @@ test("a server that is busy with what it was sent is waited for, one that answer
   expect(await answers[4]).toContain("did not answer within 2000 ms");
   valkey.close();
 });
+
+/** A server whose connections each answer a script by what `answer` says; null: never. */
+async function startAnswering(answer: (connection: number) => string | null) {
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const own = createServer((client) => {
+    const number = ++connections;
+    sockets.add(client);
+    client.on("error", () => undefined);
+    client.on("data", (data) => {
+      for (const command of data.toString().match(/\r\n(HELLO|PING|CLIENT|EVALSHA|EVAL)\r\n/gi) ?? []) {
+        const name = command.trim().toUpperCase();
+        const said = name.startsWith("EVAL") ? answer(number) : name === "HELLO" ? "%1\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n" : "+OK\r\n";
+        if (said !== null) client.write(said);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => own.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `redis://127.0.0.1:${(own.address() as { port: number }).port}`,
+    connections: () => connections,
+    stop() {
+      for (const one of sockets) one.destroy();
+      own.close();
+    },
+  };
+}
+
+test("a server that went away without a word is looked for anew at its address once it did not answer", async () => {
+  const answering = await startAnswering((connection) => (connection === 1 ? null : ":7\r\n"));
+  const valkey = openValkey(answering.url);
+  expect(await valkey.run("return 7", ["k"], []).catch((error: Error) => error.message)).toContain("did not answer");
+  expect(await valkey.run("return 7", ["k"], [])).toBe(7);
+  expect(answering.connections()).toBe(2);
+  valkey.close();
+  answering.stop();
+});
+
+test("a server that was made a replica is left for the one that its address leads to now", async () => {
+  const answering = await startAnswering((connection) =>
+    connection === 1 ? "-READONLY You can't write against a read only replica.\r\n" : ":7\r\n",
+  );
+  const valkey = openValkey(answering.url);
+  expect(await valkey.run("return 7", ["k"], []).catch((error: Error) => error.message)).toContain("READONLY");
+  expect(await valkey.run("return 7", ["k"], [])).toBe(7);
+  valkey.close();
+  answering.stop();
+});

@@ -26,6 +26,13 @@ export function openValkey(url: string): Valkey {
   let closed = false;
   /** When the server last answered anything. */
   let heardAt = Number.NEGATIVE_INFINITY;
+  let connectedAt = Number.NEGATIVE_INFINITY;
+
+  /** The next command looks for the server anew: behind the address may stand another one by now, which nobody tells this connection. */
+  function drop(connection: Bun.RedisClient): void {
+    if (client === connection) client = null;
+    connection.close();
+  }
 
   function connect(): Promise<Bun.RedisClient> {
     if (client !== null) return Promise.resolve(client);
@@ -45,6 +52,7 @@ export function openValkey(url: string): Valkey {
     connecting = within(fresh.connect(), CONNECT_WITHIN_MS)
       .then(() => {
         client = fresh;
+        connectedAt = performance.now();
         return fresh;
       })
       .catch((error: unknown) => {
@@ -70,10 +78,14 @@ export function openValkey(url: string): Valkey {
   async function send(script: string, args: string[]): Promise<unknown> {
     const connection = client ?? (await connect());
     try {
-      return await connection.send("EVALSHA", [hashOf(script), ...args]);
+      return await connection.send("EVALSHA", [hashOf(script), ...args]).catch((error: Error) => {
+        if (!String(error.message).includes("NOSCRIPT")) throw error;
+        return connection.send("EVAL", [script, ...args]);
+      });
     } catch (error) {
-      if (!String((error as Error).message).includes("NOSCRIPT")) throw error;
-      return connection.send("EVAL", [script, ...args]);
+      // It was made a replica of another.
+      if (/READONLY|MASTERDOWN/.test(String((error as Error).message))) drop(connection);
+      throw error;
     }
   }
 
@@ -84,8 +96,13 @@ export function openValkey(url: string): Valkey {
         heardAt = performance.now();
         return value;
       });
-      return within(answer, ANSWER_WITHIN_MS, () =>
-        performance.now() - sentAt > BUSY_FOR_MS ? 0 : heardAt + ANSWER_WITHIN_MS - performance.now(),
+      return within(
+        answer,
+        ANSWER_WITHIN_MS,
+        () => (performance.now() - sentAt > BUSY_FOR_MS ? 0 : heardAt + ANSWER_WITHIN_MS - performance.now()),
+        () => {
+          if (client !== null && heardAt < sentAt && performance.now() - connectedAt > ANSWER_WITHIN_MS / 2) drop(client);
+        },
       );
     },
     close() {
@@ -99,14 +116,16 @@ export function openValkey(url: string): Valkey {
 /** A process that was kept waiting itself finds its timers due before it has read what has long been there. */
 const READ_FIRST_MS = 20;
 
-/** `more`: milliseconds that are still waited when `ms` are over; none when it is not above zero. */
-function within<T>(work: Promise<T>, ms: number, more: () => number = () => 0): Promise<T> {
+/** `more`: milliseconds that are still waited when `ms` are over; none when it is not above zero. `late` is called when they are. */
+function within<T>(work: Promise<T>, ms: number, more: () => number = () => 0, late: () => void = () => undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     let read = false;
     const over = () => {
       const left = more();
-      if (left <= 0 && read) reject(new Error(`the Valkey server did not answer within ${ms} ms`));
-      else timer = setTimeout(over, Math.max(left, READ_FIRST_MS));
+      if (left <= 0 && read) {
+        reject(new Error(`the Valkey server did not answer within ${ms} ms`));
+        late();
+      } else timer = setTimeout(over, Math.max(left, READ_FIRST_MS));
       read = left <= 0;
     };
     let timer = setTimeout(over, ms);

@@ -46,9 +46,11 @@ const BEGIN =
   `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; ` +
   `${LOCK_AGAINST_ERASURE}`;
 
+// Another one of the number is the stand-in that a backup was given, in a database restored from it: the next names this one.
 const ADD_CHECKPOINTS =
-  "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON " +
-  "CONFLICT (chain_id, checkpoint_no) DO NOTHING";
+  "INSERT INTO audit_checkpoints AS k SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON " +
+  "CONFLICT (chain_id, checkpoint_no) DO UPDATE SET chain_seq = excluded.chain_seq, note = excluded.note, signed_at = excluded.signed_at " +
+  "WHERE k.note <> excluded.note";
 
 const READ_ONLY = "25006";
 

@@ -92,6 +92,44 @@ if (haveValkey) {
       });
     });
 
+    test("calls that end while the store is emptied give up nothing of what others hold in it", async () => {
+      let isAway = false;
+      const runner = openValkey(valkey?.url ?? "");
+      const own = new ValkeyCounters({
+        valkey: {
+          run: (...by: Parameters<typeof runner.run>) => (isAway ? Promise.reject(new Error("away")) : runner.run(...by)),
+          close: () => runner.close(),
+        },
+        now: () => NOON,
+        log: { debug() {}, info() {}, warn() {}, error() {} } as never,
+        settlesMs: 0,
+      });
+      opened.push(own);
+      const other = fleet({ now: NOON }, 30_000);
+      const of = await warmed(
+        own,
+        plan(`t${tenants++}`, { scopes: [scope("g", { maxConcurrent: 4 })], windows: [window("w", "micros", 100)] }),
+        NOON,
+      );
+      const ids = ["a", "b", "c", "d"];
+      for (const id of ids) expect((await own.admit(id, of, demand(0, 20), false)).kind).toBe("admitted");
+      isAway = true;
+      for (const id of ["a", "b"])
+        await own.settle({ id, plan: of, demand: demand(0, 20) }, { requests: 1, input: 1, output: 1, micros: 5 });
+      await runner.run("return redis.call('FLUSHALL')", [], []);
+      await warmed(other, of, NOON);
+      isAway = false;
+      // Once the two that ended are counted, the two under way are held.
+      await until(
+        () => other.admit("probe", of, demand(0, 20), true),
+        (found) => found.kind === "admitted" && found.spent[0] === 10,
+      );
+      const heldIn = (key: string) => runner.run("return redis.call('HVALS', KEYS[1])", [`gw:{${of.tenantId}}:${key}`], []);
+      expect([await heldIn("c:g"), await heldIn("h:w")]).toEqual([["2"], ["40"]]);
+      for (const id of ["e", "f"]) expect((await other.admit(id, of, demand(0, 20), false)).kind).toBe("admitted");
+      expect((await other.admit("g", of, demand(0, 20), false)).kind).toBe("denied");
+    });
+
     test("what a process counted without a row is waited for as soon as it has stopped renewing its lease, and not once it lives", async () => {
       const [silent, lives] = [fleet({ now: NOON }, 3_600_000), fleet({ now: NOON }, 3_600_000, { renewMs: 1_000 })];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);

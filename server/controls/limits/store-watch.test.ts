@@ -37,3 +37,35 @@ test("a shared store that is away is told of once, and once that it is back", as
     watch.close();
   }
 });
+
+test("a store that comes back as it was some time before is held anew, and calls that a limit could refuse wait until it is whole", async () => {
+  const done: unknown[] = [];
+  let server = "first";
+  let looks = 0;
+  const watch = new StoreWatch({
+    async run() {
+      looks++;
+      return ["one", "0", server];
+    },
+    log: { debug() {}, info() {}, error() {}, warn: (event: string) => void done.push(event) } as never,
+    putBack: async (setBack) => void done.push({ setBack }),
+    recorded: async () => {},
+    holdBack: async (ms) => void done.push(ms >= 10_000),
+    settlesMs: 0,
+  });
+  try {
+    // The first has seen which server it is once there is a second.
+    await until(
+      async () => looks,
+      (n) => n > 1,
+    );
+    server = "second";
+    await until(
+      async () => done.length,
+      (n) => n >= 3,
+    );
+    expect(done.slice(0, 3)).toEqual([{ setBack: true }, "limits_store_set_back", true]);
+  } finally {
+    watch.close();
+  }
+});

@@ -8,6 +8,9 @@ const LOOK_MS = 500;
 /** How long a store counts as new: every process that runs has seen by then that it is, and says so for as long as it takes. */
 export const SETTLES_MS = 4_000;
 
+/** Windows in use are raised to the truth every ten seconds: by then those of a store that was set back are. */
+const RAISED_WITHIN_MS = 12_000;
+
 /** A process whose rows cannot be shipped holds up nobody's calls for longer. */
 const RECORDED_WITHIN_MS = 60_000;
 
@@ -17,8 +20,11 @@ const KEYS = ["gw:{store}:"];
 interface StoreWatchParts {
   readonly run: (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
   readonly log: Log;
-  /** Puts back what this process holds in a store that lost it. Rejects when it could not. */
-  readonly putBack: () => Promise<void>;
+  /**
+   * Puts back what this process holds in a store that lost it. `setBack`: it has what it held at some time before, under the names of
+   * then. Rejects when it could not.
+   */
+  readonly putBack: (setBack: boolean) => Promise<void>;
   /** Resolves when the truth tells of all that this process counted so far. Rejects when it cannot be told. */
   readonly recorded: () => Promise<void>;
   /** Calls that a hard limit could refuse wait for so many milliseconds more. Rejects when it could not be said. */
@@ -33,6 +39,7 @@ interface StoreWatchParts {
  */
 export class StoreWatch {
   private known: string | null = null;
+  private server: string | null = null;
   private looking = false;
   /** Not everything that was counted before the store was emptied is on record yet. */
   private behind = false;
@@ -69,16 +76,20 @@ export class StoreWatch {
     if (this.looking) return;
     this.looking = true;
     try {
-      const { name } = await this.content();
+      const { name, server } = await this.content();
       this.tellAway(false);
-      if (this.known !== null && this.known !== name) {
+      const emptied = this.known !== null && this.known !== name;
+      const setBack = !emptied && this.server !== null && this.server !== server;
+      if (emptied || setBack) {
         this.catchUp();
-        await this.parts.putBack();
-        this.parts.log.warn("limits_store_emptied", {});
+        await this.parts.putBack(setBack);
+        this.parts.log.warn(emptied ? "limits_store_emptied" : "limits_store_set_back", {});
       }
-      if (this.behind) await this.parts.holdBack(this.parts.settlesMs);
+      if (setBack) await this.parts.holdBack(Math.max(this.parts.settlesMs, RAISED_WITHIN_MS));
+      else if (this.behind) await this.parts.holdBack(this.parts.settlesMs);
       // Only now: what could not be put back is tried again.
       this.known = name;
+      this.server = server;
     } catch {
       // Calls that need it say so too, and the next look finds what it then holds.
       this.tellAway(true);
@@ -109,8 +120,8 @@ export class StoreWatch {
     void again();
   }
 
-  private async content(): Promise<{ name: string; ageMs: number }> {
-    const [name, ageMs] = (await this.parts.run(AGE, KEYS, [uuid()])) as [string, string];
-    return { name, ageMs: Number(ageMs) };
+  private async content(): Promise<{ name: string; ageMs: number; server: string }> {
+    const [name, ageMs, server = ""] = (await this.parts.run(AGE, KEYS, [uuid()])) as [string, string, string?];
+    return { name, ageMs: Number(ageMs), server };
   }
 }

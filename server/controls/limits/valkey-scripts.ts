@@ -95,14 +95,13 @@ local function lease(ms)
 end
 `;
 
-/** ARGV: a name. The name under which what the store holds began, and how many milliseconds ago. */
+/** ARGV: a name. The name under which what the store holds began, how many milliseconds ago, and the run of the server; empty untold. */
 export const AGE = `
-local t = redis.call('TIME')
+local t, told, info = redis.call('TIME'), pcall(redis.call, 'INFO', 'server')
 local server = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
-redis.call('HSETNX', KEYS[1] .. 'content', 'name', ARGV[1])
-redis.call('HSETNX', KEYS[1] .. 'content', 'at', string.format('%.0f', server))
+for name, value in pairs({ name = ARGV[1], at = string.format('%.0f', server) }) do redis.call('HSETNX', KEYS[1] .. 'content', name, value) end
 local content = redis.call('HMGET', KEYS[1] .. 'content', 'name', 'at')
-return { content[1], string.format('%.0f', server - tonumber(content[2])) }
+return { content[1], string.format('%.0f', server - tonumber(content[2])), told and string.match(info, 'run_id:(%w+)') or '' }
 `;
 
 /**
@@ -203,7 +202,7 @@ for i, w in ipairs(plan.w) do
   if once > 0 and w.z == 0 then taken[w.k] = { once, w.m } end
   out[#out + 1] = whole(spent[i] + once)
 end
-redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 172800000)
+redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 864000000)
 remember(ARGV[4], taken)
 for _, level in ipairs(levels) do out[#out + 1] = string.format('%.9f', level) end
 for _, n in ipairs(flying) do out[#out + 1] = whole(n) end
@@ -230,6 +229,7 @@ local had = state and true or false
 if not had then
   local gen = redis.call('HGET', P .. 'generation', 'id')
   if parting or ARGV[7] == '' or gen == ARGV[7] then return {} end
+  held = {} -- What stands under the owner's name is what its other calls put back.
 end
 -- Held again after the store was emptied: its row will say from now on what else is only known here.
 if state == 'p' then
@@ -254,7 +254,7 @@ local function release(key, amount)
   local left = tonumber(redis.call('HGET', key, owner) or '0') - amount
   if left > 0 then redis.call('HSET', key, owner, whole(left)) else redis.call('HDEL', key, owner) end
 end
-for _, s in ipairs(plan.s) do if s.m >= 0 and not parting and plan.u ~= 1 then release(P .. 'c:' .. s.k, 1) end end
+for _, s in ipairs(plan.s) do if s.m >= 0 and had and not parting and plan.u ~= 1 then release(P .. 'c:' .. s.k, 1) end end
 for _, b in ipairs(plan.b) do
   if b.m ~= 'requests' and used[b.m] > 0 then
     local level = bucket(b, now) - used[b.m]
@@ -380,7 +380,7 @@ for i = 6, #ARGV, 5 do
   local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
   local once = { requests = 1, tool_calls = tonumber(ARGV[i + 3]) }
   -- One that is known under this name is held already.
-  local emptied = redis.call('SET', P .. 'r:' .. ARGV[i], 'p', 'NX', 'PX', 172800000) and true or false
+  local emptied = redis.call('SET', P .. 'r:' .. ARGV[i], 'p', 'NX', 'PX', 864000000) and true or false
   local lost = emptied or ARGV[5] ~= owner
   for _, s in ipairs(lost and p.s or {}) do if s.m >= 0 and p.u ~= 1 then redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) end end
   for _, w in ipairs(lost and p.w or {}) do

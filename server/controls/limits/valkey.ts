@@ -90,7 +90,7 @@ export class ValkeyCounters implements Counters {
     this.watch = new StoreWatch({
       run: options.valkey.run.bind(options.valkey),
       log: options.log,
-      putBack: () => this.holdAllAgain(),
+      putBack: (setBack) => this.holdAllAgain(setBack),
       recorded: options.recorded ?? (() => Promise.resolve()),
       holdBack: (ms) => this.holdBack(ms),
       settlesMs: options.settlesMs ?? SETTLES_MS,
@@ -305,9 +305,13 @@ export class ValkeyCounters implements Counters {
     );
   }
 
-  /** The store lost what it held, and nobody has begun to fill it again for these tenants, or somebody has. */
-  private async holdAllAgain(): Promise<void> {
+  /** The store lost what it held; where it was set back, it has what was held then: under a new name only what is held now stands. */
+  private async holdAllAgain(setBack: boolean): Promise<void> {
     for (const tenant of this.tenants.values()) {
+      if (setBack) {
+        await this.holdUnderNewName(tenant);
+        continue;
+      }
       tenant.generation = null;
       await this.holdAgain(tenant, [...tenant.open.values()]);
     }

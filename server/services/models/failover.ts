@@ -1,6 +1,6 @@
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { ERRORS, reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { isAnswered, LeftInBatch } from "../../road/batched.ts";
 import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../road/call.ts";
@@ -90,8 +90,8 @@ export class Failover {
       if (isRefusal(result)) {
         // The member cannot express the request: another might, and only if none can does the caller hear of it.
         this.spent.add(member.model);
-        // What became of one that was asked tells the caller more than why another was not.
-        if (last === null || this.call.attempts.length === 0)
+        // What became of one that was asked tells the caller more than that another cannot express the request.
+        if (last === null || this.call.attempts.length === 0 || ERRORS[result.code].status !== 400)
           last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
         if (result.code === "audit_unavailable") return result;
         continue;
