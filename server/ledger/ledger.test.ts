@@ -172,6 +172,16 @@ test("the head is signed when idle, after a thousand rows, and at the end", asyn
   await expectIntact(busy.chainId, 2_500);
 });
 
+test("a checkpoint that stood in for one of the writer's own, in a backup that was brought back, gives way to it", async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory(), { checkpointMs: 3_600_000 });
+  await ledger.seal(callRow());
+  await ledger.shipped();
+  const standIn = { chain_id: ledger.chainId, checkpoint_no: 1, chain_seq: 1, note: "stand-in", signed_at: new Date() };
+  await database.db.insertInto("audit_checkpoints").values(standIn).execute();
+  await ledger.close();
+  await expectIntact(ledger.chainId, 1);
+});
+
 describe("after a crash", () => {
   test("a call that was under way becomes a row that says so, with what was known of it", async () => {
     const directory = temporaryDirectory();

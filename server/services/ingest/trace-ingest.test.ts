@@ -42,9 +42,10 @@ test("a span that is sent again while its row is on the way is taken when the ro
   };
   const nothingKnown = { transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery: async () => ({ rows: [] }) };
   const secrets = { hmac: () => "h".repeat(64) };
+  let room = Number.POSITIVE_INFINITY;
   const inlet = traceIngest({
     db: { getExecutor: () => nothingKnown },
-    ledger: { accepting: () => true, seal },
+    ledger: { accepting: () => room-- > 0, seal },
     secrets,
     clock: systemClock(),
     shipped: async () => true,
@@ -77,4 +78,15 @@ test("a span that is sent again while its row is on the way is taken when the ro
   rows[1]?.resolve();
   expect(await Promise.all(stored)).toEqual([{ recorded: 1 }, { recorded: 0 }]);
   expect(rows).toHaveLength(2);
+
+  // The room that is kept for calls is not taken for the rest of a batch: its sender tries again.
+  room = 3;
+  const many = inlet.accept(
+    call,
+    Array.from({ length: 10 }, (_, at) => ({ ...span, spanId: `many-${at}` })),
+  );
+  await lookedUp();
+  for (const row of rows) row.resolve();
+  expect(await many).toMatchObject({ code: "ledger_unavailable" });
+  expect(rows).toHaveLength(4);
 });
