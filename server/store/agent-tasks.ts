@@ -136,6 +136,15 @@ export async function restartTaskCost(db: Database, key: TaskKey): Promise<void>
     .execute();
 }
 
+/** Another message did not get to the agent after all: what it told before is still the cost of the one that was counted. */
+export async function resumeTaskCost(db: Database, key: TaskKey, counted: number): Promise<void> {
+  await db
+    .updateTable("agent_tasks")
+    .set({ counted_micros: sql<number>`greatest(counted_micros, ${counted}::bigint)` })
+    .where((eb) => eb.and(withKey(key)))
+    .execute();
+}
+
 export interface TaskListing {
   readonly contextId: string | null;
   readonly state: string | null;

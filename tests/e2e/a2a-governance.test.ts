@@ -335,4 +335,26 @@ describe("limits", () => {
     }
     expect([(await rowOfCall(begun)).llm_estimated_cost_usd, costs.reduce((sum, cost) => sum + Number(cost), 0)]).toEqual([null, 0.75]);
   });
+
+  test("what an agent reports of its cost counts once where it does not take another message either", async () => {
+    const rpc = await startAgent("1.0", "JSONRPC");
+    try {
+      const { id: rpcId } = await registerAgent(world.admin, "fixture-rpc", rpc.url);
+      const team = await granted("insistent");
+      await grantAgent(world.admin, rpcId, [team.groupId]);
+      for (const at of [base, `${world.gateway.runtimeUrl}/a2a/default/fixture-rpc`]) {
+        const begun = await call(at, team.apiKey, "POST", "/message:send", message("cost 0.5"));
+        expect((await rowOfCall(begun)).llm_estimated_cost_usd).toBe(0.5);
+        const { id, contextId } = begun.body.task;
+        for (const path of ["/message:send", "/message:stream"]) {
+          const refused = await call(at, team.apiKey, "POST", path, message("go on", { taskId: id, contextId }));
+          expect([path, refused.status, refused.body?.error?.code]).toEqual([path, 400, 400]);
+          const asked = await call(at, team.apiKey, "GET", `/tasks/${id}`);
+          expect([path, asked.status, Number((await rowOfCall(asked)).llm_estimated_cost_usd)]).toEqual([path, 200, 0]);
+        }
+      }
+    } finally {
+      await rpc.stop();
+    }
+  });
 });

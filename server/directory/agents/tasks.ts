@@ -26,6 +26,7 @@ import {
   pruneTasks,
   putTask,
   restartTaskCost,
+  resumeTaskCost,
   type TaskKey,
   type TaskListing,
   type TaskScope,
@@ -92,6 +93,11 @@ export class AgentTasks {
 
   restartCost(task: TaskKey): Promise<void> {
     return this.written(task.tenant_id, () => restartTaskCost(this.db, task));
+  }
+
+  /** As `resumeTaskCost` of the store has it. */
+  resumeCost(task: TaskKey, counted: number): Promise<void> {
+    return this.written(task.tenant_id, () => resumeTaskCost(this.db, task, counted));
   }
 
   list(scope: TaskScope, listing: TaskListing): ReturnType<typeof listOwnTasks> {

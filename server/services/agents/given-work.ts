@@ -1,5 +1,5 @@
 import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type ErrorCode, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { heldRefusal } from "../../road/approval-required.ts";
 import type { Action } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
@@ -24,6 +24,23 @@ export interface GivenWork {
   /** Who is to be told of the task it begins or goes on with. */
   readonly pushConfig: JsonObject | null;
   readonly historyLength: number | null;
+  /** To be told of what came in the place of an answer, and passes it on. */
+  readonly refused: (refusal: Refusal) => Promise<Refusal>;
+}
+
+/** What says that the agent never had the message; of its own errors all but an answer that cannot be read. */
+const NOT_TAKEN: ReadonlySet<ErrorCode> = new Set([
+  "upstream_unreachable",
+  "upstream_auth_failed",
+  "upstream_address_denied",
+  "upstream_overloaded",
+  "audit_unavailable",
+]);
+
+function isNotTaken({ code }: Refusal, { abort }: Call): boolean {
+  // A caller who goes away ends the exchange, which looks as if nobody had been reached.
+  if (code === "upstream_unreachable" && abort.signal.aborted) return false;
+  return NOT_TAKEN.has(code) || (code.startsWith("agent_") && code !== "agent_invalid_response");
 }
 
 /** Finds the task and context a message goes on with, and asks the gates whether the agent may be given it. */
@@ -52,7 +69,8 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
   const names = await contextNames(call, route, contextId, parts);
   const passage = await letThrough(call, route, { ...params, message }, parts);
   if (isRefusal(passage)) return passage;
-  if (goesOn !== null && Number(goesOn.counted_micros) > 0) await parts.tasks.restartCost(goesOn);
+  const counted = Number(goesOn?.counted_micros ?? 0);
+  if (goesOn !== null && counted > 0) await parts.tasks.restartCost(goesOn);
   const sent: JsonObject = {
     message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
     ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
@@ -64,6 +82,13 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
     pushConfig,
     historyLength: typeof configuration.historyLength === "number" ? configuration.historyLength : null,
+    async refused(refusal) {
+      if (goesOn !== null && counted > 0 && isNotTaken(refusal, call))
+        await parts.tasks
+          .resumeCost(goesOn, counted)
+          .catch((error: Error) => parts.log.warn("agent_cost_not_kept", { call_id: call.id, error }));
+      return refusal;
+    },
   };
 }
 

@@ -20,9 +20,9 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
-  const { passage, params, names, pushConfig, historyLength } = work;
+  const { passage, params, names, pushConfig, historyLength, refused } = work;
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
-  if (unrecorded !== null) return unrecorded;
+  if (unrecorded !== null) return refused(unrecorded);
   const event = await passage.upstream.ask({
     agent: route.agent,
     operation: "SendMessage",
@@ -31,7 +31,7 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
     abort: call.abort,
     hear: extensions.hear,
   });
-  if (isRefusal(event)) return event;
+  if (isRefusal(event)) return refused(event);
   const cost = new ReportedCost(call, route, false, parts);
   await cost.take(event);
   const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));

@@ -11,7 +11,7 @@ import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
-import { givenWork } from "./given-work.ts";
+import { type GivenWork, givenWork } from "./given-work.ts";
 import { HeldTexts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
@@ -33,6 +33,8 @@ interface TaskStream {
   readonly names: OwnNames;
   readonly extensions: CallExtensions;
   readonly pushConfig: JsonObject | null;
+  /** As `GivenWork` has it; null where no message was given. */
+  readonly refused: GivenWork["refused"] | null;
   /** As it was before, of a task that goes on. */
   readonly before: JsonObject | null;
 }
@@ -44,9 +46,9 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
   if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
-  const { passage, params, names, pushConfig } = work;
+  const { passage, params, names, pushConfig, refused } = work;
   const unrecorded = parts.outlet.depart(call, route.agent.reached.endpoint, JSON.stringify(params));
-  if (unrecorded !== null) return unrecorded;
+  if (unrecorded !== null) return refused(unrecorded);
   const events = await passage.upstream.stream({
     agent: route.agent,
     operation: "SendStreamingMessage",
@@ -55,7 +57,8 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
     abort: call.abort,
     hear: extensions.hear,
   });
-  return isRefusal(events) ? events : streamed({ call, route, request, parts, names, extensions, pushConfig, before: null }, events);
+  if (isRefusal(events)) return refused(events);
+  return streamed({ call, route, request, parts, names, extensions, pushConfig, refused, before: null }, events);
 }
 
 /** Joins the events of a task that is under way, in whichever process it was begun: the agent tells it as it stands, then what follows. */
@@ -76,7 +79,7 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   const events = await outlet.look(call).upstream.stream({ ...asked, operation: "SubscribeToTask" });
   if (isRefusal(events)) return events;
   return streamed(
-    { call, route, request, parts, names, extensions, pushConfig: null, before: knownTask(row) },
+    { call, route, request, parts, names, extensions, pushConfig: null, refused: null, before: knownTask(row) },
     withTaskFirst(events, knownTask(row)),
   );
 }
@@ -149,17 +152,21 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
   const held = new HeldTexts(call, parts.gates);
   const kept = new KeptStream(stream);
   const cost = new ReportedCost(call, stream.route, stream.before !== null, parts);
+  let isHeard = false;
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
   try {
     for (;;) {
       const step = await events.next();
       if (step.done === true) {
+        // Over JSON-RPC an agent refuses a message in the place of the first event.
+        if (step.value !== null && !isHeard) return stream.refused === null ? step.value : await stream.refused(step.value);
         const rest = await held.rest();
         if (isRefusal(rest)) return rest;
         for (const event of rest) yield frame(event, false);
         return step.value;
       }
       const event = step.value;
+      isHeard = true;
       await cost.take(event);
       const refusal = await names.take(event);
       if (refusal !== null) return refusal;
