@@ -126,11 +126,27 @@ export async function adoptVideoJobs(db: Database, runner: string, chain: string
   return rows;
 }
 
-/** Jobs of this process that are to be looked at now. */
-export async function dueVideoJobs(db: Database, runner: string, most: number, but: readonly string[]): Promise<readonly VideoJobRow[]> {
+/** How many jobs are wanted: in all, and of one tenant with those of its jobs that are under way. */
+export interface VideoTurns {
+  readonly most: number;
+  readonly mostOfOne: number;
+  readonly underWay: ReadonlyMap<string, number>;
+}
+
+/** Jobs of this process that are to be looked at now, of each tenant one after the other. */
+export async function dueVideoJobs(
+  db: Database,
+  runner: string,
+  { most, mostOfOne, underWay }: VideoTurns,
+  but: readonly string[],
+): Promise<readonly VideoJobRow[]> {
   const { rows } = await sql<VideoJobRow>`
-    SELECT * FROM video_jobs WHERE owner = ${runner} AND settled_at IS NULL AND look_at <= now() AND id <> ALL(${[...but]}::text[])
-     ORDER BY look_at LIMIT ${most}`.execute(db);
+    SELECT j.* FROM video_jobs j JOIN (
+      SELECT w.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.look_at) AS turn
+        FROM video_jobs w LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+       WHERE w.owner = ${runner} AND w.settled_at IS NULL AND w.look_at <= now() AND w.id <> ALL(${[...but]}::text[])
+    ) waiting USING (id)
+     WHERE waiting.turn <= ${mostOfOne} ORDER BY waiting.turn, j.look_at LIMIT ${most}`.execute(db);
   return rows;
 }
 

@@ -31,7 +31,7 @@ export class VideoStore {
   readonly cancel = (owner: FileOwner, id: string, used: Parameters<typeof jobs.cancelVideoJob>[3]) =>
     jobs.cancelVideoJob(this.db, owner, id, used);
   readonly adopt = (runner: string, chain: string, most: number) => jobs.adoptVideoJobs(this.db, runner, chain, most);
-  readonly due = (runner: string, most: number, but: readonly string[]) => jobs.dueVideoJobs(this.db, runner, most, but);
+  readonly due = (...by: [runner: string, turns: jobs.VideoTurns, but: readonly string[]]) => jobs.dueVideoJobs(this.db, ...by);
   readonly leave = (runner: string) => jobs.leaveVideoJobs(this.db, runner);
   readonly keepAlive = (runner: string, chain: string, seconds: number) => jobs.keepVideoRunnerAlive(this.db, runner, chain, seconds);
   readonly claimSettlement = (...by: [runner: string, id: string, rowId: string]) => jobs.claimVideoSettlement(this.db, ...by);

@@ -10,8 +10,8 @@ import type { ProviderAsk, VideoCodec, VideoLook, VideoOutput } from "../../wire
 export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;
 
 const ASKED_MS = 30_000;
-/** Longest silence while a video is read. */
-const SILENT_MS = 60_000;
+/** Longest silence while a video is read, and how long all of it may take: what trickles in holds a place that others wait for. */
+const FETCHED_WITHIN = { silentMs: 60_000, wholeMs: 15 * 60_000 };
 
 /** How a job's provider is spoken to, as its model stands now. */
 export interface JobProvider {
@@ -83,27 +83,44 @@ function parsed(bytes: Uint8Array): JsonValue {
 
 const PIECE = 1024 * 1024;
 
-/** The bytes of a video as they come; throws when they break off, are silent for long, or are fewer than were announced. */
-export async function* videoBytes({ ask }: JobProvider, output: VideoOutput): AsyncGenerator<Uint8Array> {
+/** The bytes of a video as they come; throws when they break off, are silent for long, take too long, or are fewer than were announced. */
+export async function* videoBytes(
+  { ask }: Pick<JobProvider, "ask">,
+  output: VideoOutput,
+  { silentMs, wholeMs } = FETCHED_WITHIN,
+): AsyncGenerator<Uint8Array> {
   if (output.kind === "bytes") {
     const bytes = Buffer.from(output.base64, "base64");
     for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE);
     return;
   }
   const abort = new AbortController();
-  const response = await ask(output.ask, abort, ASKED_MS);
-  if (isRefusal(response)) throw new Error(response.reason ?? response.message);
-  if (response.status !== 200 || response.body === null) {
-    abort.abort("not_wanted");
-    throw new Error(`the provider answered ${response.status} when it was asked for the video`);
+  const end = setTimeout(() => abort.abort("upstream_timeout"), wholeMs);
+  try {
+    const response = await ask(output.ask, abort, ASKED_MS);
+    if (isRefusal(response)) throw new Error(response.reason ?? response.message);
+    if (response.status !== 200 || response.body === null) {
+      abort.abort("not_wanted");
+      throw new Error(`the provider answered ${response.status} when it was asked for the video`);
+    }
+    yield* piecesOf(response, response.body.getReader(), abort, silentMs);
+  } finally {
+    clearTimeout(end);
   }
-  const announced = response.headers.get("content-length");
-  const reader = response.body.getReader();
+}
+
+async function* piecesOf(
+  { headers }: Response,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  abort: AbortController,
+  silentMs: number,
+): AsyncGenerator<Uint8Array> {
+  const announced = headers.get("content-length");
   let got = 0;
   let whole = false;
   try {
     for (;;) {
-      const timer = setTimeout(() => abort.abort("upstream_timeout"), SILENT_MS);
+      const timer = setTimeout(() => abort.abort("upstream_timeout"), silentMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) break;
       got += value.byteLength;

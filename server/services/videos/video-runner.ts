@@ -12,8 +12,9 @@ import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, read
 import { settleJob } from "./settle-job.ts";
 import { costOfJob, usageOfVideo } from "./video-cost.ts";
 
-/** Jobs of this process that are looked at at once, and that are taken on at once where others died. */
+/** Jobs of this process that are looked at at once, those of one tenant among them, and those that are taken on at once where others died. */
 const AT_ONCE = 24;
+const OF_ONE_TENANT = 12;
 const ADOPTED_AT_ONCE = 200;
 const IDLE_MS = 1_000;
 /** A process that said nothing for so long is dead. */
@@ -55,7 +56,7 @@ export class VideoRunner {
   /** Jobs that a call of this process is giving to a provider just now. */
   readonly submitting = new Set<string>();
   private readonly parts: VideoRunnerParts;
-  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly underWay = new Map<string, { readonly tenantId: string; readonly run: Promise<void> }>();
   private readonly held = new Set<string>();
   /** Those for which nothing could be held yet. */
   private readonly unheld = new Map<string, VideoJob>();
@@ -87,7 +88,8 @@ export class VideoRunner {
       for (const job of this.unheld.values()) await this.hold(job);
       const room = AT_ONCE - this.underWay.size;
       if (room <= 0) return;
-      for (const job of await store.due(this.id, room, [...this.underWay.keys(), ...this.submitting])) this.begin(job);
+      const turns = { most: room, mostOfOne: OF_ONE_TENANT, underWay: this.tenantsUnderWay() };
+      for (const job of await store.due(this.id, turns, [...this.underWay.keys(), ...this.submitting])) this.begin(job);
     } finally {
       this.looking = false;
     }
@@ -133,7 +135,10 @@ export class VideoRunner {
   /** Begins no more; what is under way is left to whoever comes next. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.race([Promise.all(this.underWay.values()), new Promise((resolve) => setTimeout(resolve, 5_000))]);
+    await Promise.race([
+      Promise.all([...this.underWay.values()].map(({ run }) => run)),
+      new Promise((resolve) => setTimeout(resolve, 5_000)),
+    ]);
     await this.parts.store.leave(this.id).catch(() => undefined);
   }
 
@@ -147,10 +152,13 @@ export class VideoRunner {
       this.parts.log.warn("video_job_failed", { job_id: job.id, error });
       await this.later(job).catch(() => undefined);
     });
-    this.underWay.set(
-      job.id,
-      run.finally(() => this.underWay.delete(job.id)),
-    );
+    this.underWay.set(job.id, { tenantId: job.tenant_id, run: run.finally(() => this.underWay.delete(job.id)) });
+  }
+
+  private tenantsUnderWay(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { tenantId } of this.underWay.values()) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
+    return counts;
   }
 
   private async step(job: VideoJob): Promise<void> {

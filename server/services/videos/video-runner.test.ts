@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { VideoStore } from "../../directory/videos/video-store.ts";
+import { VideoRunner, type VideoRunnerParts } from "./video-runner.ts";
+
+let database: TestDatabase;
+let store: VideoStore;
+beforeAll(async () => {
+  database = await testDatabase();
+  store = new VideoStore(database.db);
+});
+afterAll(() => database.close());
+
+/** A process that goes on with jobs, over a database that is not a stub. */
+function runnerOf(parts: Partial<VideoRunnerParts>): VideoRunner {
+  return new VideoRunner({
+    ...{ store, providers: {}, chain: crypto.randomUUID(), now: Date.now, random: () => 0.5 },
+    tenant: () => null,
+    scope: () => null,
+    log: { warn: () => undefined },
+    ...parts,
+  } as unknown as VideoRunnerParts);
+}
+
+/** So many jobs of a tenant's that a process has, each of them due for `seconds`. */
+async function leave(tenant: string, owner: string, jobs: number, seconds: number): Promise<void> {
+  const { db } = database;
+  const group = crypto.randomUUID();
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES (${tenant}, ${tenant}, '{}')`.execute(db);
+  await sql`INSERT INTO resource_groups (id, tenant_id, name) VALUES (${group}, ${tenant}, 'g')`.execute(db);
+  await sql`INSERT INTO video_jobs (id, tenant_id, resource_group_id, status, model_id, model, provider_key, upstream_id, prices, held_micro_usd, owner, look_at,
+      request_id, client_ip, created_at, updated_at, expires_at)
+    SELECT ${tenant} || n, ${tenant}, ${group}, 'queued', 'm', 'm', 'p', 'up' || n, '{}', 800000, ${owner}, now() - ${seconds}::int * interval '1 second',
+      'call-' || ${tenant} || n, '127.0.0.1', now(), now(), now() + interval '1 day' FROM generate_series(1, ${jobs}::int) n`.execute(db);
+}
+
+test("a tenant whose provider never comes to an end keeps no other tenant's jobs waiting", async () => {
+  const begun = new Map<string, number>();
+  const stuck: (() => void)[] = [];
+  const runner = runnerOf({
+    tenant: async (id) => {
+      begun.set(id, (begun.get(id) ?? 0) + 1);
+      if (id === "flood") await new Promise<void>((resolve) => stuck.push(resolve));
+      return null;
+    },
+  });
+  await leave("flood", runner.id, 30, 600);
+  await leave("quiet", runner.id, 2, 1);
+  await runner.look();
+  expect(Object.fromEntries(begun)).toEqual({ flood: 12, quiet: 2 });
+  // What is under way counts among a tenant's jobs the next time.
+  await runner.look();
+  expect(begun.get("flood")).toBe(12);
+  await sql`UPDATE video_jobs SET look_at = now() + interval '1 hour'`.execute(database.db);
+  for (const answer of stuck) answer();
+  await runner.stop();
+});
