@@ -43,7 +43,15 @@ export function openVideos(parts: VideoParts) {
   });
   const jobs: Job[] = [
     { name: "run_videos", everyMs: LOOKED_MS, run: () => runner.look() },
-    { name: "forget_videos", everyMs: SWEPT_MS, run: () => store.sweep() },
+    {
+      name: "forget_videos",
+      everyMs: SWEPT_MS,
+      run: async () => {
+        await store.sweep();
+        // Budgets may still be held for jobs that others brought to an end, when no row of a job asks for a look any more.
+        await runner.look();
+      },
+    },
   ];
   return {
     videos: new VideoService({ store, runner, providers, tenant, begin: (call) => calls.begin(call), now }),

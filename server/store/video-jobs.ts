@@ -72,11 +72,11 @@ export async function noteVideoLook(
 
 /**
  * The provider has it, under this name. A process that was taken for dead meanwhile may still bring it: the job that was
- * given up goes on then. False where there is no such job any more.
+ * given up goes on then, at whoever brings it and holds budgets for it. False where there is no such job any more.
  */
-export async function noteVideoAccepted(db: Database, id: string, upstreamId: string, afterMs: number): Promise<boolean> {
+export async function noteVideoAccepted(db: Database, owner: string, id: string, upstreamId: string, afterMs: number): Promise<boolean> {
   const { rows } = await sql`
-    UPDATE video_jobs SET upstream_id = ${upstreamId}, status = 'queued', error = NULL, ended_at = NULL, settled_at = NULL,
+    UPDATE video_jobs SET owner = ${owner}, upstream_id = ${upstreamId}, status = 'queued', error = NULL, ended_at = NULL, settled_at = NULL,
       look_at = now() + ${afterMs} * interval '1 millisecond', updated_at = now()
      WHERE id = ${id} AND upstream_id IS NULL AND (ended_at IS NULL OR error->>'code' = 'submit_unknown') RETURNING 1`.execute(db);
   return rows.length > 0;
@@ -124,6 +124,12 @@ export async function adoptVideoJobs(db: Database, runner: string, chain: string
        ORDER BY j.look_at LIMIT ${most} FOR UPDATE OF j SKIP LOCKED)
     UPDATE video_jobs j SET owner = ${runner}, look_at = now() FROM free WHERE j.id = free.id RETURNING j.*`.execute(db);
   return rows;
+}
+
+/** Those of this process that are not settled. */
+export async function ownVideoJobs(db: Database, runner: string): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`SELECT id FROM video_jobs WHERE owner = ${runner} AND settled_at IS NULL`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** How many jobs are wanted: in all, and of one tenant with those of its jobs that are under way. */

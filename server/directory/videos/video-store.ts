@@ -21,7 +21,8 @@ export class VideoStore {
   readonly countOpen = (tenantId: string) => jobs.countOpenVideoJobs(this.db, tenantId);
   readonly hide = (owner: FileOwner, id: string) => jobs.hideVideoJob(this.db, owner, id);
   readonly drop = (runner: string, id: string) => jobs.dropVideoJob(this.db, runner, id);
-  readonly noteAccepted = (...by: [id: string, upstreamId: string, afterMs: number]) => jobs.noteVideoAccepted(this.db, ...by);
+  readonly noteAccepted = (...by: [runner: string, id: string, upstreamId: string, afterMs: number]) =>
+    jobs.noteVideoAccepted(this.db, ...by);
   readonly note = (runner: string, id: string, found: Parameters<typeof jobs.noteVideoLook>[3]) =>
     jobs.noteVideoLook(this.db, runner, id, found);
   readonly end = (runner: string, id: string, end: EndOfVideo) => jobs.endVideoJob(this.db, runner, id, end);
@@ -31,6 +32,7 @@ export class VideoStore {
   readonly cancel = (owner: FileOwner, id: string, used: Parameters<typeof jobs.cancelVideoJob>[3]) =>
     jobs.cancelVideoJob(this.db, owner, id, used);
   readonly adopt = (runner: string, chain: string, most: number) => jobs.adoptVideoJobs(this.db, runner, chain, most);
+  readonly own = (runner: string) => jobs.ownVideoJobs(this.db, runner);
   readonly due = (...by: [runner: string, turns: jobs.VideoTurns, but: readonly string[]]) => jobs.dueVideoJobs(this.db, ...by);
   readonly leave = (runner: string) => jobs.leaveVideoJobs(this.db, runner);
   readonly keepAlive = (runner: string, chain: string, seconds: number) => jobs.keepVideoRunnerAlive(this.db, runner, chain, seconds);

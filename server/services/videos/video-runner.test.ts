@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { VideoStore } from "../../directory/videos/video-store.ts";
+import { until } from "../../../tests/support/until.ts";
+import { type VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { VideoRunner, type VideoRunnerParts } from "./video-runner.ts";
 
 let database: TestDatabase;
@@ -55,4 +56,41 @@ test("a tenant whose provider never comes to an end keeps no other tenant's jobs
   await sql`UPDATE video_jobs SET look_at = now() + interval '1 hour'`.execute(database.db);
   for (const answer of stuck) answer();
   await runner.stop();
+  await sql`DELETE FROM video_jobs`.execute(database.db);
+});
+
+test("what is held for a job is held once, at the process that has the job", async () => {
+  const holds = new Set<string>();
+  const parts = {
+    scope: () => ({ tenant: { models: new Map([["m", {}]]) } }),
+    budgets: { hold: async (id: string) => holds.add(id), settle: async (id: string) => holds.delete(id) },
+  } as unknown as Partial<VideoRunnerParts>;
+  const [away, other] = [runnerOf(parts), runnerOf(parts)];
+  const jobs = async () => (await sql<VideoJob>`SELECT * FROM video_jobs ORDER BY id`.execute(database.db)).rows;
+  /** However long the test takes, nobody who was seen alive is taken for dead. */
+  const stayAlive = () => sql`UPDATE video_runners SET alive_until = now() + interval '1 day'`.execute(database.db);
+  await leave("held", away.id, 2, 1);
+  // The second is still being given to a provider when its process is taken for dead.
+  await sql`UPDATE video_jobs SET upstream_id = NULL, look_at = now() + interval '1 hour' WHERE id = 'held2'`.execute(database.db);
+  away.submitting.add("held2");
+  const [first] = await jobs();
+  await away.hold(first as VideoJob);
+  await other.look();
+  await stayAlive();
+  expect([...holds].sort()).toEqual([`call-held1/video/${away.id}`, ...["1", "2"].map((n) => `call-held${n}/video/${other.id}`)].sort());
+  await until(jobs, ([, second]) => second?.settled_at != null);
+  await away.look();
+  await until(
+    () => [...holds],
+    (held) => held.length === 1,
+  );
+  expect([...holds]).toEqual([`call-held1/video/${other.id}`]);
+
+  await store.noteAccepted(away.id, "held2", "up2", 3_600_000);
+  await away.hold((await jobs())[1] as VideoJob);
+  away.submitting.delete("held2");
+  await away.look();
+  await stayAlive();
+  await other.look();
+  expect([...holds].sort()).toEqual([`call-held1/video/${other.id}`, `call-held2/video/${away.id}`].sort());
 });

@@ -57,7 +57,8 @@ export class VideoRunner {
   readonly submitting = new Set<string>();
   private readonly parts: VideoRunnerParts;
   private readonly underWay = new Map<string, { readonly tenantId: string; readonly run: Promise<void> }>();
-  private readonly held = new Set<string>();
+  /** What budgets know the holds of jobs by that this process has or had, by job. */
+  private readonly held = new Map<string, string>();
   /** Those for which nothing could be held yet. */
   private readonly unheld = new Map<string, VideoJob>();
   private renewedAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +86,8 @@ export class VideoRunner {
     try {
       if (this.held.size > 0 || this.submitting.size > 0) await this.stayAlive();
       await this.adopt();
-      for (const job of this.unheld.values()) await this.hold(job);
+      await this.release();
+      for (const job of [...this.unheld.values()]) await this.hold(job);
       const room = AT_ONCE - this.underWay.size;
       if (room <= 0) return;
       const turns = { most: room, mostOfOne: OF_ONE_TENANT, underWay: this.tenantsUnderWay() };
@@ -103,6 +105,22 @@ export class VideoRunner {
     return adopted.length;
   }
 
+  /** Gives up what is held for jobs that another process took on while this one was taken for dead: there it is held again. */
+  private async release(): Promise<void> {
+    const left = [...this.held].filter(([id]) => !this.submitting.has(id) && !this.underWay.has(id));
+    if (left.length === 0) return;
+    const own = await this.parts.store.own(this.id);
+    for (const [id, hold] of left) if (!own.has(id)) await this.giveUp(id, hold, 0);
+  }
+
+  private async giveUp(id: string, hold: string, micros: number): Promise<void> {
+    this.held.delete(id);
+    this.unheld.delete(id);
+    await this.parts.budgets
+      .settle(hold, micros)
+      .catch((error: Error) => this.parts.log.warn("video_budget_not_settled", { job_id: id, error }));
+  }
+
   wake(): void {
     void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_videos", error }));
   }
@@ -117,7 +135,10 @@ export class VideoRunner {
 
   /** Holds what a job may cost, in the place of what the call `from` holds for it. */
   async hold(job: VideoJob, from: Parameters<JobBudgets["hold"]>[5] = null): Promise<void> {
-    this.held.add(job.id);
+    // One that another process had for a while may come back before it was missed.
+    if (this.held.has(job.id) && !this.unheld.has(job.id)) return;
+    const hold = holdOf(job, this.id);
+    this.held.set(job.id, hold);
     this.unheld.delete(job.id);
     if (job.ended_at !== null) return;
     const { scope: scopeOf, budgets, log } = this.parts;
@@ -125,7 +146,7 @@ export class VideoRunner {
       const scope = await scopeOf(job.tenant_id, job.resource_group_id);
       const model = scope?.tenant.models.get(job.model_id);
       if (scope == null || model === undefined) return;
-      await budgets.hold(this.holdOf(job), scope, model, job.held_micro_usd, job.created_at.getTime(), from);
+      await budgets.hold(hold, scope, model, job.held_micro_usd, job.created_at.getTime(), from);
     } catch (error) {
       this.unheld.set(job.id, job);
       log.warn("video_budget_not_held", { job_id: job.id, error: error as Error });
@@ -140,11 +161,6 @@ export class VideoRunner {
       new Promise((resolve) => setTimeout(resolve, 5_000)),
     ]);
     await this.parts.store.leave(this.id).catch(() => undefined);
-  }
-
-  /** What counters know the hold by: the call's own row says that it used nothing, which is true of a hold that outlived its process. */
-  private holdOf({ request_id: requestId }: VideoJob): string {
-    return `${requestId}/video/${this.id}`;
   }
 
   private begin(job: VideoJob): void {
@@ -243,14 +259,8 @@ export class VideoRunner {
   }
 
   private async settle(job: VideoJob): Promise<void> {
-    const { budgets, log } = this.parts;
     const settled = await settleJob(this.parts, this.id, job);
-    if (!settled) return;
-    this.held.delete(job.id);
-    this.unheld.delete(job.id);
-    await budgets
-      .settle(this.holdOf(job), job.cost_micro_usd ?? 0)
-      .catch((error: Error) => log.warn("video_budget_not_settled", { job_id: job.id, error }));
+    if (settled) await this.giveUp(job.id, holdOf(job, this.id), job.cost_micro_usd ?? 0);
   }
 
   /** Looks again later, the later the more often nothing was heard. */
@@ -263,6 +273,11 @@ export class VideoRunner {
   private spread(ms: number): number {
     return Math.round(ms * (0.8 + 0.4 * this.parts.random()));
   }
+}
+
+/** What counters know a hold by: the call's own row says that it used nothing, which is true of a hold that outlived its process. */
+function holdOf({ request_id: requestId }: VideoJob, runner: string): string {
+  return `${requestId}/video/${runner}`;
 }
 
 function ended(end: Omit<EndOfVideo, "outputFileId">, fileId: string | null) {

@@ -114,7 +114,7 @@ export class VideoService {
     const { store, runner, now } = this.parts;
     for (const until = now() + WRITTEN_WITHIN_MS; ;) {
       try {
-        await store.noteAccepted(id, upstreamId, FIRST_LOOK_MS);
+        await store.noteAccepted(runner.id, id, upstreamId, FIRST_LOOK_MS);
         break;
       } catch (error) {
         if (now() > until) return refuse("directory_unavailable", undefined, { reason: reasonOf(error) });
