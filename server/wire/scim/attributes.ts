@@ -35,7 +35,7 @@ export interface ScimObject {
 }
 
 const MAX_TEXT = 4_000;
-const MAX_VALUES = 200;
+export const MAX_VALUES = 200;
 
 export const scimObject = (): ScimObject => Object.create(null) as ScimObject;
 

@@ -15,18 +15,23 @@ export function readPatch(type: ScimResourceType, body: Record<string, unknown>,
   const given = memberOf(body, "Operations");
   if (!Array.isArray(given) || given.length === 0)
     throw new ScimError(400, "Operations must be an array of at least one operation.", "invalidSyntax");
-  if (given.length > MAX_OPERATIONS) throw new ScimError(413, `A PATCH has at most ${MAX_OPERATIONS} operations.`, "tooMany");
-  return given.flatMap((one: unknown) => {
+  // Counted as they are carried out: a value without a path is one for each of its members.
+  let left = MAX_OPERATIONS;
+  const operations = (one: unknown): PatchOperation[] => {
     if (!isComplex(one)) throw new ScimError(400, "An operation must be an object.", "invalidSyntax");
     const op = String(memberOf(one, "op")).toLowerCase();
     if (op !== "add" && op !== "replace" && op !== "remove")
       throw new ScimError(400, "op must be add, replace or remove.", "invalidSyntax");
     const path = memberOf(one, "path");
     const value = memberOf(one, "value");
-    if (path === undefined || path === null || path === "") return withoutPath(type, op, value, ignored);
+    const isWhole = path === undefined || path === null || path === "";
+    left -= isWhole && isComplex(value) ? Math.max(1, Object.keys(value).length) : 1;
+    if (left < 0) throw new ScimError(413, `A PATCH has at most ${MAX_OPERATIONS} operations.`, "tooMany");
+    if (isWhole) return withoutPath(type, op, value, ignored);
     if (typeof path !== "string") throw new ScimError(400, "path must be a string.", "invalidPath");
     return withPath(type, op, path, value, ignored);
-  });
+  };
+  return given.flatMap(operations);
 }
 
 function memberOf(object: Record<string, unknown>, name: string): unknown {

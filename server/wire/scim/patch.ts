@@ -1,5 +1,6 @@
 import {
   isComplex,
+  MAX_VALUES,
   readMembers,
   readValue,
   scimObject,
@@ -11,7 +12,7 @@ import {
 } from "./attributes.ts";
 import type { PatchOperation } from "./patch-operations.ts";
 import type { ScimPath } from "./path.ts";
-import { ScimError } from "./scim-error.ts";
+import { invalidValue, ScimError } from "./scim-error.ts";
 import { describedValue, valueFits } from "./value-filter.ts";
 import { noneOrPrimary, wholeMultiValue } from "./whole-multi-value.ts";
 
@@ -60,6 +61,9 @@ function withAttribute(
     attribute.multi === true
       ? multiValue(attribute, op, path, held, value, ignored)
       : singleValue(attribute, op, path, held, value, ignored);
+  // One operation after the other must not come to what none of them may say.
+  if (Array.isArray(changed) && changed.length > Math.max(MAX_VALUES, Array.isArray(held) ? held.length : 0))
+    throw invalidValue(attribute.name, `has more than ${MAX_VALUES} values`);
   if (changed === undefined) {
     if (attribute.required === true) throw new ScimError(400, `${attribute.name} cannot be removed.`, "mutability");
     delete next[attribute.name];

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Ignored, isComplex, onePrimary, readValue, type ScimAttribute, type ScimValue } from "./attributes.ts";
 import type { PatchOperation } from "./patch-operations.ts";
 
@@ -14,16 +13,27 @@ export function wholeMultiValue(
   const read = readValue(attribute, value, ignored);
   const given = Array.isArray(read) ? read : [];
   if (op === "replace") return noneOrPrimary(given);
-  const same = (one: ScimValue, other: ScimValue) => isDeepStrictEqual(keyOf(one), keyOf(other));
-  if (op === "remove") return noneOrPrimary(values.filter((one) => !given.some((other) => same(one, other))));
-  const added = given.filter((one) => !values.some((other) => same(one, other)));
-  return noneOrPrimary([...values, ...added]);
+  const known = new Set((op === "remove" ? given : values).map(keyOf));
+  if (op === "remove") return noneOrPrimary(values.filter((one) => !known.has(keyOf(one))));
+  return noneOrPrimary([...values, ...given.filter((one) => !known.has(keyOf(one)))]);
 }
 
-/** Two values are one when they say the same of what they are. */
-function keyOf(value: ScimValue): unknown {
-  if (!isComplex(value)) return value;
-  return value.value === undefined ? { ...value } : [value.value, typeof value.type === "string" ? value.type.toLowerCase() : undefined];
+/** Operations are carried out one after the other on the same values, which may be long. */
+const keys = new WeakMap<object, string>();
+
+/** Two values are one when they say the same of what they are: as a text, so that many are compared with many at once. */
+function keyOf(value: ScimValue): string {
+  if (!isComplex(value)) return JSON.stringify(value);
+  const known = keys.get(value);
+  if (known !== undefined) return known;
+  const { value: what, type } = value;
+  const key = JSON.stringify(
+    what === undefined
+      ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+      : [what, typeof type === "string" ? type.toLowerCase() : null],
+  );
+  keys.set(value, key);
+  return key;
 }
 
 /** Undefined where none is left, else with one primary value at most. */
