@@ -209,6 +209,10 @@ describe("autonomy", () => {
     expect((await lifecycle("retired", "replaced")).body).toMatchObject({ state: "retired", transitions: [] });
     expect((await author.request("PATCH", at(), { purpose: "another" })).body.code).toBe("ai_system_retired");
     expect((await author.request("POST", at("/contracts"), {})).body.code).toBe("ai_system_retired");
+    const [{ id: evidence }] = (await author.get(at("/evidence"))).evidence;
+    for (const [method, body] of [["PATCH", { title: "another" }], ["DELETE"]] as const)
+      expect((await author.request(method, at(`/evidence/${evidence}`), body)).body.code).toBe("ai_system_retired");
+    expect((await author.get(at(`/evidence/${evidence}`))).title).not.toBe("another");
     expect((await author.request("DELETE", at())).body.code).toBe("in_use");
     expect((await author.request("DELETE", `/v1/admin/resource-groups/${system}`)).body.dependents).toEqual([
       "1 AI System that it is registered as",

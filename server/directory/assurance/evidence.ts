@@ -82,11 +82,13 @@ export async function changeEvidence(
   id: string,
   body: EvidenceUpdate,
 ): Promise<Evidence> {
+  refuseRetired(await lockedSystem(write, tenantId, systemId));
   return ofSystem(await evidence.update(write, tenantId, id, body), systemId);
 }
 
 /** Snapshots that captured it keep it. */
 export async function detachEvidence(write: Write, tenantId: string, systemId: string, id: string): Promise<void> {
+  refuseRetired(await lockedSystem(write, tenantId, systemId));
   const row = await evidenceStore.find(write.trx, tenantId, id);
   if (row?.ai_system_id !== systemId) throw notFound("evidence");
   await evidence.remove(write, tenantId, id);
