@@ -75,6 +75,37 @@ test("no version is promoted while a critical finding is open, and an open one t
   expect((await owner.get(`/v1/admin/drift?status=open`)).findings.map(({ id }: any) => id)).toEqual([high]);
 });
 
+test("what two people have to approve is not promoted by the word of one that was given while the risk was called lower", async () => {
+  const account = { tenant_id: "default", username: "second-reviewer", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  const second = await signIn(world.gateway.adminUrl, account, "tenant");
+  const { groupId } = await newTeam(world.admin, "called higher");
+  const system = `/v1/admin/ai-systems/${groupId}`;
+  await owner.post("/v1/admin/ai-systems", { group_id: groupId });
+  const called = (risk_class: string) => owner.request("PATCH", system, { risk_class });
+  const minted = () => owner.post(`${system}/contracts`, {});
+  const approve = (by: AdminClient, id: string) => by.post(`/v1/admin/contracts/${id}/approve`, { reason: "read it" });
+  await called("minimal");
+  const first = await minted();
+  await approve(reviewer, first.id);
+  expect((await promote(first.id)).body.state).toBe("active");
+
+  await owner.post("/v1/admin/llms", { name: "wider", provider: "own-echo", group_ids: [groupId] });
+  const wider = await minted();
+  expect([wider.required_approvals, (await approve(reviewer, wider.id)).state]).toEqual([1, "approved"]);
+  await called("high");
+  for (const body of [{}, { override_gate: { reason: "it is urgent" } }]) {
+    const refused = await owner.request("POST", `/v1/admin/contracts/${wider.id}/promote`, body);
+    expect([refused.status, refused.body.code]).toEqual([409, "illegal_transition"]);
+    expect(refused.body.detail).toContain("2 people have to approve");
+  }
+
+  const again = await minted();
+  expect([again.required_approvals, (await approve(reviewer, again.id)).state]).toEqual([2, "proposed"]);
+  expect((await approve(second, again.id)).state).toBe("approved");
+  expect((await promote(again.id)).body.state).toBe("active");
+});
+
 test("a system whose replays did not pass does not come into service, and does once they pass", async () => {
   for (const to of ["assessed", "approved"]) expect((await lifecycle(to)).body.state).toBe(to);
   const asked = await Promise.all(

@@ -293,10 +293,15 @@ export const withdrawContract = (write: Write, tenantId: string, id: string, rea
 export const revokeContract = (write: Write, tenantId: string, id: string, reason: string) => ended(write, tenantId, id, "revoke", reason);
 
 /** What stands between an approved version and promotion, in words. */
-async function inTheWay(write: Write, row: ContractRow, overridden: boolean): Promise<string[]> {
+async function inTheWay(write: Write, row: ContractRow, system: AiSystemRow, overridden: boolean): Promise<string[]> {
+  // What is in force, and how high the risk is, may be another since it was minted.
+  const needed = await approvalsNeeded(write.trx, system, documentIn(row).clauses);
   const { critical = 0 } = await openFindings(write.trx, row.tenant_id, row.ai_system_id);
   const gate = await gateFor(write.trx, row.tenant_id, row.ai_system_id, row.digest, write.now);
   return [
+    ...(row.approvals.length < needed
+      ? [`It lets a high-risk system do more than the contract in force, which ${needed} people have to approve: mint it again.`]
+      : []),
     ...(critical > 0 ? [`${critical} critical findings are open.`] : []),
     ...(overridden || gate.verdict === "passed" || gate.verdict === "no_suite"
       ? []
@@ -307,11 +312,12 @@ async function inTheWay(write: Write, row: ContractRow, overridden: boolean): Pr
 /** Puts an approved version in force, in the place of the one before. `override`: why, although its replay gate is not passed. */
 export async function promoteContract(write: Write, tenantId: string, id: string, override: string | null): Promise<Contract> {
   const { row, to } = await lockedFor(write, tenantId, id, "promote");
-  refuseRetired(await lockedSystem(write, tenantId, row.ai_system_id));
+  const system = await lockedSystem(write, tenantId, row.ai_system_id);
+  refuseRetired(system);
   const approvedAt = row.approved_at?.getTime() ?? 0;
   if (write.now.getTime() - approvedAt > APPROVAL_DAYS * DAY_MS)
     throw notNow(row, `It was approved more than ${APPROVAL_DAYS} days ago: mint it again and have it approved.`);
-  const obstacles = await inTheWay(write, row, override !== null);
+  const obstacles = await inTheWay(write, row, system, override !== null);
   if (obstacles.length > 0) throw notNow(row, obstacles.join(" "));
   const active = await activeContract(write.trx, tenantId, row.ai_system_id);
   if (active !== undefined) {
