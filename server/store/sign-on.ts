@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { IdentityProviderRow } from "./identity-providers.ts";
+import { lockName } from "./named-lock.ts";
 
 /** Of whichever tenant: whoever signs in knows the provider only. */
 export async function signOnProviderById(db: Database | Trx, id: string): Promise<IdentityProviderRow | undefined> {
@@ -32,8 +33,9 @@ export async function setMembershipsOf(
   return gone.rows.length + come.rows.length > 0;
 }
 
-/** Whether another owner of the tenant could still sign in. */
+/** Whether another owner of the tenant could still sign in. Two of them that sign in at once look one after the other. */
 export async function hasOtherOwner(trx: Trx, tenantId: string, adminId: string): Promise<boolean> {
+  await lockName(trx, `owners/${tenantId}`);
   const row = await trx
     .selectFrom("admin_users")
     .select("id")
