@@ -326,6 +326,21 @@ test("the client's secret is sent in the form where the provider says that it ta
   issuer.document = {};
 });
 
+test("a provider is switched off though a group that it names is gone, which nobody may name anew", async () => {
+  const { id } = await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "passing" });
+  const made = await world.admin.post(
+    "/v1/admin/identity-providers",
+    provider({ name: "Of before", audience: "portal", group_mappings: [{ group: "eng", end_user_group_id: id }] }),
+  );
+  expect((await world.admin.request("DELETE", `/v1/admin/end-user-groups/${id}`)).status).toBe(204);
+  const patch = (body: object) => world.admin.request("PATCH", `/v1/admin/identity-providers/${made.id}`, body);
+  expect(await patch({ enabled: false })).toMatchObject({ status: 200, body: { enabled: false } });
+  const added = { group: "all", end_user_group_id: crypto.randomUUID() };
+  expect((await patch({ group_mappings: [...made.group_mappings, added] })).status).toBe(400);
+  expect((await patch({ group_mappings: [] })).status).toBe(200);
+  expect((await patch({ group_mappings: made.group_mappings })).status).toBe(400);
+});
+
 test("a provider that cannot be reached, or is switched off, signs nobody in", async () => {
   const gone = await world.admin.post(
     "/v1/admin/identity-providers",

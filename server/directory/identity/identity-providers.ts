@@ -62,19 +62,26 @@ async function guardOwners(write: Write, row: IdentityProviderRow): Promise<void
     throw new Refused(refuse("forbidden", "Only an owner may change a provider by which an owner signs in."));
 }
 
+function groupsNamed({ group_mappings: mappings, api }: IdentityProviderSettings, field: "end_user_group_id" | "resource_group_id") {
+  const ids = mappings.map((mapping) => mapping[field]).filter((id) => id !== null);
+  return field === "resource_group_id" && api?.resource_group_id != null ? [...ids, api.resource_group_id] : ids;
+}
+
 async function checkSettings(
   write: Write,
   tenantId: string,
   audience: IdentityProviderRow["audience"],
   settings: IdentityProviderSettings,
+  before: IdentityProviderSettings | null,
 ) {
   guardRoles(write, settings);
   for (const [field, table] of [
     ["end_user_group_id", "end_user_groups"],
     ["resource_group_id", "resource_groups"],
   ] as const) {
-    const ids = settings.group_mappings.map((mapping) => mapping[field]).filter((id) => id !== null);
-    if (field === "resource_group_id" && settings.api?.resource_group_id != null) ids.push(settings.api.resource_group_id);
+    // Those that stand there already may be gone meanwhile: who switches a provider off need not know.
+    const stood = new Set(before === null ? [] : groupsNamed(before, field));
+    const ids = groupsNamed(settings, field).filter((id) => !stood.has(id));
     const known = await knownOf(write.trx, table, tenantId, [...new Set(ids)]);
     const unknown = ids.find((id) => !known.has(id));
     if (unknown !== undefined)
@@ -137,7 +144,7 @@ export const identityProviders = records<
   twin: (write, tenantId, candidate) => identityProviderByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     const { kind, audience, name, enabled, client_secret: secret, ...settings } = body;
-    await checkSettings(write, tenantId, audience, settings);
+    await checkSettings(write, tenantId, audience, settings, null);
     await refuseCallsAudience(write, tenantId, settings.oidc?.client_id);
     const id = uuid();
     return {
@@ -160,7 +167,7 @@ export const identityProviders = records<
     if ((row.kind === "oidc") !== (settings.oidc !== null) || (row.kind === "saml") !== (settings.saml !== null))
       throw invalidField(row.kind, "holds the settings of its kind, which stay");
     if ((row.audience === "api") !== (settings.api !== null)) throw invalidField("api", "belongs to the audience api");
-    await checkSettings(write, tenantId, row.audience, settings);
+    await checkSettings(write, tenantId, row.audience, settings, settingsOf(row));
     const client = settings.oidc?.client_id;
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
     return {
