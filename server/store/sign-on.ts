@@ -15,6 +15,17 @@ export async function signOnProviderById(db: Database | Trx, id: string): Promis
     .executeTakeFirst();
 }
 
+/** As it is until the transaction ends: it cannot go, nor change, behind the back of who signs in by it. */
+export async function heldProvider(trx: Trx, tenantId: string, id: string): Promise<Pick<IdentityProviderRow, "settings"> | undefined> {
+  return trx
+    .selectFrom("identity_providers")
+    .select("settings")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .forShare()
+    .executeTakeFirst();
+}
+
 /** Makes exactly these the memberships of this source; answers whether any changed. */
 export async function setMembershipsOf(
   trx: Trx,
@@ -31,6 +42,16 @@ export async function setMembershipsOf(
     SELECT g.id, ${userId}, ${source}, ${tenantId} FROM end_user_groups g WHERE g.tenant_id = ${tenantId} AND g.id = ANY(${[...groupIds]}::uuid[])
     ON CONFLICT DO NOTHING RETURNING group_id`.execute(trx);
   return gone.rows.length + come.rows.length > 0;
+}
+
+/** Takes away all that this source said; answers whether there was any. */
+export async function endMembershipsOf(trx: Trx, tenantId: string, source: string): Promise<boolean> {
+  const gone = await trx
+    .deleteFrom("end_user_group_members")
+    .where("tenant_id", "=", tenantId)
+    .where("source", "=", source)
+    .executeTakeFirst();
+  return gone.numDeletedRows > 0n;
 }
 
 /** Whether another owner of the tenant could still sign in. Two of them that sign in at once look one after the other. */

@@ -107,6 +107,33 @@ describe("somebody the provider vouches for", () => {
     expect((await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members).toEqual([]);
   });
 
+  test("is in those groups no longer once unlinked, kept by a directory, or without the provider", async () => {
+    const mappings = { group_mappings: [{ group: "eng", end_user_group_id: groupId }] };
+    const made = await world.admin.post(
+      "/v1/admin/identity-providers",
+      provider({ name: "Leaving", audience: "portal", create_accounts: true, ...mappings }),
+    );
+    const at = `/v1/admin/identity-providers/${made.id}`;
+    const comeIn = async (sub: string) => {
+      says({ ...ADA, sub, preferred_username: `${sub}@example.com` });
+      expect((await signIn(signOnBrowser(), `${sso()}/${made.id}/start`)).response.status).toBe(200);
+    };
+    const members = async (): Promise<string[]> =>
+      (await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members.map((one: any) => one.username).toSorted();
+    for (const sub of ["leaver-1", "leaver-2"]) await comeIn(sub);
+    expect(await members()).toEqual(["leaver-1@example.com", "leaver-2@example.com"]);
+    await world.admin.request("DELETE", `${at}/identities?subject=leaver-1`);
+    expect(await members()).toEqual(["leaver-2@example.com"]);
+
+    expect((await world.admin.request("PATCH", at, { scim_directory: "another" })).status).toBe(200);
+    expect(await members()).toEqual([]);
+    await world.admin.request("PATCH", at, { scim_directory: null });
+    await comeIn("leaver-2");
+    expect(await members()).toEqual(["leaver-2@example.com"]);
+    expect((await world.admin.request("DELETE", at)).status).toBe(204);
+    expect(await members()).toEqual([]);
+  });
+
   test("has rows that say who they are there, as the provider said last", async () => {
     const rowAs = async (claims: object) => {
       says({ ...ADA, ...claims });

@@ -5,10 +5,11 @@ import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/
 import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
 import { scimUserByExternalId, type ScimUserRow } from "../../store/scim-users.ts";
 import { externalIdentity, insertExternalIdentity, noteExternalLogin } from "../../store/external-identities.ts";
-import { hasOtherOwner, setMembershipsOf } from "../../store/sign-on.ts";
+import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
+import { membershipSource, settingsOf } from "./identity-providers.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
@@ -20,6 +21,8 @@ const ADMIN_USERS = "admin-users";
  */
 export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping: MappingPreviewResult): Promise<EndUserRow> {
   const { subject, username, who } = vouched(mapping);
+  const provider = await heldProvider(write.trx, place.tenantId, place.id);
+  if (provider === undefined) throw refusedSignOn("This identity provider is there no more.");
   const known = await externalIdentity(write.trx, place.id, subject);
   const id = known === undefined ? await newIdentity(write, place, { subject, username, who }) : known.end_user_id;
   const user = id === null ? undefined : await endUserStore.find(write.trx, place.tenantId, id, "lock");
@@ -27,10 +30,9 @@ export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping:
   if (!user.is_active) throw new Refused(refuse("inactive_user"));
   await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
   await endUserStore.update(write.trx, user.id, { last_login: write.now });
-  // Where a directory keeps the groups, those a token brings are older.
-  const moved =
-    place.settings.scim_directory === null &&
-    (await setMembershipsOf(write.trx, place.tenantId, `sso-${place.id}`, user.id, who.end_user_group_ids));
+  // Where a directory keeps the groups, those a token brings are older: none is kept of them.
+  const groups = settingsOf(provider).scim_directory === null ? who.end_user_group_ids : [];
+  const moved = await setMembershipsOf(write.trx, place.tenantId, membershipSource(place.id), user.id, groups);
   // Rows of calls say under which name the person last signed in.
   if (moved || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
   write.log({ tenant_id: place.tenantId, action: "sign_on", resource: END_USERS, resource_id: user.id, after: { provider: place.name } });

@@ -18,6 +18,7 @@ import {
   type IdentityProviderPatch,
   type IdentityProviderRow,
 } from "../../store/identity-providers.ts";
+import { endMembershipsOf } from "../../store/sign-on.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
@@ -126,6 +127,14 @@ function newSecret(
   return { client_secret_sealed: secret === null ? null : secrets.seal(secret, sealContext("identity_providers", id)) };
 }
 
+/** What memberships by a provider name as their source. */
+export const membershipSource = (providerId: string): string => `sso-${providerId}`;
+
+/** No sign-in will take them away any more, and nobody can by hand. */
+async function endMemberships(write: Write, { id, tenant_id: tenantId }: IdentityProviderRow): Promise<void> {
+  if (await endMembershipsOf(write.trx, tenantId, membershipSource(id))) write.notify(tenantId, "end_user");
+}
+
 export const identityProviders = records<
   IdentityProviderRow,
   IdentityProviderInsert,
@@ -170,6 +179,8 @@ export const identityProviders = records<
     await checkSettings(write, tenantId, row.audience, settings, settingsOf(row));
     const client = settings.oidc?.client_id;
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
+    // From then on the directory says who is in which group.
+    if (settings.scim_directory !== null) await endMemberships(write, row);
     return {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
@@ -179,6 +190,9 @@ export const identityProviders = records<
     };
   },
   dependents: async () => [],
-  removing: guardOwners,
+  async removing(write, row) {
+    await guardOwners(write, row);
+    await endMemberships(write, row);
+  },
   notify: (write, row) => write.notify(row.tenant_id, "identity_provider", row.id),
 });

@@ -11,10 +11,11 @@ import {
 } from "../../store/external-identities.ts";
 import { identityProviderStore, type IdentityProviderRow } from "../../store/identity-providers.ts";
 import type { Page, Paged } from "../../store/paging.ts";
+import { setMembershipsOf } from "../../store/sign-on.ts";
 import { notifyUser } from "../people/end-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { guardOwner } from "./identity-providers.ts";
+import { guardOwner, membershipSource } from "./identity-providers.ts";
 import { signOutAdmin, signOutEndUser } from "./sign-on-sessions.ts";
 
 const RESOURCE = "identity-providers";
@@ -111,6 +112,7 @@ export async function unlinkIdentity(write: Write, tenantId: string, providerId:
     resource_id: providerId,
     before: { subject, end_user_id, admin_user_id },
   });
+  if (end_user_id !== null) await setMembershipsOf(write.trx, tenantId, membershipSource(providerId), end_user_id, []);
   if (end_user_id !== null) await signOutEndUser(write, { tenantId, name }, end_user_id);
   if (admin_user_id !== null) await signOutAdmin(write, { tenantId, name }, admin_user_id);
 }
