@@ -84,7 +84,7 @@ export const identityProviderOperations: readonly AdminOperation[] = [
     method: "DELETE",
     summary: "Unlink an account from what an identity provider knows somebody by",
     description:
-      "The subject stands in the body or in the query. Sessions that were begun so go on until they end. 404 not_bound where it signs in as nobody.",
+      "The subject stands in the body or in the query. Whoever signed in so is signed out everywhere, and out of the groups that this provider put them in. 404 not_bound where it signs in as nobody.",
     query: signOnIdentityNamed,
     body: signOnIdentityNamed,
     answer: { status: 204, about: "It is unlinked" },
