@@ -51,8 +51,9 @@ interface SignedInPage {
   renews(): Promise<boolean>;
 }
 
-async function signedIn(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]): Promise<SignedInPage> {
-  const { base, session, origin } = planeOf(audience);
+/** As far as the code that the page of a sign-in changes for a token. */
+async function arrived(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]) {
+  const { base } = planeOf(audience);
   issuer.answer = async () => ({
     access_token: "opaque",
     token_type: "Bearer",
@@ -67,11 +68,15 @@ async function signedIn(audience: "portal" | "admin", sub: string, sid?: string,
   });
   const browser = signOnBrowser();
   const code = movedOn(await (await browser.follow(`${base}/${provider.id}/start`)).text())?.code ?? "";
-  const exchanged = await browser.go(`${base}/exchange`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ code }),
-  });
+  const exchange = () =>
+    browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
+  return { browser, exchange };
+}
+
+async function signedIn(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]): Promise<SignedInPage> {
+  const { session, origin } = planeOf(audience);
+  const { browser, exchange } = await arrived(audience, sub, sid, provider);
+  const exchanged = await exchange();
   const { access_token: token } = (await exchanged.json()) as { access_token: string };
   const begun = await browser.go(`${origin}${session}`, { method: "POST", headers: { ...OWN_PAGE, authorization: `Bearer ${token}` } });
   expect([exchanged.status, begun.status]).toEqual([200, 204]);
@@ -107,6 +112,15 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect([await other.works(), await other.renews()]).toEqual([false, false]);
     const again = await signedIn(audience, `${audience}-ada`);
     expect(await again.works()).toBe(true);
+  });
+
+  test("signs out whoever is on the way in as well: the code of a sign-in before is worth nothing", async () => {
+    const before = await arrived(audience, `${audience}-rae`, "s-3");
+    await tell(audience, await logoutToken({ sid: "s-3" }));
+    const refused = await before.exchange();
+    expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "sign_on_refused"]);
+    const after = await arrived(audience, `${audience}-rae`, "s-4");
+    expect((await after.exchange()).status).toBe(200);
   });
 
   test("signs out whoever is unlinked from it, and nobody else", async () => {

@@ -15,6 +15,9 @@ export function refusedSignOn(reason: string): Refused {
   return new Refused(refuse("sign_on_refused", reason));
 }
 
+/** Where a code is still good and its account was signed out since. */
+export const signedOutMeanwhile = (): Refused => refusedSignOn("Whoever signed in was signed out meanwhile. Begin again.");
+
 export function vouched(who: MappingPreviewResult): Vouched {
   if (!who.allowed || who.subject === null || who.username === null)
     throw refusedSignOn(who.reason ?? "The provider does not say who it is.");

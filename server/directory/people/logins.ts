@@ -8,6 +8,7 @@ import {
   type SignedInRow,
   type AdminUserRow,
 } from "../../store/admin-users.ts";
+import { signedOutMeanwhile } from "../identity/vouched.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminTokens } from "./admin-tokens.ts";
@@ -165,9 +166,10 @@ export async function logInAdmin(
 }
 
 /** An administrator whom an identity provider vouched for a moment ago, if still let in, until it said that the session ends. */
-export async function signedOnAdmin(logins: Logins, adminId: string, sessionEndsAt: number | null): Promise<SignIn> {
+export async function signedOnAdmin(logins: Logins, adminId: string, generation: number, sessionEndsAt: number | null): Promise<SignIn> {
   const row = await adminWithTenant(logins.directory.db, adminId);
   if (row === undefined || !row.is_active || row.tenant_enabled === false) throw new Refused(refuse("inactive_user"));
+  if (!admits(row, generation)) throw signedOutMeanwhile();
   return issue(logins, row, sessionEndsAt);
 }
 

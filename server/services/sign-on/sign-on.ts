@@ -47,6 +47,8 @@ export type SignedIn = Extract<Arrived, { kind: "signed_in" }>;
 
 interface RedeemedCode {
   readonly accountId: string;
+  /** The account's `tokens_valid_from` when the provider vouched for it: who was signed out since is not signed in by the code. */
+  readonly generation: number;
   readonly tenantId: string;
   /** Milliseconds since the epoch; null where the provider did not say. */
   readonly sessionEndsAt: number | null;
@@ -233,10 +235,16 @@ export class SignOn {
   }
 
   /** A code that the page a sign-in ends on changes for a token, once and in the same browser. */
-  async codeFor({ place, until, session }: SignedIn, accountId: string, binding: string): Promise<string> {
+  async codeFor(
+    { place, until, session }: SignedIn,
+    account: { readonly id: string; readonly tokens_valid_from: Date },
+    binding: string,
+  ): Promise<string> {
     const secret = newSecretText();
+    const { id: accountId } = account;
     if (session !== null) await noteSignOnSession(this.parts.directory, place, accountId, session);
-    const content = { accountId, audience: place.audience, tenantId: place.tenantId, until };
+    const generation = account.tokens_valid_from.getTime();
+    const content = { accountId, generation, audience: place.audience, tenantId: place.tenantId, until };
     await keepStep(this.parts.directory, { kind: "code", secret, binding, place, content, forMs: CODE_MS });
     return secret;
   }
@@ -244,8 +252,13 @@ export class SignOn {
   async redeem(audience: SignOnPage["audience"], code: string, binding: string | null): Promise<RedeemedCode> {
     const step = binding === null ? null : await takeKeptStep(this.parts.directory, { kind: "code", secret: code, binding });
     if (step === null || step.content.audience !== audience) throw refusedSignOn(WRONG);
-    const { accountId, tenantId, until } = step.content;
-    return { accountId: String(accountId), tenantId: String(tenantId), sessionEndsAt: typeof until === "number" ? until : null };
+    const { accountId, generation, tenantId, until } = step.content;
+    return {
+      accountId: String(accountId),
+      generation: Number(generation),
+      tenantId: String(tenantId),
+      sessionEndsAt: typeof until === "number" ? until : null,
+    };
   }
 
   /**

@@ -58,7 +58,7 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
   }
   const admin = await call.write((write) => adminOfSignOn(write, place, mapping));
   const bound = binding ?? crypto.randomUUID();
-  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, admin.id, bound));
+  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, admin, bound));
   return new Response(body, {
     headers: { ...headers, ...(binding === null ? { "set-cookie": bindingCookie(page.base, place.kind, bound) } : {}) },
   });
@@ -97,12 +97,12 @@ export const ssoOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
     async run(call) {
       const page = consoleSignOnPage(call);
-      const { accountId, sessionEndsAt } = await call.services.signOn.redeem(
+      const { accountId, generation, sessionEndsAt } = await call.services.signOn.redeem(
         "admin",
         call.body.code,
         bindingOf(page.base, call.request.headers.get("cookie")),
       );
-      return signInAnswer(await signedOnAdmin(call.services.logins, accountId, sessionEndsAt));
+      return signInAnswer(await signedOnAdmin(call.services.logins, accountId, generation, sessionEndsAt));
     },
   }),
   operation({

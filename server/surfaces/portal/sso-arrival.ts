@@ -38,6 +38,6 @@ export async function portalArrival(
   services.users.drop(user.tenant_id, user.id);
   Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
   const bound = binding ?? crypto.randomUUID();
-  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, user.id, bound));
+  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, user, bound));
   return ownAnswer(200, binding === null ? { ...headers, "set-cookie": bindingCookie(page.base, place.kind, bound) } : headers, body);
 }

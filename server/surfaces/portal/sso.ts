@@ -61,12 +61,12 @@ export const ssoRoutes: readonly PortalRoute[] = [
     async run(request) {
       const { services, call, body } = request;
       const page = portalSignOnPage(request);
-      const { accountId, tenantId, sessionEndsAt } = await services.signOn.redeem(
+      const { accountId, generation, tenantId, sessionEndsAt } = await services.signOn.redeem(
         "portal",
         body.code,
         bindingOf(page.base, call.headers.get("cookie")),
       );
-      const session = await signedOnUser(services.logins, tenantId, accountId, sessionEndsAt);
+      const session = await signedOnUser(services.logins, tenantId, { id: accountId, generation }, sessionEndsAt);
       const { user } = session;
       Object.assign(call.row, {
         tenant_id: tenantId,

@@ -1,6 +1,7 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
 import { endUserByUsername, endUserStore, noteLogin, type EndUserRow } from "../../../store/end-users.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
+import { signedOutMeanwhile } from "../../identity/vouched.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, notifyUser } from "../end-users.ts";
@@ -133,12 +134,14 @@ export async function logInWithCode(
 export async function signedOnUser(
   logins: PortalLogins,
   tenantId: string,
-  userId: string,
+  { id, generation }: { readonly id: string; readonly generation: number },
   sessionEndsAt: number | null,
 ): Promise<PortalSession> {
-  const user = await endUserStore.find(logins.directory.db, tenantId, userId);
+  const user = await endUserStore.find(logins.directory.db, tenantId, id);
   const login = user === undefined ? null : await completed(logins, user, sessionEndsAt);
   if (login === null) throw new Refused(refuse("inactive_user"));
+  // Judged by the row that was noted: a sign-out under way is waited for there.
+  if (login.user.tokens_valid_from.getTime() !== generation) throw signedOutMeanwhile();
   return login;
 }
 
