@@ -1,3 +1,4 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { AppShell, type NavigationGroup } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
@@ -112,7 +113,7 @@ export function ConsoleFrame(): ReactNode {
   const [sheet, setSheet] = useState(false);
   const session = useSession(adminSession);
   const go = useNavigate();
-  const signOut = () => void adminSession.end().catch(() => tell(UNREACHABLE));
+  const signOut = () => void adminSession.end().catch((error) => tell(error instanceof ApiError ? error.message : UNREACHABLE));
   const commands: readonly Command[] = [
     ...NAVIGATION.flatMap(({ label, items }) =>
       items.map((item) => ({

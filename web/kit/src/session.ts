@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { apiErrorOf } from "./api-error.ts";
+import { ApiError, apiErrorOf } from "./api-error.ts";
 
 export interface SessionUser {
   readonly id: string;
@@ -104,12 +104,14 @@ export class Session {
 
   /** Ends every session and token of the person, on every device, and goes on to sign out at their identity provider. */
   async end(): Promise<void> {
-    const token = this.held?.token;
-    const headers = { ...OWN_PAGE, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
-    const asked = await fetch(this.settings.signOutPath, { method: "POST", headers, credentials: "same-origin" }).catch(() => null);
+    const asked = await this.sendSigned("POST", this.settings.signOutPath).catch((error: unknown) => {
+      // A renewal that failed holds for what follows too: most of all one that came back as somebody else, who stays signed in.
+      if (error instanceof ApiError) throw error;
+      return null;
+    });
     const goOn = asked?.ok === true ? ((await asked.json()) as { continue_at: string | null }).continue_at : null;
-    const response = await fetch(this.settings.path, { method: "DELETE", headers, credentials: "same-origin" });
-    if (!response.ok && response.status !== 401) throw await apiErrorOf(response);
+    const response = await this.sendSigned("DELETE", this.settings.path);
+    if (response?.ok === false) throw await apiErrorOf(response);
     // A channel is of one origin already.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.channel.postMessage("ended");
@@ -132,6 +134,22 @@ export class Session {
     if (this.current.state === "in") this.set({ state: "in", user });
   }
 
+  /**
+   * Null where there is no session. Only a renewal says so: a token that is refused may just have run out, while the cookie
+   * begins the next one.
+   */
+  private async sendSigned(method: string, path: string): Promise<Response | null> {
+    const once = (token: string) =>
+      fetch(path, { method, headers: { ...OWN_PAGE, authorization: `Bearer ${token}` }, credentials: "same-origin" });
+    const token = await this.token();
+    if (token === null) return null;
+    const response = await once(token);
+    if (response.status !== 401) return response;
+    await response.body?.cancel();
+    const next = await this.renew(token);
+    return next === null ? null : once(next);
+  }
+
   private async ask(): Promise<string | null> {
     const response = await fetch(`${this.settings.path}/renew`, { method: "POST", headers: OWN_PAGE, credentials: "same-origin" });
     // Without a session it answers with nothing: to be signed out is no error.
@@ -143,7 +161,11 @@ export class Session {
     if (!response.ok) throw await apiErrorOf(response);
     const grant = (await response.json()) as Grant;
     this.take(grant);
-    if (this.current.state !== "in") this.set({ state: "in", user: grant.user });
+    const { current } = this;
+    if (current.state === "in" && current.user.id === grant.user.id) return grant.access_token;
+    this.set({ state: "in", user: grant.user });
+    // Another tab of this browser shares the cookie. What was asked for here was meant in the name of the one before.
+    if (current.state === "in") throw new ApiError(409, response.headers, null, "Somebody else has signed in in this browser.");
     return grant.access_token;
   }
 

@@ -27,7 +27,7 @@ export function PortalApp(): ReactNode {
       ) : session.user["must_change_password"] === true ? (
         <ForcedPassword />
       ) : (
-        <RouterProvider router={portalRouter} />
+        <RouterProvider key={session.user.id} router={portalRouter} />
       )}
       <Toasts dismissLabel={t("dismiss")} />
     </>

@@ -1,3 +1,4 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { AppShell } from "@gatehouse/web-kit/app-shell.tsx";
 import { IconButton } from "@gatehouse/web-kit/button.tsx";
 import { CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
@@ -64,7 +65,12 @@ export function PortalFrame(): ReactNode {
     { id: "system", label: `${t("theme")}: ${t("themeSystem")}`, icon: Monitor, run: () => chooseTheme("system") },
   ];
   const shortcuts = { id: "shortcuts", label: t("shortcuts"), icon: Keyboard, run: () => setSheet(true) };
-  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: () => void ownSession.end().catch(() => tell(t("unreachable"))) };
+  const leave = {
+    id: "sign-out",
+    label: t("signOut"),
+    icon: LogOut,
+    run: () => void ownSession.end().catch((error) => tell(error instanceof ApiError ? error.message : t("unreachable"))),
+  };
   const languages = translations
     .languages()
     .map((language) => ({ id: language, label: LANGUAGE_NAMES[language] ?? language, run: () => void translations.choose(language) }));

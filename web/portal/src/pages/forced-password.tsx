@@ -1,4 +1,4 @@
-import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
+import { ApiError, fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
@@ -52,7 +52,10 @@ export function ForcedPassword(): ReactNode {
         <Button type="submit" look="primary" busy={change.isPending}>
           {t("changePassword")}
         </Button>
-        <Button look="quiet" onClick={() => void ownSession.end().catch(() => tell(t("unreachable")))}>
+        <Button
+          look="quiet"
+          onClick={() => void ownSession.end().catch((error) => tell(error instanceof ApiError ? error.message : t("unreachable")))}
+        >
           {t("signOut")}
         </Button>
       </form>

@@ -1,0 +1,86 @@
+import { afterEach, expect, test } from "bun:test";
+import { ApiError } from "../../web/kit/src/api-error.ts";
+import { type Grant, Session } from "../../web/kit/src/session.ts";
+
+const ownFetch = globalThis.fetch;
+afterEach(() => {
+  globalThis.fetch = ownFetch;
+});
+
+const PATH = "/session";
+const SIGN_OUT = "/sign-out";
+const RENEW = `${PATH}/renew`;
+const LASTING = 900;
+const granted = (token: string, id = "anna", expires_in = LASTING): Grant => ({
+  ...{ access_token: token, expires_in },
+  user: { id, username: id },
+});
+
+/** A session of its own, and what it sends: a line of method, address and token each, answered as said. */
+function watchedSession(answer: (request: string) => Response) {
+  const sent: string[] = [];
+  globalThis.fetch = (async (address: string, init: RequestInit) => {
+    const token = new Headers(init.headers).get("authorization")?.replace("Bearer ", "");
+    const request = [init.method, address, token].filter((part) => part !== undefined).join(" ");
+    sent.push(request);
+    return address === SIGN_OUT ? Response.json({ continue_at: null }) : answer(request);
+  }) as typeof fetch;
+  return { session: new Session({ name: crypto.randomUUID(), path: PATH, signOutPath: SIGN_OUT }), sent };
+}
+
+const nothing = () => new Response(null, { status: 204 });
+const refused = () => Response.json({ error: "no" }, { status: 401 });
+
+test("who signs out with a token that has run out ends the session with the next one", async () => {
+  const { session, sent } = watchedSession((request) => (request === `POST ${RENEW}` ? Response.json(granted("next")) : nothing()));
+  await session.begin(granted("old", "anna", 0));
+  await session.end();
+  expect(sent.slice(1)).toEqual([`POST ${RENEW}`, `POST ${SIGN_OUT} next`, `DELETE ${PATH} next`]);
+  expect(session.snapshot()).toEqual({ state: "out", ended: false });
+});
+
+test("a token that is refused at the sign-out is renewed once, and a second refusal is no success", async () => {
+  const answered = (isKnown: (request: string) => boolean) =>
+    watchedSession((request) => {
+      if (request === `POST ${RENEW}`) return Response.json(granted("next"));
+      return isKnown(request) ? nothing() : refused();
+    });
+  const renewed = answered((request) => !request.startsWith("DELETE") || request.endsWith("next"));
+  await renewed.session.begin(granted("old"));
+  await renewed.session.end();
+  expect(renewed.sent.slice(-3)).toEqual([`DELETE ${PATH} old`, `POST ${RENEW}`, `DELETE ${PATH} next`]);
+  expect(renewed.session.snapshot().state).toBe("out");
+
+  const stubborn = answered((request) => !request.startsWith("DELETE"));
+  await stubborn.session.begin(granted("old"));
+  expect(await stubborn.session.end().catch((error: unknown) => error)).toMatchObject({ status: 401 });
+  expect(stubborn.session.snapshot().state).toBe("in");
+});
+
+test("a sign-out is done where a renewal says that there is no session", async () => {
+  const { session, sent } = watchedSession((request) => (request.startsWith("DELETE") ? refused() : nothing()));
+  await session.begin(granted("old"));
+  await session.end();
+  expect(sent.slice(-2)).toEqual([`DELETE ${PATH} old`, `POST ${RENEW}`]);
+  expect(session.snapshot()).toEqual({ state: "out", ended: false });
+});
+
+test("a renewal that comes back as somebody else shows that one, and nothing is sent in their name", async () => {
+  const { session } = watchedSession((request) => (request === `POST ${RENEW}` ? Response.json(granted("theirs", "berta")) : nothing()));
+  await session.begin(granted("old", "anna", 0));
+  const told = await session.token().catch((error: unknown) => error);
+  expect(told).toBeInstanceOf(ApiError);
+  expect(told).toMatchObject({ status: 409, message: "Somebody else has signed in in this browser." });
+  expect(session.snapshot()).toMatchObject({ state: "in", user: { id: "berta" } });
+  expect(await session.token()).toBe("theirs");
+});
+
+test("a sign-out that finds somebody else signed in leaves them signed in", async () => {
+  const { session, sent } = watchedSession((request) =>
+    request === `POST ${RENEW}` ? Response.json(granted("theirs", "berta")) : nothing(),
+  );
+  await session.begin(granted("old", "anna", 0));
+  expect(await session.end().catch((error: unknown) => error)).toMatchObject({ status: 409 });
+  expect(sent.slice(1)).toEqual([`POST ${RENEW}`]);
+  expect(session.snapshot()).toMatchObject({ state: "in", user: { id: "berta" } });
+});
