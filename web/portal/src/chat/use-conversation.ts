@@ -37,6 +37,8 @@ export interface Talk {
   /** The turns are these again. */
   restore(turns: readonly ChatTurn[]): void;
   stop(): void;
+  /** It is no longer there: what still comes of an answer is not kept. */
+  forget(): void;
   change(patch: (conversation: KeptConversation) => KeptConversation): void;
 }
 
@@ -215,7 +217,7 @@ export function useConversation(owner: string, handle: string, systemId: string 
   return { conversation, notice, gate, streaming, change, ...useTurns(current, asking, change, answer) };
 }
 
-type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop">;
+type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop" | "forget">;
 
 /** What can be done with the turns. Each stays the same function, so that a turn is drawn again only when it changes. */
 function useTurns(
@@ -229,6 +231,10 @@ function useTurns(
     const stop = () => asking.current?.abort();
     return {
       stop,
+      forget() {
+        current.current = null;
+        stop();
+      },
       send(text, attachments, model) {
         const before = all();
         const turn: ChatTurn = {

@@ -37,7 +37,7 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
   if (conversation === null || conversation.turns.length === 0) return null;
   const texts = { preamble: t("exportPreamble"), you: t("you"), aiGenerated: t("aiGenerated") };
   const forget = async () => {
-    talk.stop();
+    talk.forget();
     await forgetConversation(conversation.handle);
     await cache.invalidateQueries({ queryKey: CONVERSATIONS });
     tell(t("deleted"));
