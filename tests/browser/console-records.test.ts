@@ -314,6 +314,33 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await context.close();
 });
 
+withBrowser("one of a list that is removed takes what was typed into it along, and leaves the others theirs", async () => {
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/argument-policies/new`);
+  await page.getByLabel("Name", { exact: true }).fill("few values");
+  await page.getByLabel("Target", { exact: true }).fill("set_mode");
+  await page.getByLabel("Argument key", { exact: true }).fill("mode");
+  await page.getByLabel("Analyzer", { exact: true }).selectOption("values");
+  for (const [at, value] of ["first", "second"].entries()) {
+    await page.getByRole("button", { name: "Add to rules" }).click();
+    await page.getByLabel("Deny if", { exact: true }).nth(at).fill("not_in");
+    await page.getByLabel("Message", { exact: true }).nth(at).fill(`Not ${value}.`);
+    await page.getByLabel("Values", { exact: true }).nth(at).fill(value);
+  }
+  await page.getByRole("button", { name: "Remove rules 1" }).click();
+  const values = page.getByLabel("Values", { exact: true });
+  expect(await values.count()).toBe(1);
+  expect(await values.inputValue()).toBe("second");
+  await values.press("End");
+  await values.pressSequentially("s");
+  await submitted(page, "Create argument policy");
+  await page.getByRole("heading", { name: "few values", level: 1 }).waitFor();
+  const { argument_policies: policies } = await world.admin.get("/v1/admin/argument-policies?search=few%20values");
+  expect(policies[0].rules).toEqual([{ deny_if: "not_in", message: "Not second.", values: ["seconds"] }]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a framework is chosen, and each item of its report says why", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/compliance`);

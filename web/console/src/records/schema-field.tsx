@@ -1,7 +1,7 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CheckboxField, SelectField, TextAreaField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { Plus, Trash2 } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { type ApiDocument, type ApiSchema, memberLabel, resolvedSchema } from "./api-schema.ts";
 import { ChoicesField, FieldGroup, JsonField, LinesField, type PartProps, listedTexts } from "./leaf-fields.tsx";
 import { memberHint, topicsOf } from "./member-words.ts";
@@ -295,10 +295,12 @@ function ItemsField({
   value,
   onChange,
 }: PartProps<readonly unknown[]> & { readonly context: FieldContext; readonly path: string; readonly schema: ApiSchema }): ReactNode {
+  // Fields keep the text that is being typed: it goes with its item, not with the place.
+  const [keys, setKeys] = useState<readonly number[]>(() => value.map((_, at) => at));
   return (
     <FieldGroup label={label} hint={hint} error={error}>
       {value.map((item, at) => (
-        <div key={at} className="grid gap-3 rounded-lg border border-line p-3">
+        <div key={keys[at]} className="grid gap-3 rounded-lg border border-line p-3">
           <SchemaMembers
             context={context}
             path={`${path}.${at}`}
@@ -307,14 +309,26 @@ function ItemsField({
             onChange={(next) => onChange(value.map((other, place) => (place === at ? next : other)))}
           />
           <div>
-            <Button icon={Trash2} onClick={() => onChange(value.filter((_, place) => place !== at))}>
+            <Button
+              icon={Trash2}
+              onClick={() => {
+                setKeys(keys.filter((_, place) => place !== at));
+                onChange(value.filter((_, place) => place !== at));
+              }}
+            >
               Remove {label.toLowerCase()} {at + 1}
             </Button>
           </div>
         </div>
       ))}
       <div>
-        <Button icon={Plus} onClick={() => onChange([...value, {}])}>
+        <Button
+          icon={Plus}
+          onClick={() => {
+            setKeys([...keys, Math.max(-1, ...keys) + 1]);
+            onChange([...value, {}]);
+          }}
+        >
           Add to {label.toLowerCase()}
         </Button>
       </div>
