@@ -314,6 +314,39 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await context.close();
 });
 
+withBrowser("a form is not sent while a text in it is no JSON", async () => {
+  const { page, context, problems } = await consolePage();
+  const sent: unknown[] = [];
+  page.on("request", (request) => void (request.method() === "PUT" && sent.push(request.postDataJSON().texts)));
+  await page.goto(`${world.console}/notice`);
+  const texts = page.getByLabel("Texts");
+  await texts.fill('{"en": "Half"}');
+  await texts.fill('{"en": "Half", "de"');
+  await page.getByText("This is not JSON yet.").waitFor();
+  await submitted(page, "Save");
+  await texts.fill('{"en": "Whole."}');
+  await submitted(page, "Save");
+  await page.getByText("Whole.", { exact: true }).waitFor();
+  expect(sent).toEqual([{ en: "Whole." }]);
+
+  // One that is folded away meanwhile is shown again.
+  await page.goto(`${world.console}/manage/argument-policies/new`);
+  await page.getByLabel("Name", { exact: true }).fill("of a schema");
+  await page.getByLabel("Target", { exact: true }).fill("set_mode");
+  await page.getByText("more settings").click();
+  const schema = page.getByLabel("Schema", { exact: true });
+  await schema.fill("{");
+  await page.getByText("more settings").click();
+  await schema.waitFor({ state: "hidden" });
+  await page.getByLabel("Analyzer", { exact: true }).selectOption("json_schema");
+  await submitted(page, "Create argument policy");
+  await schema.waitFor();
+  expect(await schema.evaluate((element) => element === document.activeElement)).toBe(true);
+  await world.admin.request("DELETE", "/v1/admin/notice-config");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("one of a list that is removed takes what was typed into it along, and leaves the others theirs", async () => {
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/argument-policies/new`);

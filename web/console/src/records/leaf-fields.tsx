@@ -91,6 +91,8 @@ export function LinesField({
   );
 }
 
+const NO_JSON = "This is not JSON yet.";
+
 /** Whatever no other field is made for. */
 export function JsonField({ label, hint, error, value, onChange }: PartProps<unknown>): ReactNode {
   const [text, setText] = useState(value === undefined ? "" : JSON.stringify(value, null, 2));
@@ -107,8 +109,11 @@ export function JsonField({ label, hint, error, value, onChange }: PartProps<unk
         try {
           onChange(target.value.trim() === "" ? undefined : JSON.parse(target.value));
           setWrong(undefined);
+          target.setCustomValidity("");
         } catch {
-          setWrong("This is not JSON yet.");
+          setWrong(NO_JSON);
+          // What the form holds is the last text that was: it must not be sent for this one.
+          target.setCustomValidity(NO_JSON);
         }
       }}
     />

@@ -39,6 +39,14 @@ function differing(value: Members, initial: Members): Members {
   return Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name])));
 }
 
+/** A browser points at what is wrong only where it is in sight, and sends nothing without a word where it is not. */
+function unfold(field: Element): void {
+  const fold = field.closest<HTMLDetailsElement>("details:not([open])");
+  if (fold === null) return;
+  fold.open = true;
+  unfold(field);
+}
+
 /** A form drawn from the schema of the request it makes. What the gateway refuses stands at the field it is about. */
 export function RecordForm({
   document,
@@ -90,6 +98,7 @@ export function RecordForm({
   const form = (
     <form
       className="grid gap-4"
+      onInvalidCapture={({ target }) => unfold(target as Element)}
       onSubmit={(event) => {
         event.preventDefault();
         isSent.current = true;
@@ -122,7 +131,7 @@ export function RecordForm({
           {submitLabel}
         </Button>
         {trial !== undefined && (
-          <Button busy={trial.busy} onClick={() => trial.run(sent)}>
+          <Button busy={trial.busy} onClick={({ currentTarget }) => currentTarget.form?.reportValidity() === true && trial.run(sent)}>
             {trial.label}
           </Button>
         )}
