@@ -176,6 +176,33 @@ withBrowser("what is being edited stays when somebody else changes the record, a
   await context.close();
 });
 
+withBrowser("limits that somebody else changes meanwhile are not undone by a save, and what is being typed stays", async () => {
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "limited by two", group_type: "team" });
+  const path = `/v1/admin/resource-groups/${id}/llm-global-limits`;
+  const limitedTo = (limits: object) => world.admin.request("PATCH", path, { llm_global_limits: limits });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/resource-groups/${id}`);
+  const limits = page.locator("section").filter({ has: page.getByRole("heading", { name: "Limits and budgets of models", exact: true }) });
+  await limits.getByText("Change what is set here").click();
+  const daily = limits.getByLabel("Daily limit", { exact: true }).first();
+  await daily.fill("100");
+  await limitedTo({ budget: { daily_limit_usd: 7 } });
+  await limits.getByRole("button", { name: "Save", exact: true }).click();
+  await limits.getByRole("alert").getByText("Somebody else has changed this meanwhile.").waitFor();
+  await limits.getByText("set here", { exact: true }).waitFor();
+  expect(await daily.inputValue()).toBe("100");
+  expect((await world.admin.get(path)).llm_global_limits).toEqual({ budget: { daily_limit_usd: 7 } });
+
+  await limits.getByRole("button", { name: "Show it as it is now" }).click();
+  await limits.getByRole("alert").waitFor({ state: "detached" });
+  await daily.fill("200");
+  await limits.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("saved. It holds for the next call.").waitFor();
+  expect((await world.admin.get(path)).llm_global_limits).toMatchObject({ tokens: { daily_limit: 200 }, budget: { daily_limit_usd: 7 } });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a page without a connection says so, for what is read and for what is sent", async () => {
   const { page, context } = await consolePage();
   await page.getByRole("link", { name: "Resource groups" }).click();

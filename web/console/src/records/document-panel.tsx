@@ -1,13 +1,14 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { type ApiDocument, bodySchema, memberLabel, resolvedSchema } from "./api-schema.ts";
+import { type ReactNode, useState } from "react";
+import { type ApiDocument, type ApiSchema, bodySchema, memberLabel, resolvedSchema } from "./api-schema.ts";
 import { PolicyPreviewView } from "./policy-preview.tsx";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordDocument, RecordKind } from "./record-kind.ts";
-import { askRecords, recordsKey } from "./records-client.ts";
+import { type ApiRecord, askRecords, recordsKey } from "./records-client.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 const membersOf = (value: unknown): Members =>
@@ -50,6 +51,9 @@ function Effective({ own, effective }: { readonly own: Members; readonly effecti
   );
 }
 
+const ownOf = (answer: ApiRecord | undefined, { member }: RecordDocument): Members => membersOf(answer?.["own"] ?? answer?.[member]);
+const isSame = (one: Members, other: Members) => JSON.stringify(one) === JSON.stringify(other);
+
 export function DocumentPanel({
   document,
   kind,
@@ -61,23 +65,13 @@ export function DocumentPanel({
   readonly id: string;
   readonly about: RecordDocument;
 }): ReactNode {
-  const queries = useQueryClient();
   const path = `${kind.path}/${encodeURIComponent(id)}${about.path}`;
-  const key = [...recordsKey(kind), "document", id, about.path];
-  const read = useQuery({ queryKey: key, queryFn: () => askRecords("GET", path) });
-  const changed = useMutation({
-    mutationFn: (value: Members) => askRecords("PATCH", path, { [about.member]: value }),
-    async onSuccess() {
-      preview.reset();
-      await queries.invalidateQueries({ queryKey: key });
-      tell(`${about.label}: saved. It holds for the next call.`);
-    },
-  });
-  const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, { [about.member]: value }) });
+  const queryKey = [...recordsKey(kind), "document", id, about.path];
+  const read = useQuery({ queryKey, queryFn: () => askRecords("GET", path) });
   const given = bodySchema(document, "PATCH", `${kind.path}/{id}${about.path}`)?.properties?.[about.member];
   if (given === undefined) return null;
   const { schema } = resolvedSchema(document, given);
-  const own = membersOf(read.data?.["own"] ?? read.data?.[about.member]);
+  const own = ownOf(read.data, about);
   const effective = membersOf(Object.entries(read.data ?? {}).find(([name]) => name.startsWith("effective"))?.[1]);
   return (
     <Panel title={about.label}>
@@ -89,36 +83,96 @@ export function DocumentPanel({
           <details>
             <summary className="min-h-6 cursor-pointer text-sm font-medium">Change what is set here</summary>
             <div className="mt-4">
-              <RecordForm
-                key={JSON.stringify(own)}
-                document={document}
-                schema={schema}
-                references={kind.references ?? {}}
-                initial={own}
-                within={about.member}
-                submitLabel="Save"
-                busy={changed.isPending}
-                error={changed.error ?? preview.error}
-                onSubmit={(value) => changed.mutate(value)}
-                asksToLeave
-                trial={{
-                  label: "What would change?",
-                  busy: preview.isPending,
-                  run(value) {
-                    changed.reset();
-                    preview.mutate(value);
-                  },
-                }}
-              />
-              {preview.isSuccess && (
-                <div className="mt-4">
-                  <PolicyPreviewView preview={preview.data as never} />
-                </div>
-              )}
+              <DocumentEditor document={document} schema={schema} kind={kind} about={about} path={path} queryKey={queryKey} own={own} />
             </div>
           </details>
         </div>
       )}
     </Panel>
+  );
+}
+
+function DocumentEditor({
+  document,
+  schema,
+  kind,
+  about,
+  path,
+  queryKey,
+  own,
+}: {
+  readonly document: ApiDocument;
+  readonly schema: ApiSchema;
+  readonly kind: RecordKind;
+  readonly about: RecordDocument;
+  readonly path: string;
+  readonly queryKey: readonly unknown[];
+  readonly own: Members;
+}): ReactNode {
+  const queries = useQueryClient();
+  // What is being edited stays as it was when that began, whoever changes the document meanwhile.
+  const [begun, setBegun] = useState(own);
+  const [isEdited, setIsEdited] = useState(false);
+  const isOlder = !isSame(begun, own);
+  if (isOlder && !isEdited) setBegun(own);
+  const changed = useMutation({
+    async mutationFn(value: Members) {
+      // A save replaces the whole document, with what the form was drawn from too.
+      const now = await askRecords("GET", path);
+      if (!isSame(ownOf(now, about), begun)) {
+        queries.setQueryData(queryKey, now);
+        throw new Error("Somebody else has changed this meanwhile. Nothing was saved.");
+      }
+      return askRecords("PATCH", path, { [about.member]: value });
+    },
+    async onSuccess() {
+      preview.reset();
+      setIsEdited(false);
+      await queries.invalidateQueries({ queryKey });
+      tell(`${about.label}: saved. It holds for the next call.`);
+    },
+  });
+  const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, { [about.member]: value }) });
+  const showNow = () => {
+    changed.reset();
+    preview.reset();
+    setIsEdited(false);
+  };
+  return (
+    <>
+      {isOlder && isEdited && (
+        <div role="status" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+          This has changed meanwhile. What you edited cannot be saved over it.
+          <Button onClick={showNow}>Show it as it is now</Button>
+        </div>
+      )}
+      <RecordForm
+        key={JSON.stringify(begun)}
+        document={document}
+        schema={schema}
+        references={kind.references ?? {}}
+        initial={begun}
+        within={about.member}
+        submitLabel="Save"
+        busy={changed.isPending}
+        error={changed.error ?? preview.error}
+        onSubmit={(value) => changed.mutate(value)}
+        asksToLeave
+        onEdited={setIsEdited}
+        trial={{
+          label: "What would change?",
+          busy: preview.isPending,
+          run(value) {
+            changed.reset();
+            preview.mutate(value);
+          },
+        }}
+      />
+      {preview.isSuccess && (
+        <div className="mt-4">
+          <PolicyPreviewView preview={preview.data as never} />
+        </div>
+      )}
+    </>
   );
 }
