@@ -5,6 +5,7 @@ import { startInterfaceServer } from "../support/interface-server.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startToolCallingModel, type ToolCallingModel } from "../support/tool-calling-model.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { until } from "../support/until.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath } from "./chromium.ts";
@@ -110,6 +111,26 @@ withBrowser("a call that is not allowed is told to the model, with the reason", 
   await page.getByText("The tool said: The call was not approved (rejected). Note: not today").waitFor();
   await say(page, "call nothing {}");
   await page.getByText("The tool said: There is no such tool.").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a call that waits goes on waiting when one look at its approval does not reach the gateway", async () => {
+  const { page, context, problems } = await world.portalPage();
+  let looks = 0;
+  await page.route("**/v1/portal/approvals/*/poll", (route) => (looks++ === 0 ? route.fulfill({ status: 503 }) : route.continue()));
+  await withTools(page, "tools");
+  await say(page, 'call echo {"text":"patience"}');
+  const call = page.getByRole("region", { name: "Call of echo on tools" });
+  await call.getByText("Waiting for an approval").waitFor();
+  await until(
+    () => looks,
+    (count) => count > 0,
+  );
+  const other = await colleague();
+  const { body: pending } = await other.request("GET", "/approvals?status=pending");
+  await other.request("POST", `/approvals/${pending.approvals[0].id}/approve`, {});
+  await page.getByText("The tool said: new: patience").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -69,13 +69,21 @@ interface Decision {
 async function decision(id: string, signal: AbortSignal): Promise<Decision> {
   for (;;) {
     const told = nextFeedEvent(LOOK_AGAIN_MS, signal);
-    const { status, approval_token: token } = await portalApi.call("GET /v1/portal/approvals/{id}/poll", { path: { id }, signal });
-    if (status === "approved") return { status, token: token ?? null, note: null };
-    if (status !== "pending") {
-      const { resolution_note: note } = await portalApi.call("GET /v1/portal/approvals/{id}", { path: { id }, signal });
-      return { status, token: null, note };
-    }
+    const decided = await decidedNow(id, signal).catch((error: unknown) => {
+      // The call still waits: it does not end because one look at it did not reach the gateway.
+      if (error instanceof ApiError && (error.status === 0 || error.status >= 502)) return null;
+      throw error;
+    });
+    if (decided !== null) return decided;
     await told;
     signal.throwIfAborted();
   }
+}
+
+async function decidedNow(id: string, signal: AbortSignal): Promise<Decision | null> {
+  const { status, approval_token: token } = await portalApi.call("GET /v1/portal/approvals/{id}/poll", { path: { id }, signal });
+  if (status === "pending") return null;
+  if (status === "approved") return { status, token: token ?? null, note: null };
+  const { resolution_note: note } = await portalApi.call("GET /v1/portal/approvals/{id}", { path: { id }, signal });
+  return { status, token: null, note };
 }
