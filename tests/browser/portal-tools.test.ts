@@ -135,6 +135,25 @@ withBrowser("a call that waits goes on waiting when one look at its approval doe
   await context.close();
 });
 
+withBrowser("a call that one tab has begun is not made again by another that goes on with the answer", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await withTools(page, "tools");
+  await say(page, "call secret {}");
+  await page.getByText("The tool said: the secret").waitFor();
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await second.getByText("The tool said: the secret").waitFor();
+  await page.route("**/v1/proxy/mcp/**", (route) => {
+    if (route.request().postDataJSON().method !== "tools/call") return route.continue();
+    return undefined;
+  });
+  await say(page, "call secret {}");
+  await second.getByRole("button", { name: "Go on" }).click();
+  await second.getByText("The tool said: The page was left before the answer came; the call may have been made.").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("the interface of a tool is shown and may call its own server, and reaches nothing else", async () => {
   const { page, context, problems } = await world.portalPage({ theme: "dark" });
   await withTools(page, "counters", "tools");

@@ -261,7 +261,8 @@ function useTurns(
       },
       resume(model) {
         const last = all().at(-1);
-        if (last?.role === "assistant") void answer(all().slice(0, -1), model, null, { ...last, stopped: false });
+        // As it was kept by another tab, which may have begun calls of it.
+        if (last?.role === "assistant") void answer(all().slice(0, -1), model, null, { ...leftBehind(last), stopped: false });
       },
     };
   }, [current, asking, change, answer]);
