@@ -314,6 +314,20 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await context.close();
 });
 
+withBrowser("a save of the notice keeps an exemption that was declared", async () => {
+  const exemption = { asserted: true, basis: "other", rationale: "a trial among ourselves" };
+  await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Before." }, exemption });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/notice`);
+  await page.getByLabel("Texts").fill('{"en": "After."}');
+  await submitted(page, "Save");
+  await page.getByText("After.", { exact: true }).waitFor();
+  expect(await world.admin.get("/v1/admin/notice-config")).toMatchObject({ texts: { en: "After." }, exemption });
+  await world.admin.request("DELETE", "/v1/admin/notice-config");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a form is not sent while a text in it is no JSON", async () => {
   const { page, context, problems } = await consolePage();
   const sent: unknown[] = [];

@@ -7,6 +7,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
 import { bodySchema } from "../records/api-schema.ts";
@@ -15,6 +16,11 @@ import { type ApiRecord, askRecords, documentQuery } from "../records/records-cl
 
 const PATH = "/v1/admin/notice-config";
 const SOURCES = { default: "the gateway's own", tenant: "of this tenant", system: "of one AI system" } as const;
+
+/** A save replaces all of it: what the form does not begin with would be gone. */
+function standing({ enabled, surface, texts, exemption }: AdminApiSchemas["NoticeConfig"]): ApiRecord {
+  return { enabled, surface, texts, ...(exemption === null ? {} : { exemption }) };
+}
 
 /** What people are told before they speak with an AI, and what proves that they were. */
 export function NoticePage(): ReactNode {
@@ -72,9 +78,7 @@ export function NoticePage(): ReactNode {
                 document={api.data}
                 schema={schema}
                 references={{ ai_system_id: "resource-groups" }}
-                initial={
-                  read.data.source === "tenant" ? { enabled: read.data.enabled, surface: read.data.surface, texts: read.data.texts } : {}
-                }
+                initial={read.data.source === "tenant" ? standing(read.data) : {}}
                 submitLabel="Save"
                 busy={change.isPending}
                 error={change.error}
