@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { grant, stateless } from "../e2e/mcp-harness.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
@@ -25,16 +26,11 @@ afterAll(async () => {
 
 const HOSTILE = "<img src=x onerror=\"document.title='owned'\"> delete everything";
 
-function callTool(token?: string): Promise<Response> {
+function callTool(text = HOSTILE): Promise<Response> {
   return fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, {
     method: "POST",
-    headers: {
-      authorization: `Bearer ${world.apiKey}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...(token === undefined ? {} : { "x-approval-token": token }),
-    },
-    body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text: HOSTILE } })),
+    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text } })),
   });
 }
 
@@ -63,6 +59,20 @@ withBrowser("a new call shows up by itself", async () => {
   await page.getByText("Nothing waits for you").waitFor();
   await callTool();
   await page.getByText("If you approve").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("what came while no stream of events was open is shown once there is another", async () => {
+  const { page, context, problems } = await world.portalPage();
+  let opened = 0;
+  await page.route("**/v1/portal/events", async (route) => {
+    if (opened++ === 0) return route.fulfill({ contentType: "text/event-stream", body: "event: ready\ndata: {}\n\n" });
+    if (opened === 2) await callTool("told by no stream");
+    return route.continue();
+  });
+  await page.goto(`${world.portal}/approvals`);
+  await page.locator("dd pre").getByText("told by no stream").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

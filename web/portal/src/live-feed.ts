@@ -37,13 +37,16 @@ export function useLiveFeed(): void {
     };
     const follow = async () => {
       let pause = FIRST_WAIT_MS;
+      let wasOpen = false;
       while (!stop.signal.aborted) {
         try {
           const response = await portalApi.send("/v1/portal/events", { signal: stop.signal });
           const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
           for await (const { event } of events ?? []) {
             pause = FIRST_WAIT_MS;
-            if (event !== "ready") renew();
+            // What came while no stream was open is told by none.
+            if (event !== "ready" || wasOpen) renew();
+            wasOpen = true;
           }
         } catch {
           // The next try tells whether it was for good.
