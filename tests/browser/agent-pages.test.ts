@@ -131,3 +131,10 @@ withBrowser("an administrator reads which key cards are signed with, and makes a
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a task is asked for by its id as it is, whatever signs it has", async () => {
+  const read = await fetch(`${world.gateway.runtimeUrl}/v1/portal/agent-tasks/${agentId}/50%25`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(read.status).toBe(404);
+});

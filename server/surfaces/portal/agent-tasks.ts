@@ -30,7 +30,7 @@ export const agentTaskRoutes: readonly PortalRoute[] = [
     summary: "Retrieve a task with its messages",
     answer: { status: 200, schema: agentTask },
     run: ({ services, who, params }) =>
-      readAgentTask(services.directory, who.tenantId, params.agent_id ?? "", decodeURIComponent(params.task_id ?? ""), {
+      readAgentTask(services.directory, who.tenantId, params.agent_id ?? "", params.task_id ?? "", {
         ownerId: who.userId,
         withContent: true,
       }),
