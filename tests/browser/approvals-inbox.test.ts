@@ -76,3 +76,32 @@ withBrowser("what came while no stream of events was open is shown once there is
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("every call that waits can be reached, however many there are, in the portal and in the console", async () => {
+  const texts = Array.from({ length: 52 }, (_, at) => `text ${at}`);
+  while (texts.length > 0) await Promise.all(texts.splice(-13).map((text) => callTool(text)));
+  const { total } = await world.admin.get("/v1/admin/approvals?status=pending");
+  expect(total).toBeGreaterThan(50);
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/approvals`);
+  await page.getByText("If you approve").nth(49).waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page
+    .getByText("If you approve")
+    .nth(total - 1)
+    .waitFor();
+  expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  // The first page reads some of the same.
+  await page.getByText(`${total} approvals wait`).waitFor();
+  await page.getByRole("link", { name: "Decide on them" }).click();
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page
+    .getByRole("button", { name: "Approve", exact: true })
+    .nth(total - 1)
+    .waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

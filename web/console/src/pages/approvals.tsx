@@ -5,7 +5,7 @@ import { formatMoment, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -15,14 +15,22 @@ import { PRODUCT } from "../product.ts";
 const STATES = ["pending", "approved", "rejected", "expired", "all"] as const;
 type State = (typeof STATES)[number];
 
-const read = (status: State) => adminApi.call("GET /v1/admin/approvals", { query: { status, page_size: 100 } });
+const PAGE_SIZE = 50;
+const read = (status: State, page: number) => adminApi.call("GET /v1/admin/approvals", { query: { status, page, page_size: PAGE_SIZE } });
 type Approval = Awaited<ReturnType<typeof read>>["approvals"][number];
 
 const REFRESH_MS = 5_000;
 
 export function WaitingApprovalsPage(): ReactNode {
   const [status, setStatus] = useState<State>("pending");
-  const found = useQuery({ queryKey: ["approvals", status], queryFn: () => read(status), refetchInterval: REFRESH_MS });
+  const found = useInfiniteQuery({
+    queryKey: ["approvals", "list", status],
+    queryFn: ({ pageParam }) => read(status, pageParam),
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+    refetchInterval: REFRESH_MS,
+  });
+  const approvals = found.data?.pages.flatMap((page) => page.approvals) ?? [];
   return (
     <PageFrame
       product={PRODUCT}
@@ -40,12 +48,21 @@ export function WaitingApprovalsPage(): ReactNode {
         </div>
         {found.isPending && <Skeleton label="Loading" />}
         {found.isError && <ErrorState error={found.error} title="The approvals could not be read" requestLabel="Request" />}
-        {found.isSuccess && found.data.approvals.length === 0 && (
+        {found.isSuccess && approvals.length === 0 && (
           <EmptyState icon={CircleCheck} title={status === "pending" ? "Nothing waits" : "None"}>
             A call of a tool, an agent or a model waits here where a policy asks for an approval.
           </EmptyState>
         )}
-        {found.isSuccess && found.data.approvals.map((approval) => <One key={approval.id} approval={approval} />)}
+        {approvals.map((approval) => (
+          <One key={approval.id} approval={approval} />
+        ))}
+        {found.hasNextPage && (
+          <div>
+            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+              More
+            </Button>
+          </div>
+        )}
       </div>
     </PageFrame>
   );

@@ -3,7 +3,7 @@ import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Gauge } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ShownAlert } from "../api/portal-records.ts";
@@ -11,6 +11,8 @@ import { portalApi } from "../portal-client.ts";
 import { toldAlert } from "../told.ts";
 import { usePortalTexts } from "../translations.ts";
 import { GroupUsage } from "../usage/group-usage.tsx";
+
+const PAGE_SIZE = 50;
 
 function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; readonly onAcknowledge: () => void }): ReactNode {
   const t = usePortalTexts();
@@ -46,7 +48,13 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
 export function AlertsPage(): ReactNode {
   const t = usePortalTexts();
   const cache = useQueryClient();
-  const list = useQuery({ queryKey: ["alerts"], queryFn: () => portalApi.call("GET /v1/portal/alerts", { query: { page_size: 100 } }) });
+  const list = useInfiniteQuery({
+    queryKey: ["alerts"],
+    queryFn: ({ pageParam }) => portalApi.call("GET /v1/portal/alerts", { query: { page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+  });
+  const alerts = list.data?.pages.flatMap((page) => page.alerts) ?? [];
   const acknowledge = useMutation({
     mutationFn: (id: string) => portalApi.call("POST /v1/portal/alerts/{alert_id}/acknowledge", { path: { alert_id: id } }),
     async onSuccess() {
@@ -69,16 +77,23 @@ export function AlertsPage(): ReactNode {
           retry={{ label: t("tryAgain"), run: () => void list.refetch() }}
         />
       )}
-      {list.isSuccess && list.data.alerts.length === 0 && (
+      {list.isSuccess && alerts.length === 0 && (
         <EmptyState icon={Gauge} title={t("noAlertsTitle")}>
           {t("noAlerts")}
         </EmptyState>
       )}
       <ul className="grid gap-4">
-        {(list.data?.alerts ?? []).map((alert) => (
+        {alerts.map((alert) => (
           <AlertCard key={alert.id} alert={alert} onAcknowledge={() => acknowledge.mutate(alert.id)} />
         ))}
       </ul>
+      {list.hasNextPage && (
+        <div className="mt-4">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t("more")}
+          </Button>
+        </div>
+      )}
     </PageFrame>
   );
 }

@@ -5,7 +5,7 @@ import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ShieldCheck } from "lucide-react";
@@ -14,6 +14,8 @@ import type { PortalApproval } from "../api/portal-records.ts";
 import { portalApi } from "../portal-client.ts";
 import { CallArguments } from "../tools/call-arguments.tsx";
 import { usePortalTexts } from "../translations.ts";
+
+const PAGE_SIZE = 50;
 
 function ApprovalCard({ approval }: { readonly approval: PortalApproval }): ReactNode {
   const t = usePortalTexts();
@@ -86,10 +88,14 @@ export function ApprovalsPage(): ReactNode {
   const t = usePortalTexts();
   const { status } = useSearch({ strict: false }) as { status?: string };
   const shown = status === "all" ? "all" : "pending";
-  const list = useQuery({
+  const list = useInfiniteQuery({
     queryKey: ["approvals", "list", shown],
-    queryFn: () => portalApi.call("GET /v1/portal/approvals", { query: { status: shown } }),
+    queryFn: ({ pageParam }) =>
+      portalApi.call("GET /v1/portal/approvals", { query: { status: shown, page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
   });
+  const approvals = list.data?.pages.flatMap((page) => page.approvals) ?? [];
   const tab = (to: string, label: string) => (
     <Link
       to="/approvals"
@@ -125,16 +131,23 @@ export function ApprovalsPage(): ReactNode {
           retry={{ label: t("tryAgain"), run: () => void list.refetch() }}
         />
       )}
-      {list.isSuccess && list.data.approvals.length === 0 && (
+      {list.isSuccess && approvals.length === 0 && (
         <EmptyState icon={ShieldCheck} title={t("noApprovalsTitle")}>
           {t("noApprovals")}
         </EmptyState>
       )}
       <ul className="grid gap-4">
-        {(list.data?.approvals ?? []).map((approval) => (
+        {approvals.map((approval) => (
           <ApprovalCard key={approval.id} approval={approval} />
         ))}
       </ul>
+      {list.hasNextPage && (
+        <div className="mt-4">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t("more")}
+          </Button>
+        </div>
+      )}
     </PageFrame>
   );
 }

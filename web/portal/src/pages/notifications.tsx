@@ -2,19 +2,23 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Bell } from "lucide-react";
 import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
 import { toldNotification } from "../told.ts";
 import { usePortalTexts } from "../translations.ts";
 
+const PAGE_SIZE = 50;
+
 export function NotificationsPage(): ReactNode {
   const t = usePortalTexts();
   const cache = useQueryClient();
-  const list = useQuery({
+  const list = useInfiniteQuery({
     queryKey: ["notifications", "list"],
-    queryFn: () => portalApi.call("GET /v1/portal/notifications", { query: { page_size: 100 } }),
+    queryFn: ({ pageParam }) => portalApi.call("GET /v1/portal/notifications", { query: { page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
   });
   const renew = () => cache.invalidateQueries({ queryKey: ["notifications"] });
   const read = useMutation({
@@ -22,7 +26,7 @@ export function NotificationsPage(): ReactNode {
     onSuccess: renew,
   });
   const readAll = useMutation({ mutationFn: () => portalApi.call("POST /v1/portal/notifications/mark-all-read"), onSuccess: renew });
-  const all = list.data?.notifications ?? [];
+  const all = list.data?.pages.flatMap((page) => page.notifications) ?? [];
   return (
     <PageFrame
       product={t("product")}
@@ -76,6 +80,13 @@ export function NotificationsPage(): ReactNode {
           );
         })}
       </ul>
+      {list.hasNextPage && (
+        <div className="mt-4">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t("more")}
+          </Button>
+        </div>
+      )}
     </PageFrame>
   );
 }
