@@ -142,3 +142,23 @@ withBrowser("what is shown once can be copied also where the page has no clipboa
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a name and an address that were given are taken back by emptying them", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/profile`);
+  const fields = [page.getByLabel("Display name"), page.getByLabel("Email")] as const;
+  const saved = async (name: string, email: string) => {
+    await fields[0].fill(name);
+    await fields[1].fill(email);
+    const answered = page.waitForResponse((response) => response.request().method() === "PATCH" && response.ok());
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await answered;
+    await page.reload();
+    await fields[0].waitFor();
+    return Promise.all(fields.map((field) => field.inputValue()));
+  };
+  expect(await saved("Ada", "ada@example.org")).toEqual(["Ada", "ada@example.org"]);
+  expect(await saved("", "")).toEqual(["", ""]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -19,7 +19,7 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
   const cache = useQueryClient();
   const renew = () => cache.invalidateQueries({ queryKey: ["profile"] });
   const save = useMutation({
-    mutationFn: (body: { email?: string; display_name?: string }) => portalApi.call("PATCH /v1/portal/auth/profile", { body }),
+    mutationFn: (body: { email: string | null; display_name: string | null }) => portalApi.call("PATCH /v1/portal/auth/profile", { body }),
     async onSuccess() {
       tell(t("saved"));
       await renew();
@@ -37,7 +37,7 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const [email, name] = [String(form.get("email")).trim(), String(form.get("display_name")).trim()];
-    save.mutate({ ...(email === "" ? {} : { email }), ...(name === "" ? {} : { display_name: name }) });
+    save.mutate({ email: email || null, display_name: name || null });
   };
   const own = profile.avatar_url?.startsWith("/") === true || profile.avatar_url?.startsWith(location.origin) === true;
   return (
