@@ -86,6 +86,17 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   expect(refused.status).toBe(429);
   await page.getByText("Critical", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
+  // What could not be done is told, where it was asked for.
+  await page.route(/\/v1\/portal\/(?:alerts|notifications)\/.*(?:acknowledge|read)$/, (route) =>
+    route.fulfill({ status: 409, json: { error: "Not now, says the gateway." } }),
+  );
+  const told = page.getByRole("alert").getByText("Not now, says the gateway.");
+  await page.getByRole("button", { name: "Acknowledge" }).first().click();
+  await told.waitFor();
+  await page.goto(`${world.portal}/notifications`);
+  await page.getByRole("button", { name: "Mark all as read" }).click();
+  await told.waitFor();
+  await page.goto(`${world.portal}/alerts`);
   // What the gateway tells is said in the reader's language.
   await page.evaluate(() => localStorage.setItem("gatehouse.language", "de"));
   await page.reload();

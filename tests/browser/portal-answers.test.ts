@@ -402,3 +402,17 @@ withBrowser("a conversation that is deleted while its answer comes stays deleted
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a rating that was not taken says so", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.route("**/v1/portal/runs/*/feedback", (route) =>
+    route.fulfill({ status: 409, json: { error: "Not now, says the gateway." } }),
+  );
+  await ask(page, "Is this good?");
+  await answered(page, "It is.");
+  await page.getByRole("button", { name: "Helpful", exact: true }).click();
+  await page.getByText("Not now, says the gateway.").waitFor();
+  expect(await page.locator('button[aria-pressed="true"]').count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});

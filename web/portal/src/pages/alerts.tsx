@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
@@ -82,6 +83,7 @@ export function AlertsPage(): ReactNode {
           {t("noAlerts")}
         </EmptyState>
       )}
+      <FormError error={acknowledge.error} />
       <ul className="grid gap-4">
         {alerts.map((alert) => (
           <AlertCard key={alert.id} alert={alert} onAcknowledge={() => acknowledge.mutate(alert.id)} />

@@ -83,6 +83,7 @@ function useRating(talk: Talk): (turn: ChatTurn, score: 1 | -1) => void {
         ...now,
         turns: now.turns.map((turn) => (turn.id === turnId ? { ...turn, score: score === 1 || score === -1 ? score : null } : turn)),
       })),
+    onError: (error) => tell(error.message),
   });
   const { mutate } = rate;
   return useCallback(

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
@@ -55,6 +56,7 @@ export function NotificationsPage(): ReactNode {
           {t("noNotifications")}
         </EmptyState>
       )}
+      <FormError error={read.error ?? readAll.error} />
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface empty:hidden">
         {all.map((notification) => {
           const { id, is_read, created_at } = notification;
