@@ -173,3 +173,30 @@ withBrowser("a name and an address that were given are taken back by emptying th
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("whoever signs in in another tab of the browser is who the first one shows, without a trace of the one before", async () => {
+  const other = { username: "beside", password: "somebody at the same desk" };
+  await world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...other, primary_group_id: groupId });
+  const { page, context, problems } = await world.portalPage();
+  await page.clock.install();
+  await page.goto(`${world.portal}/profile`);
+  await page.getByRole("heading", { name: world.person.username, exact: true }).waitFor();
+  const draft = page.getByLabel("Display name");
+  await draft.fill("typed by the first");
+  // As the sign-in of another tab does it, which shares the cookie.
+  await page.evaluate(async (body) => {
+    const json = { "content-type": "application/json" };
+    const login = await fetch("/v1/portal/auth/login", { method: "POST", headers: json, body: JSON.stringify(body) });
+    const { access_token: token } = (await login.json()) as { access_token: string };
+    await fetch("/v1/portal/auth/session", { method: "POST", headers: { "x-gw-session": "page", authorization: `Bearer ${token}` } });
+  }, other);
+  await page.clock.fastForward("48:00:00");
+  const sent: string[] = [];
+  page.on("request", (request) => void (request.method() === "PATCH" && sent.push(request.url())));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("heading", { name: "beside", exact: true }).waitFor();
+  expect(await draft.inputValue()).toBe("");
+  expect(sent).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
