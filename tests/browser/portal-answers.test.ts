@@ -310,6 +310,34 @@ withBrowser("a conversation is found by what was said in it, and keeps the name 
   await context.close();
 });
 
+withBrowser("a conversation that is deleted while its answer comes stays deleted", async () => {
+  const { page, context, problems } = await world.portalPage();
+  // One that was only opened is kept too, with the notice that was shown.
+  const kept = () =>
+    page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          indexedDB.open("gatehouse.conversations").addEventListener("success", ({ target }) => {
+            const { result } = target as IDBOpenDBRequest;
+            const found = result.transaction("conversations").objectStore("conversations").getAll();
+            found.addEventListener("success", () => resolve(found.result.filter(({ turns }) => turns.length > 0).length));
+          });
+        }),
+    );
+  await ask(page, "Something private");
+  model.say("The beginning of an answer");
+  await page.getByText("The beginning of an answer").waitFor();
+  expect(await kept()).toBe(1);
+  await page.getByRole("button", { name: "Delete this conversation" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("What can I help with?").waitFor();
+  await page.reload();
+  await page.getByText("What can I help with?").waitFor();
+  expect(await kept()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a question that a rule blocked does not block what is asked after it", async () => {
   await world.admin.post("/v1/admin/guardrails/configs", {
     ...{ tenant_id: "default", name: "house rules" },
@@ -372,34 +400,6 @@ withBrowser("the notice before a conversation is in sight in a low window too, a
   await page.getByRole("button", { name: /^Your account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
   await page.getByText("The gateway did not answer.").first().waitFor();
-  await context.close();
-});
-
-withBrowser("a conversation that is deleted while its answer comes stays deleted", async () => {
-  const { page, context, problems } = await world.portalPage();
-  // One that was only opened is kept too, with the notice that was shown.
-  const kept = () =>
-    page.evaluate(
-      () =>
-        new Promise<number>((resolve) => {
-          indexedDB.open("gatehouse.conversations").addEventListener("success", ({ target }) => {
-            const { result } = target as IDBOpenDBRequest;
-            const found = result.transaction("conversations").objectStore("conversations").getAll();
-            found.addEventListener("success", () => resolve(found.result.filter(({ turns }) => turns.length > 0).length));
-          });
-        }),
-    );
-  await ask(page, "Something private");
-  model.say("The beginning of an answer");
-  await page.getByText("The beginning of an answer").waitFor();
-  expect(await kept()).toBe(1);
-  await page.getByRole("button", { name: "Delete this conversation" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
-  await page.getByText("What can I help with?").waitFor();
-  await page.reload();
-  await page.getByText("What can I help with?").waitFor();
-  expect(await kept()).toBe(0);
-  expect(problems).toEqual([]);
   await context.close();
 });
 
