@@ -79,6 +79,8 @@ export function openBatches(parts: BatchParts) {
   const jobs: Job[] = [
     { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.look() },
     { name: "run_provider_batches", everyMs: LOOKED_MS, run: () => providerRuns.look() },
+    // A job of its own: the others stop before the process does, and may be at something long.
+    { name: "keep_batch_lines", everyMs: LOOKED_MS, run: () => Promise.all([runner.stayAlive(), providerRuns.stayAlive()]) },
     { name: "forget_batches", everyMs: SWEPT_MS, run: () => store.sweep() },
   ];
   return {

@@ -72,7 +72,7 @@ export class BatchRunner {
     if (this.stopped) return;
     const { store } = this.parts;
     // First of all: whoever was away from the database for long is taken for dead by others.
-    if (this.lines.size > 0) await this.renew();
+    await this.stayAlive();
     this.active = await store.active();
     this.empty.clear();
     this.turns.prune();
@@ -86,6 +86,11 @@ export class BatchRunner {
       await this.parts.end(job, this.id).catch((error: Error) => this.parts.log.warn("batch_not_ended", { error }));
     }
     void this.fill();
+  }
+
+  /** Others take its lines for nobody's otherwise, also while the results of a job are written and while the process stops. */
+  async stayAlive(): Promise<void> {
+    if (this.lines.size > 0) await this.renew();
   }
 
   /** Something was submitted or cancelled: it is not waited for until the next look. */

@@ -107,6 +107,11 @@ export class ProviderRuns {
     await this.giveAnswers(jobs);
   }
 
+  /** Others take its lines and batches for nobody's otherwise, whatever this process is at. */
+  async stayAlive(): Promise<void> {
+    if (this.giving.size > 0 || this.tending.size > 0) await this.renew();
+  }
+
   /** Begins nothing more. */
   stop(): void {
     this.stopping.abort("the gateway stops");

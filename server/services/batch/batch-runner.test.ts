@@ -1,0 +1,55 @@
+import { expect, spyOn, test } from "bun:test";
+import { jsonLog } from "../../kernel/log.ts";
+import { BatchRunner, type RunnerParts } from "./batch-runner.ts";
+
+const job = (id: string, more: object = {}) => ({
+  ...{ id, tenant_id: "t", mode: "gateway", status: "in_progress", paused: false, was_paused: false },
+  ...more,
+});
+const line = { line: 1, custom_id: "a", body: "{}", attempt: 1 };
+
+/** A runner over a store that has nothing but what is given here. */
+function runnerOver(given: object, runLine: () => Promise<null> = () => new Promise(() => {})) {
+  const nothing = {
+    endInterrupted: async () => {},
+    takeEnding: async () => undefined,
+    keepAlive: async () => {},
+    returnLine: async () => {},
+  };
+  const store = { ...nothing, read: async (id: string) => ({ id }), takeLines: async () => [], ...given };
+  return new BatchRunner({
+    ...{ store: store as unknown as RunnerParts["store"], runLine, end: async () => {}, log: jsonLog("error") },
+    ...{ chain: "c", leftFrom: "x", lastWaitedFor: () => Number.NEGATIVE_INFINITY },
+  });
+}
+
+test("a process that begins no more lines is said to be alive until those it began have ended", async () => {
+  const [begun, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+  const left = [line];
+  let beats = 0;
+  const runner = runnerOver(
+    { active: async () => [job("j")], keepAlive: async () => void beats++, pause: async () => {}, takeLines: async () => left.splice(0) },
+    () => {
+      begun.resolve();
+      return answered.promise;
+    },
+  );
+  await runner.look();
+  await begun.promise;
+  runner.stop();
+  const begunWith = beats;
+  const clock = spyOn(performance, "now");
+  const now = performance.now();
+  for (let seconds = 1; seconds <= 30; seconds++) {
+    clock.mockReturnValue(now + seconds * 1_000);
+    await runner.stayAlive();
+  }
+  const draining = beats;
+  expect(draining - begunWith).toBeGreaterThan(30 / 15);
+  answered.resolve(null);
+  await runner.settled();
+  clock.mockReturnValue(now + 60_000);
+  await runner.stayAlive();
+  expect(beats).toBe(draining);
+  clock.mockRestore();
+});
