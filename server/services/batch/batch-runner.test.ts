@@ -53,3 +53,25 @@ test("a process that begins no more lines is said to be alive until those it beg
   expect(beats).toBe(draining);
   clock.mockRestore();
 });
+
+test("whose turn it is takes a few looks at each job, however many there are", async () => {
+  let looks = 0;
+  const jobs = Array.from({ length: 300 }, (_, i) => ({
+    ...job(`j${i}`, { tenant_id: `t${i % 10}` }),
+    get status() {
+      looks++;
+      return "in_progress";
+    },
+  }));
+  const chosen = Promise.withResolvers<number>();
+  const runner = runnerOver({
+    active: async () => jobs,
+    async read() {
+      chosen.resolve(looks);
+      runner.stop();
+      return undefined;
+    },
+  });
+  await runner.look();
+  expect(await chosen.promise).toBeLessThan(10 * jobs.length);
+});

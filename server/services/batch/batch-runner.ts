@@ -115,7 +115,7 @@ export class BatchRunner {
     this.filling = true;
     try {
       while (!this.stopped && this.lines.size < AT_ONCE && this.bytes < MOST_BYTES) {
-        const job = this.turns.next(this.active.filter((one) => this.mayRun(one)));
+        const job = this.turns.next(this.runnable());
         if (job === null) break;
         const most = this.pace.take(job.was_paused ? 1 : TAKEN_AT_ONCE);
         if (most === 0) break;
@@ -128,7 +128,7 @@ export class BatchRunner {
     } finally {
       this.filling = false;
     }
-    if (this.timer === null && !this.stopped && this.active.some((one) => this.mayRun(one)))
+    if (this.timer === null && !this.stopped && this.runnable().length > 0)
       this.timer = setTimeout(() => {
         this.timer = null;
         void this.fill();
@@ -140,15 +140,13 @@ export class BatchRunner {
    * least of late has that half, as if it were alone, and the others share few: what they have under way takes the time of the
    * same processors.
    */
-  private mayRun({ id, tenant_id: tenantId, status, paused }: JobToRun): boolean {
-    if (status !== "in_progress" || paused || this.empty.has(id)) return false;
-    const tenants = new Set(
-      this.active.filter((job) => job.status === "in_progress" && !job.paused && !this.empty.has(job.id)).map((job) => job.tenant_id),
-    );
+  private runnable(): readonly JobToRun[] {
+    const open = this.active.filter(({ id, status, paused }) => status === "in_progress" && !paused && !this.empty.has(id));
+    const tenants = new Set(open.map(({ tenant_id: tenantId }) => tenantId));
     const half = AT_ONCE / 2;
     const others = Math.max(2, Math.floor(AT_ONCE / 8 / Math.max(1, tenants.size - 1)));
-    const places = tenants.size < 2 || this.turns.leastServed(tenants) === tenantId ? half : others;
-    return (this.underWay.get(tenantId) ?? 0) < places;
+    const least = this.turns.leastServed(tenants);
+    return open.filter(({ tenant_id: tenantId }) => (this.underWay.get(tenantId) ?? 0) < (tenantId === least ? half : others));
   }
 
   private async begin(job: JobToRun, most: number): Promise<number> {
