@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import { until } from "../../../tests/support/until.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { BatchRunner, type RunnerParts } from "./batch-runner.ts";
 
@@ -74,4 +75,29 @@ test("whose turn it is takes a few looks at each job, however many there are", a
   });
   await runner.look();
   expect(await chosen.promise).toBeLessThan(10 * jobs.length);
+});
+
+test("lines that were taken unheard go back even when their job is not to be run any more", async () => {
+  const taken = Promise.withResolvers<void>();
+  const returned = Promise.withResolvers<readonly string[]>();
+  let status = "in_progress";
+  const runner = runnerOver({
+    active: async () => [job("j", { status })],
+    async takeLines() {
+      status = "cancelling";
+      taken.resolve();
+      throw new Error("the connection was lost");
+    },
+    async returnUnbegun(_: string, begun: readonly string[]) {
+      returned.resolve(begun);
+    },
+  });
+  await runner.look();
+  await taken.promise;
+  await until(
+    () => runner.look(),
+    () => Bun.peek.status(returned.promise) === "fulfilled",
+  );
+  expect(await returned.promise).toEqual([]);
+  await runner.settled();
 });

@@ -114,6 +114,11 @@ export class BatchRunner {
     if (this.filling || this.stopped) return;
     this.filling = true;
     try {
+      // Not only where more may be taken: a job that is called off or paused would wait for them for ever.
+      if (this.unsure) {
+        await this.parts.store.returnUnbegun(this.id, [...this.lines.keys()]);
+        this.unsure = false;
+      }
       while (!this.stopped && this.lines.size < AT_ONCE && this.bytes < MOST_BYTES) {
         const job = this.turns.next(this.runnable());
         if (job === null) break;
@@ -174,10 +179,6 @@ export class BatchRunner {
 
   private async take(jobId: string, most: number): Promise<readonly LineToRun[]> {
     const { store } = this.parts;
-    if (this.unsure) {
-      await store.returnUnbegun(this.id, [...this.lines.keys()]);
-      this.unsure = false;
-    }
     try {
       return await store.takeLines(jobId, this.id, most);
     } catch (error) {
