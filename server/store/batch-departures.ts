@@ -243,3 +243,11 @@ export async function returnAnswered(db: Database, owner: string, jobId: string,
     db,
   );
 }
+
+/** Puts back what a process took and gives nobody. `inHand`: `job line` of those it is giving. */
+export async function returnUngiven(db: Database, owner: string, inHand: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE batch_lines SET state = 5, owner = NULL WHERE state = 1 AND owner = ${owner} AND NOT (job_id || ' ' || line = ANY(${[...inHand]}::text[]))`.execute(
+    db,
+  );
+}

@@ -151,3 +151,32 @@ test("one that cannot be reached is given up after a while", async () => {
   await settled();
   expect(done.at(-1)).toBe("closed: upstream_overloaded");
 });
+
+test("batches are looked after while answers take long to be given", async () => {
+  const [full, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let [takes, line, begun] = [0, 0, 0];
+  const store = {
+    active: async () => [{ id: "j", tenant_id: "t", mode: "provider", status: "in_progress" }],
+    ...{ callsAway: async () => [], keepAlive: async () => {}, withdraw: async () => {}, toBundle: async () => [] },
+    ...{ read: async () => ({ id: "j" }), returnAnswered: async () => {}, takeSubmission: async () => void takes++ },
+    takeAnswered: async () =>
+      Array.from({ length: 8 }, () => ({ line: line++, attempt: 1, call_id: "c", chain_before: null, unanswered: null })),
+  } as unknown as ProviderRunsParts["store"];
+  const runs = new ProviderRuns({
+    ...{ store, batches: {}, models: { find: async () => null }, chain: "c", shipped: async () => {}, log: jsonLog("error") },
+    ...{ jobFailure: async () => null, release: () => {}, now: () => 0 },
+    async finishLine() {
+      if (++begun === 16) full.resolve();
+      await held.promise;
+      return null;
+    },
+  });
+  const looked = runs.look().then(() => "looked");
+  const waits = full.promise.then(() => new Promise((resolve) => setTimeout(resolve))).then(() => "waits");
+  expect(await Promise.race([looked, waits])).toBe("looked");
+  await full.promise;
+  await runs.look();
+  expect(takes).toBe(2);
+  held.resolve();
+  await runs.settled();
+});

@@ -1,26 +1,16 @@
 import { storableText } from "../../kernel/storable.ts";
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
-import type {
-  AnswerOfLine,
-  BatchJob,
-  BatchJobError,
-  BatchStore,
-  JobToRun,
-  LineToGive,
-  TakenSubmission,
-} from "../../directory/batch/batch-store.ts";
+import type { AnswerOfLine, BatchJob, BatchJobError, TakenSubmission } from "../../directory/batch/batch-store.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid, uuid } from "../../kernel/ids.ts";
-import type { Log } from "../../kernel/log.ts";
-import type { BackgroundAnswer } from "../../road/background-calls.ts";
 import type { LineOutcomeOfVendor, ProviderBatches } from "../../upstreams/providers/provider-batches.ts";
 import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
 import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
+import { AnswerGiver, type AnswerGiverParts } from "./answer-giver.ts";
 import type { KnownModels } from "./known-models.ts";
-import { OutcomeWriter } from "./outcome-writer.ts";
 
 const ALIVE_SECONDS = 15;
 const RELEASED_MS = 60_000;
@@ -28,8 +18,6 @@ const RENEWED_MS = 3_000;
 /** How long nobody else looks after a batch that a living process has. */
 const TENDED_SECONDS = 900;
 const TENDED_AT_ONCE = 4;
-const GIVEN_AT_ONCE = 16;
-const TAKEN_AT_ONCE = 8;
 const WRITTEN_AT_ONCE = 200;
 const WRITTEN_CHARACTERS = 4 * 1024 * 1024;
 /** Between two looks at a batch: from here, growing, to there. */
@@ -48,20 +36,14 @@ const MOST_ATTEMPTS = 20;
 const LEFT_TO_OTHERS_MS = 600_000;
 const MOST_LEFT = 1_000;
 
-export interface ProviderRunsParts {
-  readonly store: BatchStore;
+export interface ProviderRunsParts extends AnswerGiverParts {
   readonly batches: Readonly<Partial<Record<ApiFormat, ProviderBatches>>>;
   readonly models: Pick<KnownModels, "find">;
-  readonly finishLine: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<BackgroundAnswer | null>;
   /** Why nothing more of the job may be done with the model; null where it may. */
   readonly jobFailure: (job: BatchJob, modelId: string) => Promise<BatchJobError | null>;
-  /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
-  readonly chain: string;
-  readonly shipped: () => Promise<void>;
   /** Gives up what is held for calls that are away, but for these. */
   readonly release: (away: ReadonlySet<string>) => void;
   readonly now: () => number;
-  readonly log: Log;
 }
 
 interface Vendor {
@@ -76,9 +58,8 @@ interface Vendor {
 export class ProviderRuns {
   readonly id = uuid();
   private readonly parts: ProviderRunsParts;
-  private readonly writer: OutcomeWriter;
+  private readonly answers: AnswerGiver;
   private readonly tending = new Set<Promise<void>>();
-  private readonly giving = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
   private readonly unknownSince = new BoundedMap<string, number>(MOST_LEFT);
   private renewedAt = Number.NEGATIVE_INFINITY;
@@ -86,7 +67,7 @@ export class ProviderRuns {
 
   constructor(parts: ProviderRunsParts) {
     this.parts = parts;
-    this.writer = new OutcomeWriter(parts.store, this.id, parts.log);
+    this.answers = new AnswerGiver(parts, this.id, this.stopping.signal);
   }
 
   /** To be called again and again. */
@@ -95,7 +76,7 @@ export class ProviderRuns {
     const { store } = this.parts;
     const jobs = (await store.active()).filter(({ mode }) => mode === "provider");
     await this.release();
-    if (jobs.length === 0 && this.giving.size === 0) return;
+    if (jobs.length === 0 && !this.answers.busy) return;
     await this.renew();
     await store.withdraw();
     await this.bundle();
@@ -104,12 +85,13 @@ export class ProviderRuns {
       if (taken === undefined) break;
       track(this.tending, this.tend(taken));
     }
-    await this.giveAnswers(jobs);
+    // Not waited for: batches are handed over, asked for and called off however long answers take to be given.
+    this.answers.begin(jobs);
   }
 
   /** Others take its lines and batches for nobody's otherwise, whatever this process is at. */
   async stayAlive(): Promise<void> {
-    if (this.giving.size > 0 || this.tending.size > 0) await this.renew();
+    if (this.answers.busy || this.tending.size > 0) await this.renew();
   }
 
   /** Begins nothing more. */
@@ -120,7 +102,7 @@ export class ProviderRuns {
   /** Resolves when everything that was begun is written. */
   async settled(): Promise<void> {
     this.stop();
-    await Promise.all([...this.tending, ...this.giving]);
+    await Promise.all([...this.tending, this.answers.settled()]);
   }
 
   private async renew(): Promise<void> {
@@ -309,52 +291,7 @@ export class ProviderRuns {
     }
     if (some.length > 0) await store.writeAnswers(taken, some);
   }
-
-  /** A few of each job at a time, so that a short one does not wait for a long one. */
-  private async giveAnswers(jobs: readonly JobToRun[]): Promise<void> {
-    let open = jobs;
-    while (open.length > 0 && !this.stopping.signal.aborted) {
-      const left: JobToRun[] = [];
-      for (const job of open) if (await this.giveSome(job)) left.push(job);
-      open = left;
-      await this.renew();
-    }
-  }
-
-  /** Whether there may be more. */
-  private async giveSome({ id, tenant_id: tenantId }: JobToRun): Promise<boolean> {
-    const { store, chain, shipped } = this.parts;
-    while (this.giving.size >= GIVEN_AT_ONCE) await Promise.race(this.giving);
-    const lines = await store.takeAnswered({ id, tenant_id: tenantId }, this.id, chain, TAKEN_AT_ONCE);
-    if (lines.length === 0) return false;
-    const doubtful = lines.filter(({ chain_before: before }) => before !== null).map(({ call_id: callId }) => callId);
-    // All that this chain had in its journal when a process died is in the database by then.
-    if (doubtful.length > 0) await shipped();
-    const recorded = doubtful.length === 0 ? NONE : await store.recorded(tenantId, doubtful);
-    const job = await store.read(id);
-    if (job !== undefined) for (const line of lines) track(this.giving, this.give(job, line, recorded.has(line.call_id)));
-    return lines.length === TAKEN_AT_ONCE;
-  }
-
-  private async give(job: BatchJob, line: LineToGive, recorded: boolean): Promise<void> {
-    const { store, log } = this.parts;
-    const answer = await this.parts.finishLine(job, line, recorded).catch((error: Error) => {
-      log.error("batch_line_failed", { error });
-      return null;
-    });
-    if (answer === null || answer.interrupted) {
-      await store.returnAnswered(this.id, job.id, line.line).catch(() => undefined);
-      return;
-    }
-    const { errorType, errorMessage, status, body, id } = answer;
-    const error = errorType === null ? null : { code: errorType, message: errorMessage ?? "" };
-    const result = line.unanswered === null ? (oneLine(body) ?? JSON.stringify(body)) : null;
-    const given = { statusCode: result === null ? null : status, requestId: id, result, error };
-    await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...given });
-  }
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 function track(all: Set<Promise<void>>, work: Promise<void>): void {
   const one: Promise<void> = work.finally(() => all.delete(one));

@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import { until } from "../../../tests/support/until.ts";
+import type { JobToRun } from "../../directory/batch/batch-store.ts";
+import { jsonLog } from "../../kernel/log.ts";
+import { AnswerGiver, type AnswerGiverParts } from "./answer-giver.ts";
+
+type Finish = AnswerGiverParts["finishLine"];
+const job = (id: string) => ({ id, tenant_id: "t", mode: "provider", status: "in_progress" }) as JobToRun;
+const answer = { id: "c", status: 200, body: "{}", errorType: null, errorMessage: null, admitted: true, interrupted: false, refusal: null };
+
+/** Jobs of so many answered lines, as they stand in a database that fails as a test has it. */
+function givingTo(lines: Readonly<Record<string, number>>, finishLine: Finish = async () => answer) {
+  const states = new Map(
+    Object.entries(lines).flatMap(([id, count]) => Array.from({ length: count }, (_, n) => [`${id} ${n}`, "answered"])),
+  );
+  const faults: Partial<Record<"takeAnswered" | "read" | "returnAnswered", number>> = {};
+  const takes: string[] = [];
+  const failing = (of: keyof typeof faults) => {
+    const left = faults[of] ?? 0;
+    faults[of] = left - 1;
+    if (left > 0) throw new Error("the connection was lost");
+  };
+  const store = {
+    async takeAnswered({ id }: { id: string }, _owner: string, _chain: string, most: number) {
+      takes.push(id);
+      const keys = [...states.keys()].filter((key) => key.startsWith(`${id} `) && states.get(key) === "answered").slice(0, most);
+      for (const key of keys) states.set(key, "with the process");
+      failing("takeAnswered");
+      return keys.map((key) => ({ line: Number(key.split(" ")[1]), attempt: 1, call_id: key, chain_before: null, unanswered: null }));
+    },
+    async read(id: string) {
+      failing("read");
+      return { id };
+    },
+    async returnAnswered(_: string, id: string, line: number) {
+      failing("returnAnswered");
+      states.set(`${id} ${line}`, "answered");
+    },
+    async returnUngiven(_: string, inHand: readonly string[]) {
+      for (const [key, state] of states) if (state === "with the process" && !inHand.includes(key)) states.set(key, "answered");
+    },
+    async writeOutcomes(_: string, outcomes: readonly { jobId: string; line: number }[]) {
+      for (const { jobId, line } of outcomes) states.set(`${jobId} ${line}`, "given");
+    },
+  };
+  const parts = { store, finishLine, chain: "c", shipped: async () => {}, log: { ...jsonLog("error"), error: () => {} } };
+  const stopping = new AbortController();
+  const giver = new AnswerGiver(parts as unknown as AnswerGiverParts, "p", stopping.signal);
+  return {
+    giver,
+    states,
+    takes,
+    faults,
+    stop: () => stopping.abort(),
+    given: () => [...states.values()].filter((state) => state === "given"),
+  };
+}
+
+test.each(["takeAnswered", "read", "returnAnswered"] as const)(
+  "a line that nobody has in hand after a fault of %s goes back",
+  async (fault) => {
+    let isRecording = fault !== "returnAnswered";
+    const { giver, faults, given } = givingTo({ j: 3 }, async () => (isRecording ? answer : null));
+    faults[fault] = 1;
+    giver.begin([job("j")]);
+    await until(
+      () => giver.busy,
+      (busy) => !busy,
+    );
+    expect(given()).toEqual([]);
+    isRecording = true;
+    giver.begin([job("j")]);
+    await giver.settled();
+    expect(given()).toHaveLength(3);
+  },
+);
+
+test("what is being given is not given twice where something else goes back", async () => {
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const finished: string[] = [];
+  const { giver, faults, given } = givingTo({ slow: 1, j: 1 }, async ({ id }: { id: string }) => {
+    finished.push(id);
+    begun.resolve();
+    if (id === "slow") await held.promise;
+    return answer;
+  });
+  giver.begin([job("slow")]);
+  await begun.promise;
+  faults.read = 1;
+  const jobs = [job("slow"), job("j")];
+  await until(
+    () => giver.begin([...jobs]),
+    () => given().length === 1,
+  );
+  held.resolve();
+  await giver.settled();
+  expect(finished).toEqual(["slow", "j"]);
+  expect(given()).toHaveLength(2);
+});
+
+test("while calls cannot be recorded, an answer is taken at most once for each look, and those of other jobs are given", async () => {
+  let tries = 0;
+  const { giver, stop, given } = givingTo({ stalled: 40, j: 20 }, async ({ id }: { id: string }) => {
+    if (id !== "stalled") return answer;
+    await new Promise((resolve) => setTimeout(resolve));
+    if (++tries === 800) stop();
+    return null;
+  });
+  giver.begin([job("stalled"), job("j")]);
+  await giver.settled();
+  expect(given()).toHaveLength(20);
+  expect(tries).toBeLessThanOrEqual(40);
+});
+
+test("a job that comes while the answers of a long one are given does not wait for all of them", async () => {
+  let long = 0;
+  const { giver, takes } = givingTo({ long: 400, short: 1 }, async ({ id }: { id: string }) => {
+    if (id === "long" && ++long === 8) giver.begin([job("long"), job("short")]);
+    return answer;
+  });
+  giver.begin([job("long")]);
+  await giver.settled();
+  expect(takes.indexOf("short")).toBeLessThan(5);
+});

@@ -1,0 +1,149 @@
+import type { BatchJob, BatchStore, JobToRun, LineToGive } from "../../directory/batch/batch-store.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { BackgroundAnswer } from "../../road/background-calls.ts";
+import { oneLine } from "../../wire/batch/one-line.ts";
+import { OutcomeWriter } from "./outcome-writer.ts";
+
+const GIVEN_AT_ONCE = 16;
+const TAKEN_AT_ONCE = 8;
+
+export interface AnswerGiverParts {
+  readonly store: BatchStore;
+  readonly finishLine: (job: BatchJob, line: LineToGive, recorded: boolean) => Promise<BackgroundAnswer | null>;
+  /** The chain that rows of this process go to, and a wait until all that is in its journal is in the database. */
+  readonly chain: string;
+  readonly shipped: () => Promise<void>;
+  readonly log: Log;
+}
+
+/** Gives what came back from batches of providers to the lines that left in them. */
+export class AnswerGiver {
+  private readonly parts: AnswerGiverParts;
+  private readonly owner: string;
+  private readonly stopping: AbortSignal;
+  private readonly writer: OutcomeWriter;
+  private readonly giving = new Set<Promise<void>>();
+  /** Those that are being given, by job and number. */
+  private readonly inHand = new Set<string>();
+  /** Jobs of which an answer could not be given just now: taken again at once, it would come back again and again. */
+  private readonly stalled = new Set<string>();
+  /** Whether lines may be with this process that it gives nobody: it did not hear that it took them, or could not return them. */
+  private unsure = false;
+  private jobs: readonly JobToRun[] = [];
+  private round: Promise<void> | null = null;
+
+  constructor(parts: AnswerGiverParts, owner: string, stopping: AbortSignal) {
+    this.parts = parts;
+    this.owner = owner;
+    this.stopping = stopping;
+    this.writer = new OutcomeWriter(parts.store, owner, parts.log);
+  }
+
+  /** Whether lines are with it. */
+  get busy(): boolean {
+    return this.round !== null || this.giving.size > 0;
+  }
+
+  /** Gives the answers there are to these jobs; to those it is at still with the others. */
+  begin(jobs: readonly JobToRun[]): void {
+    this.jobs = jobs;
+    this.round ??= this.give()
+      .catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_provider_batches", error }))
+      .finally(() => {
+        this.round = null;
+      });
+  }
+
+  /** Resolves when everything that was begun is written. */
+  async settled(): Promise<void> {
+    await this.round;
+    await Promise.all(this.giving);
+  }
+
+  /** A few of each job at a time, so that a short one does not wait for a long one, nor one that came meanwhile. */
+  private async give(): Promise<void> {
+    let jobs: readonly JobToRun[] = [];
+    let open = jobs;
+    for (;;) {
+      if (jobs !== this.jobs) {
+        jobs = this.jobs;
+        open = jobs;
+        this.stalled.clear();
+        await this.returnUngiven();
+      }
+      const left: JobToRun[] = [];
+      for (const job of open) {
+        while (this.giving.size >= GIVEN_AT_ONCE) await Promise.race(this.giving);
+        if (this.stopping.aborted) return;
+        if (!this.stalled.has(job.id) && (await this.takeSome(job))) left.push(job);
+      }
+      if (left.length === 0 && jobs === this.jobs) return;
+      open = left;
+    }
+  }
+
+  private async returnUngiven(): Promise<void> {
+    if (!this.unsure) return;
+    // Before it is done: a line may come to be with nobody meanwhile.
+    this.unsure = false;
+    await this.certainly(() => this.parts.store.returnUngiven(this.owner, [...this.inHand]));
+  }
+
+  private async certainly<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.unsure = true;
+      throw error;
+    }
+  }
+
+  /** Whether there may be more. */
+  private takeSome({ id, tenant_id: tenantId }: JobToRun): Promise<boolean> {
+    const { store, chain, shipped } = this.parts;
+    return this.certainly(async () => {
+      const lines = await store.takeAnswered({ id, tenant_id: tenantId }, this.owner, chain, TAKEN_AT_ONCE);
+      if (lines.length === 0) return false;
+      const doubtful = lines.filter(({ chain_before: before }) => before !== null).map(({ call_id: callId }) => callId);
+      // All that this chain had in its journal when a process died is in the database by then.
+      if (doubtful.length > 0) await shipped();
+      const recorded = doubtful.length === 0 ? NONE : await store.recorded(tenantId, doubtful);
+      const job = await store.read(id);
+      if (job !== undefined) for (const line of lines) this.track(this.giveOne(job, line, recorded.has(line.call_id)));
+      return lines.length === TAKEN_AT_ONCE;
+    });
+  }
+
+  private track(given: Promise<void>): void {
+    const one: Promise<void> = given.finally(() => this.giving.delete(one));
+    this.giving.add(one);
+  }
+
+  private async giveOne(job: BatchJob, line: LineToGive, recorded: boolean): Promise<void> {
+    const { store, log } = this.parts;
+    const key = `${job.id} ${line.line}`;
+    this.inHand.add(key);
+    const answer = await this.parts.finishLine(job, line, recorded).catch((error: Error) => {
+      log.error("batch_line_failed", { error });
+      return null;
+    });
+    if (answer === null || answer.interrupted) {
+      this.stalled.add(job.id);
+      const isReturned = await store.returnAnswered(this.owner, job.id, line.line).then(
+        () => true,
+        () => false,
+      );
+      this.inHand.delete(key);
+      if (!isReturned) this.unsure = true;
+      return;
+    }
+    const { errorType, errorMessage, status, body, id } = answer;
+    const error = errorType === null ? null : { code: errorType, message: errorMessage ?? "" };
+    const result = line.unanswered === null ? (oneLine(body) ?? JSON.stringify(body)) : null;
+    const given = { statusCode: result === null ? null : status, requestId: id, result, error };
+    await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...given });
+    this.inHand.delete(key);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
