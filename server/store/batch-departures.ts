@@ -90,10 +90,15 @@ export type TakenSubmission = Selectable<BatchSubmissionTable> & {
   readonly job_headers: Readonly<Record<string, string>> | null;
 };
 
-/** Takes the next batch that is to be looked after, which no process that lives has. */
-export async function takeSubmission(db: Database, owner: string, seconds: number): Promise<TakenSubmission | undefined> {
+/** Takes the next batch that is to be looked after, which no process that lives has, and none of the tenants that are `busy`. */
+export async function takeSubmission(
+  db: Database,
+  owner: string,
+  seconds: number,
+  busy: readonly string[],
+): Promise<TakenSubmission | undefined> {
   const { rows } = await sql<TakenSubmission>`
-    WITH next AS MATERIALIZED (SELECT id FROM batch_submissions s WHERE state <> 'ended'
+    WITH next AS MATERIALIZED (SELECT id FROM batch_submissions s WHERE state <> 'ended' AND s.tenant_id <> ALL(${[...busy]}::text[])
         AND (look_at <= now() OR state = 'ready' AND EXISTS (SELECT FROM batch_jobs o WHERE o.id = s.job_id AND o.status <> 'in_progress')) AND (taken_until IS NULL OR taken_until < now()
         OR NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = s.taken_by AND r.alive_until > now())) ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     UPDATE batch_submissions s SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second', looks = s.looks + 1

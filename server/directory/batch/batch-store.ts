@@ -75,7 +75,7 @@ export class BatchStore {
   readonly toBundle = () => departures.linesToBundle(this.db);
   readonly bundle = (...by: Tail<typeof departures.bundleLines>) => departures.bundleLines(this.db, ...by);
   readonly withdraw = () => departures.withdrawLines(this.db);
-  readonly takeSubmission = (owner: string, seconds: number) => departures.takeSubmission(this.db, owner, seconds);
+  readonly takeSubmission = (...by: Tail<typeof departures.takeSubmission>) => departures.takeSubmission(this.db, ...by);
   readonly noteSubmission = (...by: Tail<typeof departures.noteSubmission>) => departures.noteSubmission(this.db, ...by);
   readonly linesToSend = (of: departures.TakenSubmission) => departures.linesToSend(this.db, of);
   readonly forgetSent = (of: departures.TakenSubmission) => departures.forgetSent(this.db, of);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../../tests/support/until.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import type { BatchStanding } from "../../upstreams/providers/provider-batches.ts";
@@ -178,5 +179,48 @@ test("batches are looked after while answers take long to be given", async () =>
   await runs.look();
   expect(takes).toBe(2);
   held.resolve();
+  await runs.settled();
+});
+
+test("a tenant whose provider is slow to answer leaves room for the batches of others", async () => {
+  const waiting = [...Array.from({ length: 20 }, (_, i) => ({ id: `slow${i}`, tenant_id: "slow" })), { id: "quick", tenant_id: "quick" }];
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const seen: string[] = [];
+  const store = {
+    active: async () => [{ id: "j", tenant_id: "slow", mode: "provider", status: "in_progress" }],
+    ...{ callsAway: async () => [], keepAlive: async () => {}, withdraw: async () => {}, toBundle: async () => [] },
+    ...{ takeAnswered: async () => [], read: async () => undefined, forgetSent: async () => {}, explain: async () => {} },
+    async takeSubmission(_owner: string, _seconds: number, busy: readonly string[] = []) {
+      const at = waiting.findIndex(({ tenant_id: tenantId }) => !busy.includes(tenantId));
+      const [taken] = at < 0 ? [] : waiting.splice(at, 1);
+      return (
+        taken && { ...taken, job_id: "j", model_id: "m", state: "running", job_status: "in_progress", provider_batch: taken.id, looks: 1 }
+      );
+    },
+    async noteSubmission(_: string, id: string) {
+      if (id === "quick") asked.resolve();
+      return true;
+    },
+  } as unknown as ProviderRunsParts["store"];
+  const look = async (_target: unknown, id: string) => {
+    seen.push(id);
+    if (id !== "quick") await answered.promise;
+    return { kind: "running" };
+  };
+  const model = { provider: { apiFormat: "openai" }, modelName: "m" };
+  const runs = new ProviderRuns({
+    ...{ store, batches: { openai: { look } } as unknown as ProviderRunsParts["batches"], chain: "c", shipped: async () => {} },
+    ...{ models: { find: async () => model as never }, finishLine: async () => null, jobFailure: async () => null, release: () => {} },
+    ...{ now: () => 0, log: jsonLog("error") },
+  });
+  await runs.look();
+  await asked.promise;
+  await runs.look();
+  expect(seen).toEqual(["slow0", "slow1", "quick"]);
+  answered.resolve();
+  await until(
+    () => runs.look(),
+    () => seen.length === 21,
+  );
   await runs.settled();
 });

@@ -17,7 +17,9 @@ const RELEASED_MS = 60_000;
 const RENEWED_MS = 3_000;
 /** How long nobody else looks after a batch that a living process has. */
 const TENDED_SECONDS = 900;
-const TENDED_AT_ONCE = 4;
+const TENDED_AT_ONCE = 8;
+/** A provider that is slow to answer keeps no batches of other tenants waiting. */
+const TENDED_OF_TENANT = 2;
 const WRITTEN_AT_ONCE = 200;
 const WRITTEN_CHARACTERS = 4 * 1024 * 1024;
 /** Between two looks at a batch: from here, growing, to there. */
@@ -60,6 +62,7 @@ export class ProviderRuns {
   private readonly parts: ProviderRunsParts;
   private readonly answers: AnswerGiver;
   private readonly tending = new Set<Promise<void>>();
+  private readonly tendedOf = new Map<string, number>();
   private readonly stopping = new AbortController();
   private readonly unknownSince = new BoundedMap<string, number>(MOST_LEFT);
   private renewedAt = Number.NEGATIVE_INFINITY;
@@ -81,9 +84,10 @@ export class ProviderRuns {
     await store.withdraw();
     await this.bundle();
     while (this.tending.size < TENDED_AT_ONCE) {
-      const taken = await store.takeSubmission(this.id, TENDED_SECONDS);
+      const busy = [...this.tendedOf].filter(([, count]) => count >= TENDED_OF_TENANT).map(([tenantId]) => tenantId);
+      const taken = await store.takeSubmission(this.id, TENDED_SECONDS, busy);
       if (taken === undefined) break;
-      track(this.tending, this.tend(taken));
+      this.begin(taken);
     }
     // Not waited for: batches are handed over, asked for and called off however long answers take to be given.
     this.answers.begin(jobs);
@@ -157,6 +161,18 @@ export class ProviderRuns {
     if (why === null) return taken;
     await store.endAs(taken.job_id, "failed", why);
     return { ...taken, job_status: "finalizing", job_ends_as: "failed", job_error: why.code };
+  }
+
+  private begin(taken: TakenSubmission): void {
+    const { tenant_id: tenantId } = taken;
+    this.tendedOf.set(tenantId, (this.tendedOf.get(tenantId) ?? 0) + 1);
+    const tended: Promise<void> = this.tend(taken).finally(() => {
+      this.tending.delete(tended);
+      const left = (this.tendedOf.get(tenantId) ?? 1) - 1;
+      if (left > 0) this.tendedOf.set(tenantId, left);
+      else this.tendedOf.delete(tenantId);
+    });
+    this.tending.add(tended);
   }
 
   private async tend(found: TakenSubmission): Promise<void> {
@@ -291,11 +307,6 @@ export class ProviderRuns {
     }
     if (some.length > 0) await store.writeAnswers(taken, some);
   }
-}
-
-function track(all: Set<Promise<void>>, work: Promise<void>): void {
-  const one: Promise<void> = work.finally(() => all.delete(one));
-  all.add(one);
 }
 
 const lookAfter = (looks: number, lastMs = LAST_LOOK_MS): number => Math.min(lastMs, FIRST_LOOK_MS * GROWTH ** Math.min(looks, 30));
