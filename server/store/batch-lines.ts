@@ -137,7 +137,10 @@ const WITHOUT_BODY = [
   "error_message",
 ] as const;
 
-/** Of a job, in the order of its input, behind a line. */
+/** Results are held in memory together: one alone may be 64 MiB. */
+const MOST_RESULT_BYTES = 8 * 1024 * 1024;
+
+/** Of a job, in the order of its input, behind a line: as many as may be held together, and always one. */
 export async function linesAfter(
   db: Database,
   job: LinesOf,
@@ -145,8 +148,16 @@ export async function linesAfter(
   most: number,
   states: readonly number[],
 ): Promise<readonly Omit<BatchLineRow, "body">[]> {
-  const found = db.selectFrom("batch_lines").where(linesOf(job)).where("line", ">", after).where("state", "in", states);
-  return found.select(WITHOUT_BODY).orderBy("line").limit(most).execute();
+  const next = sql`SELECT line, result FROM batch_lines WHERE ${linesOf(job)} AND line > ${after} AND state = ANY(${[...states]}::smallint[]) ORDER BY line LIMIT ${most}`;
+  const fitting = sql<number>`(SELECT line FROM (SELECT line, row_number() OVER (ORDER BY line) AS n, sum(octet_length(result)) OVER (ORDER BY line) AS bytes FROM (${next}) n) sized
+    WHERE n = 1 OR coalesce(bytes, 0) <= ${MOST_RESULT_BYTES})`;
+  return db
+    .selectFrom("batch_lines")
+    .where("job_id", "=", job.id)
+    .where("line", "in", fitting)
+    .select(WITHOUT_BODY)
+    .orderBy("line")
+    .execute();
 }
 
 /** As they came in, to be looked at. */

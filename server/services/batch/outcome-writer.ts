@@ -3,6 +3,7 @@ import type { Log } from "../../kernel/log.ts";
 
 const AGAIN_MS = 500;
 const MOST_AT_ONCE = 200;
+const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /** Writes what lines came to: those that end while a write is under way go together in the next. None is given up. */
 export class OutcomeWriter {
@@ -28,7 +29,7 @@ export class OutcomeWriter {
   private async run(): Promise<void> {
     this.writing = true;
     while (this.waiting.length > 0) {
-      const now = this.waiting.splice(0, MOST_AT_ONCE);
+      const now = this.waiting.splice(0, this.together());
       try {
         await this.store.writeOutcomes(
           this.owner,
@@ -42,5 +43,15 @@ export class OutcomeWriter {
       }
     }
     this.writing = false;
+  }
+
+  /** How many of those that wait go in one statement, always one: results may be so large that the database takes few together. */
+  private together(): number {
+    let characters = 0;
+    for (const [at, { outcome }] of this.waiting.entries()) {
+      characters += outcome.result?.length ?? 0;
+      if (at === MOST_AT_ONCE || (at > 0 && characters > MOST_CHARACTERS)) return at;
+    }
+    return this.waiting.length;
   }
 }
