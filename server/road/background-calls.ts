@@ -101,6 +101,9 @@ const NOT_CLAIMED: CallOutcome = {
   errorMessage: "another process had told it, or nobody could be asked",
 };
 
+/** What says nothing of the caller: only that nobody could be asked just now. */
+const OF_THE_MOMENT: ReadonlySet<Refusal["code"]> = new Set(["directory_unavailable", "database_unavailable"]);
+
 /** Makes calls without an HTTP request, on the same path as every other call: admitted, governed and sealed, each with its row. */
 export class BackgroundCalls {
   private readonly parts: BackgroundParts;
@@ -138,7 +141,7 @@ export class BackgroundCalls {
 
   /**
    * Finishes a call that left in a batch: its answer passes the answer controls, and its row is sealed. Null where it could not be
-   * recorded. `recorded`: its row was sealed before, by a process that died before it could note that.
+   * recorded, or whoever it is for not be looked up just now. `recorded`: its row was sealed before, by a process that died before it could note that.
    */
   async finish(
     request: BackgroundRequest,
@@ -155,6 +158,11 @@ export class BackgroundCalls {
       left,
     );
     const notAdmitted = await admitHolder(call, request.holder, this.parts).catch(internalErrorOf);
+    // The answer is there still, and is given when it can be told to whom.
+    if (notAdmitted !== null && OF_THE_MOMENT.has(notAdmitted.code)) {
+      calls.forget(call);
+      return null;
+    }
     const tenantId = left.row.tenant_id as string;
     call.scope ??= await Promise.resolve(snapshots.scope(tenantId, request.groupId)).catch(() => null);
     call.identity ??= { tenantId, credentialId: "", credentialName: "", userId: null, username: null };
