@@ -115,19 +115,44 @@ async function isWanted({ method, params }: JsonObject, session: SessionCredenti
   );
 }
 
-/** Merges them all, as they come. Each is read on only when its last notification was taken. */
+/**
+ * Merges them all, as they come. Each is read on only when its last notification was taken. Every read leaves what it got in one queue:
+ * a race would hold on to all that was ever told for as long as one of them is silent.
+ */
 async function* merged(members: readonly Changes[]): AsyncGenerator<JsonObject, void> {
-  const pending = new Map(members.map((member) => [member, read(member)]));
-  while (pending.size > 0) {
-    const { member, step } = await Promise.race(pending.values());
-    if (step.done === true) pending.delete(member);
+  const came: (() => Read)[] = [];
+  let wake: () => void = () => undefined;
+  const leave = (taken: () => Read) => {
+    came.push(taken);
+    wake();
+  };
+  const readOn = (member: Changes) =>
+    void member.notifications.next().then(
+      (step) => leave(() => ({ member, step })),
+      (error: unknown) =>
+        leave(() => {
+          throw error;
+        }),
+    );
+  members.forEach(readOn);
+  for (let open = members.length; open > 0;) {
+    const taken = came.shift();
+    if (taken === undefined) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      continue;
+    }
+    const { member, step } = taken();
+    if (step.done === true) open--;
     else {
-      pending.set(member, read(member));
+      readOn(member);
       yield step.value;
     }
   }
 }
 
-async function read(member: Changes): Promise<{ readonly member: Changes; readonly step: IteratorResult<JsonObject, void> }> {
-  return { member, step: await member.notifications.next() };
+interface Read {
+  readonly member: Changes;
+  readonly step: IteratorResult<JsonObject, void>;
 }

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import type { JsonObject } from "../../wire/document.ts";
+import type { McpSender } from "../../wire/mcp/bridge.ts";
+import type { RpcMessage } from "../../wire/mcp/rpc.ts";
+import type { Changes } from "./changes.ts";
+import { subscriptionStream } from "./listen.ts";
+
+const message = { id: 1, params: { notifications: {} } } as unknown as RpcMessage;
+const told = (data: string): JsonObject => ({ jsonrpc: "2.0", method: "notifications/message", params: { data } });
+
+function member(notifications: AsyncGenerator<JsonObject, void>): Changes {
+  return { honoured: { tools: false, prompts: false, resources: false, uris: [], logs: true }, notifications, close: () => undefined };
+}
+
+/** What is told by all of these, after the acknowledgement. */
+async function listening(...members: readonly AsyncGenerator<JsonObject, void>[]) {
+  const stream = subscriptionStream(message, {} as McpSender, async () => members.map(member));
+  await stream.next();
+  return stream;
+}
+
+// oxlint-disable-next-line require-yield -- it tells nothing
+async function* silent(): AsyncGenerator<JsonObject, void> {
+  await new Promise(() => undefined);
+}
+
+test("what one of several servers told is not kept while another is silent", async () => {
+  const all: WeakRef<JsonObject>[] = [];
+  async function* chatty(): AsyncGenerator<JsonObject, void> {
+    for (;;) {
+      const next = told(`${all.length}`);
+      all.push(new WeakRef(next));
+      await Promise.resolve();
+      yield next;
+    }
+  }
+  const stream = await listening(chatty(), silent());
+  for (let i = 0; i < 2_000; i++) await stream.next();
+  // What is held by the turn that made it is let go in the next.
+  await new Promise((resolve) => setImmediate(resolve));
+  Bun.gc(true);
+  expect(all.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(200);
+});
+
+test("several servers are heard to their ends, and who has ended is not waited for", async () => {
+  async function* says(...texts: readonly string[]): AsyncGenerator<JsonObject, void> {
+    for (const text of texts) yield told(text);
+  }
+  const stream = await listening(says("a", "b"), says(), says("c"));
+  const heard: string[] = [];
+  for await (const text of stream) heard.push(JSON.parse(text).params.data);
+  expect(heard.toSorted()).toEqual(["a", "b", "c"]);
+});
+
+test("a server whose notifications break off breaks the stream off, whoever else is silent", async () => {
+  // oxlint-disable-next-line require-yield -- it breaks off before it tells anything
+  async function* broken(): AsyncGenerator<JsonObject, void> {
+    throw new Error("broken off");
+  }
+  const stream = await listening(broken(), silent());
+  await expect(stream.next()).rejects.toThrow("broken off");
+});
