@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { inSession, type OddServers, startOddServers } from "../support/odd-servers.ts";
-import { toolNamed } from "../support/scripted-tool-server.ts";
-import { post, stateless, type Team } from "./mcp-harness.ts";
+import { startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
+import { grant, post, stateless, type Team } from "./mcp-harness.ts";
 import type { World } from "../support/world.ts";
 
 /** Servers that mean harm, or know no better. */
@@ -50,4 +50,52 @@ test("lists of a server that has more and more are not kept until memory is full
   const listed = await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list"));
   expect(listed.body.result).toMatchObject({ tools: [], _meta: { "dev.gatehouse/unavailable": ["m"] } });
   expect(pages.length).toBe(12);
+});
+
+test("a caller's own token at a virtual server is shown to the members it names alone, and otherwise to none", async () => {
+  const shown: [string, string][] = [];
+  const start = async (slug: string) => {
+    const server = startScriptedToolServer("stateless", (message, { headers }) => {
+      const token = headers.get("authorization");
+      if (token !== null) shown.push([slug, token.slice(7)]);
+      return message?.method === "tools/call" ? { resultType: "complete", content: [] } : undefined;
+    });
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: `own token, ${slug}`,
+      base_url: server.baseUrl,
+      auth_type: "oauth",
+    });
+    await grant(world.admin, `own token, ${slug}`, id, [team.groupId]);
+    return { id, slug, server };
+  };
+  const members = [await start("meant"), await start("hostile")];
+  const [meant, hostile] = members as [(typeof members)[0], (typeof members)[0]];
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "own tokens",
+    members: members.map(({ id, slug }) => ({ mcp_server_id: id, slug })),
+    group_ids: [team.groupId],
+  });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const ask = async (address: string, token: string, message: object) => {
+    shown.length = 0;
+    const { body } = await post(address, team.apiKey, message, { authorization: `Bearer ${token}` });
+    const unavailable = body.result?._meta?.["dev.gatehouse/unavailable"] ?? [];
+    return { shown: [...new Set(shown.map(([slug, seen]) => `${slug} ${seen}`))], unavailable, failed: body.error !== undefined };
+  };
+  const jwt = (aud: unknown) => `e30.${Buffer.from(JSON.stringify({ aud })).toString("base64url")}.x`;
+  const list = stateless(1, "tools/list");
+
+  for (const token of ["opaque", jwt("tools"), jwt("https://elsewhere.example/")])
+    expect(await ask(url, token, list)).toEqual({ shown: [], unavailable: ["meant", "hostile"], failed: false });
+  const named = jwt(["tools", `${meant.server.baseUrl}/mcp`]);
+  expect(await ask(url, named, list)).toEqual({ shown: [`meant ${named}`], unavailable: ["hostile"], failed: false });
+  const called = (slug: string) => stateless(2, "tools/call", { name: `${slug}__open`, arguments: {} });
+  expect(await ask(url, "opaque", called("hostile"))).toMatchObject({ shown: [], failed: true });
+  expect(await ask(url, named, called("hostile"))).toMatchObject({ shown: [], failed: true });
+  expect(await ask(url, named, called("meant"))).toMatchObject({ shown: [`meant ${named}`], failed: false });
+  // Addressed by itself it is the one the token is for.
+  expect(await ask(at(hostile.id), "opaque", list)).toMatchObject({ shown: ["hostile opaque"], failed: false });
+  await Promise.all(members.map(({ server }) => server.stop()));
 });
