@@ -122,3 +122,33 @@ describe("a handshake server that asks before its answer has a head", () => {
     await client.close();
   });
 });
+
+test("a handshake server is told when the caller that answered it hangs up", async () => {
+  const answered = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<unknown>();
+  let called: unknown;
+  const url = await serve("asks and thinks", (message) => {
+    if (message?.method === undefined && message?.id === "who") answered.resolve();
+    if (message?.method === "notifications/cancelled") cancelled.resolve(message.params);
+    if (message?.method !== "tools/call") return undefined;
+    called = message.id;
+    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(asked("who", "Who is it?")) }), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  });
+  const { requestState } = (await post(url, team.apiKey, stateless(1, "tools/call", { name: "open" }))).body.result;
+  const caller = new AbortController();
+  const left = fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": team.apiKey },
+    body: JSON.stringify(
+      stateless(2, "tools/call", { name: "open", requestState, inputResponses: { input: { action: "accept", content: { name: "Ada" } } } }),
+    ),
+    signal: caller.signal,
+  }).catch(() => undefined);
+  await answered.promise;
+  caller.abort();
+  await left;
+  // Not for its silence, which would end the exchange some time later.
+  expect(await cancelled.promise).toEqual({ requestId: called, reason: "the caller hung up" });
+});

@@ -33,8 +33,11 @@ export function holdExchange({ memory, processMessages }: Pick<ToolParts, "memor
     // Only the first to come goes on with it.
     const comes = typeof replyTo === "string";
     if (comes && !memory.held.delete(id)) return void processMessages.send(replyTo, { over: true }).catch(() => undefined);
-    if (instruction.over === true) over();
-    else if (typeof instruction.say === "string") void exchange.respond(instruction.say);
+    if (instruction.over === true) {
+      // Whoever went on with it has gone before its answer came.
+      cancelExchange(exchange, "the caller hung up");
+      over();
+    } else if (typeof instruction.say === "string") void exchange.respond(instruction.say);
     if (!comes) return;
     clearTimeout(timer);
     void forward(exchange, (message) => processMessages.send(replyTo, message)).finally(over);
@@ -70,8 +73,23 @@ export async function resumeExchange(
   parts.memory.held.delete(id);
   clearTimeout(held.timer);
   held.alone();
-  await held.asked.respond(say);
-  return held.asked;
+  const { asked } = held;
+  const follow = () => {
+    cancelExchange(asked, "the caller hung up");
+    asked.abort.abort(signal.reason);
+  };
+  signal.addEventListener("abort", follow, { once: true });
+  const detach = () => signal.removeEventListener("abort", follow);
+  if (signal.aborted) follow();
+  else await asked.respond(say);
+  return {
+    ...asked,
+    detach,
+    end() {
+      detach();
+      asked.end();
+    },
+  };
 }
 
 async function elsewhere(
