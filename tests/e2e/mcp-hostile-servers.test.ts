@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { inSession, type OddServers, startOddServers } from "../support/odd-servers.ts";
-import { startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
+import { events, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
 import { grant, post, stateless, type Team } from "./mcp-harness.ts";
 import type { World } from "../support/world.ts";
 
@@ -11,10 +11,11 @@ let team: Team;
 let at: OddServers["at"];
 let serve: OddServers["serve"];
 let sessionAt: OddServers["sessionAt"];
+let listen: OddServers["listen"];
 
 beforeAll(async () => {
   odd = await startOddServers();
-  ({ world, team, at, serve, sessionAt } = odd);
+  ({ world, team, at, serve, sessionAt, listen } = odd);
 });
 afterAll(() => odd.end());
 
@@ -98,4 +99,70 @@ test("a caller's own token at a virtual server is shown to the members it names 
   // Addressed by itself it is the one the token is for.
   expect(await ask(at(hostile.id), "opaque", list)).toMatchObject({ shown: ["hostile opaque"], failed: false });
   await Promise.all(members.map(({ server }) => server.stop()));
+});
+
+/** The head of an answer, whose body begins and never ends. */
+function endless(status: number, type: string): Response {
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode(" ")) });
+  return new Response(body, { status, headers: { "content-type": type } });
+}
+
+test("a server that begins an answer and does not end it is waited for as long as its record says, and holds up nobody", async () => {
+  const called = stateless(1, "tools/call", { name: "open", arguments: {} });
+  const handshake = await serve("endless refusal", "handshake", (message) =>
+    message?.method === "tools/call" || message?.method === "tools/list" ? endless(400, "application/json") : undefined,
+  );
+  let lists = true;
+  const relisted = await serve("endless list", "stateless", (message) => {
+    if (message?.method === "tools/list" && !lists) return endless(200, "text/event-stream");
+    if (message?.method !== "tools/call") return undefined;
+    lists = false;
+    const { id, params } = message;
+    return params.name === "open"
+      ? Response.json({ jsonrpc: "2.0", id, error: { code: -32020, message: "other headers" } }, { status: 400 })
+      : endless(400, "application/json");
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "endless",
+    members: [
+      { mcp_server_id: handshake.id, slug: "h" },
+      { mcp_server_id: relisted.id, slug: "s" },
+    ],
+    group_ids: [team.groupId],
+  });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const listed = await post(url, team.apiKey, stateless(1, "tools/list"));
+  expect(listed.body.result._meta).toMatchObject({ "dev.gatehouse/unavailable": ["h"] });
+  expect(listed.body.result.tools.map(({ name }: any) => name)).toEqual(["s__open", "s__closed"]);
+  const late = [
+    await post(at(handshake.id), team.apiKey, called),
+    await post(at(relisted.id), team.apiKey, inSession(1, "tools/call", { name: "open" }), await sessionAt(relisted.id)),
+    await post(url, team.apiKey, stateless(2, "tools/call", { name: "s__closed", arguments: {} })),
+  ];
+  expect(late.map(({ status, body }) => [status, body.error.data.code])).toEqual(late.map(() => [504, "upstream_timeout"]));
+});
+
+test("a member that never says whether it can be listened to holds up nobody who listens to the others", async () => {
+  const mute = await serve("mute", "stateless", (message) =>
+    message?.method === "subscriptions/listen" ? endless(200, "text/event-stream") : undefined,
+  );
+  const told = `data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`;
+  const talking = await serve("talking", "stateless", (message) => {
+    if (message?.method !== "subscriptions/listen") return undefined;
+    const granted = { method: "notifications/subscriptions/acknowledged", params: { notifications: { toolsListChanged: true } } };
+    return events(`data: ${JSON.stringify({ jsonrpc: "2.0", ...granted })}\n\n${told}`);
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "half mute",
+    members: [
+      { mcp_server_id: mute.id, slug: "m" },
+      { mcp_server_id: talking.id, slug: "t" },
+    ],
+    group_ids: [team.groupId],
+  });
+  const stream = listen(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`);
+  await stream.until("notifications/tools/list_changed");
+  stream.close();
 });

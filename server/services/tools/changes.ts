@@ -12,6 +12,7 @@ import { pooledSession, versionOf } from "./session-pool.ts";
 import { takesSubscription } from "./taken-subscription.ts";
 import { toldChanges } from "./told-changes.ts";
 import type { ToolParts } from "./tool-parts.ts";
+import { withinSilence } from "./within-silence.ts";
 
 /** The change notifications of one server, in whichever dialect it speaks, without what is particular to either. */
 export interface Changes {
@@ -53,7 +54,8 @@ async function statelessChanges(
     parts,
   );
   if (isRefusal(exchange)) return exchange;
-  const first = await exchange.messages.next().catch(() => null);
+  const first = await withinSilence(exchange, server.timeoutMs, () => 0).catch(() => null);
+  if (first === "silent") return refuse("upstream_timeout", "The tool server did not say in time whether it can be listened to.");
   const acknowledged = first?.value?.value;
   if (acknowledged?.method !== "notifications/subscriptions/acknowledged" || !isObject(acknowledged.params)) {
     exchange.abort.abort("not_listened_to");

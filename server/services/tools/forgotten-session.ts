@@ -2,6 +2,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import { isRefusal } from "../../kernel/errors.ts";
 import { isObject } from "../../wire/document.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
+import { answerInTime } from "./answer-in-time.ts";
 import type { PooledSession } from "./exchange.ts";
 import { JSON_AND_EVENTS, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -26,16 +27,18 @@ export async function isForgotten(
   { send }: Pick<ToolParts, "send">,
 ): Promise<boolean> {
   if (session.id === null) return false;
+  const abort = new AbortController();
   const response = await send({
     url: server.url,
     method: "POST",
     headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) },
     body: requestText(session.nextId++, "ping", null),
-    abort: new AbortController(),
+    abort,
     timeoutMs: server.timeoutMs,
   });
   if (isRefusal(response)) return false;
-  const forgot = await forgotSession(response);
-  await response.body?.cancel().catch(() => undefined);
-  return forgot;
+  // What broke off says as little as what never came.
+  const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort).catch(() => false);
+  void response.body?.cancel().catch(() => undefined);
+  return forgot === true;
 }

@@ -11,6 +11,7 @@ import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { progressTokenOf, underOwnToken, withProgressToken } from "../../wire/mcp/progress.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
+import { answerInTime } from "./answer-in-time.ts";
 import { callerToken } from "./authorization/caller-token.ts";
 import { principalOfIdentity } from "./authorization/principal.ts";
 import { storedTokens } from "./authorization/token-renewal.ts";
@@ -74,12 +75,13 @@ async function askStateless(
   if (isRefusal(response)) return response;
   noteUpstreamId(call, response);
   if (response.status === 400 && ask.method === "tools/call" && mayRetry && !isEventStream(response)) {
-    const answer = await finalMessage(upstreamMessages(response), ask.id);
+    const answer = await answerInTime(finalMessage(upstreamMessages(response), ask.id), server.timeoutMs, abort);
+    if (answer !== null && isRefusal(answer)) return answer;
     const error = answer?.value.error;
     if (isObject(error) && error.code === -32020) {
       end();
-      await relist(call, server, ask, parts);
-      return askStateless(call, server, ask, parts, false);
+      const refusal = await relist(call, server, ask, parts);
+      return refusal ?? askStateless(call, server, ask, parts, false);
     }
     return { messages: only(answer), id: ask.id, session: null, serverInfo: null, abort, detach, end, respond: nothing };
   }
@@ -89,14 +91,19 @@ async function askStateless(
   );
 }
 
-/** A tool's mirrored arguments may be others by now. */
-async function relist(call: Call, server: ToolServerEntry, ask: ServerRequest, parts: ToolParts): Promise<void> {
+/** A tool's mirrored arguments may be others by now. A refusal where the server was waited for long enough. */
+async function relist(call: Call, server: ToolServerEntry, ask: ServerRequest, parts: ToolParts): Promise<Refusal | null> {
   const exchange = await askStateless(call, server, { ...ask, method: "tools/list", params: null, capability: null }, parts, false);
-  if (isRefusal(exchange)) return;
-  const answer = await finalMessage(exchange.messages, exchange.id);
-  const result = answer?.value.result;
-  if (isObject(result) && Array.isArray(result.tools)) rememberTools(parts.memory, server, result.tools);
-  exchange.end();
+  if (isRefusal(exchange)) return null;
+  try {
+    const answer = await answerInTime(finalMessage(exchange.messages, exchange.id), server.timeoutMs, exchange.abort);
+    if (answer !== null && isRefusal(answer)) return answer;
+    const result = answer?.value.result;
+    if (isObject(result) && Array.isArray(result.tools)) rememberTools(parts.memory, server, result.tools);
+    return null;
+  } finally {
+    exchange.end();
+  }
 }
 
 async function askHandshake(
@@ -145,15 +152,19 @@ async function askHandshake(
   if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
   const posted = post(requestText(id, ask.method, tokened?.params ?? params), abort, HEAD_MS);
   // A server that answers whole asks on the session's stream before its answer has so much as a head.
-  const response = await firstOf(posted, interleaver.arrived(), server.timeoutMs, abort);
+  const response = await answerInTime(Promise.race([posted, interleaver.arrived()]), server.timeoutMs, abort);
   if (response !== null && isRefusal(response)) {
     over();
     return response;
   }
-  if (response !== null && mayRetry && session.id !== null && (await forgotSession(response))) {
-    over();
-    dropSession(session, parts);
-    return askHandshake(call, server, ask, parts, false);
+  if (response !== null && mayRetry && session.id !== null) {
+    const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort);
+    if (forgot !== false) {
+      over();
+      if (forgot !== true) return forgot;
+      dropSession(session, parts);
+      return askHandshake(call, server, ask, parts, false);
+    }
   }
   const refusal = response === null ? null : await headOf(call, server, response, parts);
   if (refusal !== null) {
@@ -194,27 +205,6 @@ async function askHandshake(
 
 /** Longer than anybody waits: how long the head of an answer may take is said by who waits for it. */
 const HEAD_MS = 86_400_000;
-
-/** The answer's head; null where a message of the session comes before it. */
-async function firstOf(
-  posted: Promise<Response | Refusal>,
-  message: Promise<null>,
-  timeoutMs: number,
-  abort: AbortController,
-): Promise<Response | Refusal | null> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Refusal>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(refuse("upstream_timeout", "The tool server did not answer in time."));
-      abort.abort("upstream_timeout");
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([posted, message, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** What is told by the head of an answer; a refusal where it is none. */
 async function headOf(call: Call, server: ToolServerEntry, response: Response, parts: ToolParts): Promise<Refusal | null> {
