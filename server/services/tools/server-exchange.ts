@@ -147,29 +147,37 @@ async function askHandshake(
   };
   const params = handshakeParams(ask.params);
   const tokened = withProgressToken(params, params === null ? undefined : (JSON.parse(params) as JsonObject), id);
-  if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list")))
-    await keepFeed(session, server, credentials, parts);
-  if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
-  const posted = post(requestText(id, ask.method, tokened?.params ?? params), abort, HEAD_MS);
-  // A server that answers whole asks on the session's stream before its answer has so much as a head.
-  const response = await answerInTime(Promise.race([posted, interleaver.arrived()]), server.timeoutMs, abort);
-  if (response !== null && isRefusal(response)) {
-    over();
-    return response;
-  }
-  if (response !== null && mayRetry && session.id !== null) {
-    const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort);
-    if (forgot !== false) {
+  let posted: Promise<Response | Refusal>;
+  let response: Response | Refusal | null;
+  try {
+    if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list")))
+      await keepFeed(session, server, credentials, parts);
+    if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
+    posted = post(requestText(id, ask.method, tokened?.params ?? params), abort, HEAD_MS);
+    // A server that answers whole asks on the session's stream before its answer has so much as a head.
+    response = await answerInTime(Promise.race([posted, interleaver.arrived()]), server.timeoutMs, abort);
+    if (response !== null && isRefusal(response)) {
       over();
-      if (forgot !== true) return forgot;
-      dropSession(session, parts);
-      return askHandshake(call, server, ask, parts, false);
+      return response;
     }
-  }
-  const refusal = response === null ? null : await headOf(call, server, response, parts);
-  if (refusal !== null) {
+    if (response !== null && mayRetry && session.id !== null) {
+      const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort);
+      if (forgot !== false) {
+        over();
+        if (forgot !== true) return forgot;
+        dropSession(session, parts);
+        return askHandshake(call, server, ask, parts, false);
+      }
+    }
+    const refusal = response === null ? null : await headOf(call, server, response, parts);
+    if (refusal !== null) {
+      over();
+      return refusal;
+    }
+  } catch (error) {
+    // A session with an exchange that nobody ends counts as one in use.
     over();
-    return refusal;
+    throw error;
   }
   const readOn = async (lastEventId: string) => {
     const more = await parts.send({

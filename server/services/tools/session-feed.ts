@@ -146,6 +146,11 @@ export function openFeed(
     end();
     return false;
   };
-  const feed: SessionFeed = { listeners, abort, kept: false, open: open() };
+  const opened = open().catch(() => {
+    // What it takes to ask may be away, as the database is that keeps the caller's account: who comes next tries again.
+    end();
+    return false;
+  });
+  const feed: SessionFeed = { listeners, abort, kept: false, open: opened };
   return feed;
 }

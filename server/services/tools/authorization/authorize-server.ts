@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import type { StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
-import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, reasonOf, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { readChallenge, parseScopes, writeChallenge } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
@@ -20,6 +20,21 @@ import type { ServerAuthorizationParts } from "./authorization-parts.ts";
  * a refusal that tells the caller's client where to authorize, in the gateway's own addresses.
  */
 export function authorizedSend(parts: ServerAuthorizationParts, call: Call, servers: readonly ToolServerEntry[]): ToolServerSend {
+  const send = sendAuthorized(parts, call, servers);
+  return async (request) => {
+    try {
+      return await send(request);
+    } catch (error) {
+      return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", {
+        reason: reasonOf(error),
+        headers: { "retry-after": "1" },
+      });
+    }
+  };
+}
+
+/** Rejects when the database is needed and away. */
+function sendAuthorized(parts: ServerAuthorizationParts, call: Call, servers: readonly ToolServerEntry[]): ToolServerSend {
   return async (request) => {
     const server =
       servers.find(({ url }) => url === request.url) ?? servers.find(({ baseUrl: base }) => request.url.startsWith(`${base}/`));
@@ -38,13 +53,10 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     let response = await shown(token);
     if (isRefusal(response)) return response;
     if (response.status === 401 && stored?.refreshToken != null) {
+      void response.body?.cancel().catch(() => undefined);
       const renewed = await renewedTokens(parts, principal, server, stored);
-      if (isRefusal(renewed)) {
-        void response.body?.cancel().catch(() => undefined);
-        return renewed;
-      }
+      if (isRefusal(renewed)) return renewed;
       if (renewed !== null && renewed.accessToken !== stored.accessToken) {
-        void response.body?.cancel().catch(() => undefined);
         token = renewed.accessToken;
         response = await shown(token);
         if (isRefusal(response)) return response;

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import { openCall } from "../../../road/record/open.ts";
+import { authorizationCache } from "./authorization-cache.ts";
+import type { ServerAuthorizationParts } from "./authorization-parts.ts";
+import { authorizedSend } from "./authorize-server.ts";
+
+test("while it cannot be looked up what a caller may show, a tool server is not asked, and the caller is told to come again", async () => {
+  const server = { id: "mcp-1", url: "https://tools.example/mcp", baseUrl: "https://tools.example", authType: "oauth" } as ToolServerEntry;
+  let sent = 0;
+  const parts = {
+    memory: authorizationCache(),
+    db: {
+      selectFrom: () => {
+        throw new Error("away");
+      },
+    },
+    send: async () => {
+      sent++;
+      return new Response();
+    },
+  } as unknown as ServerAuthorizationParts;
+  const request = new Request("http://gateway/v1/proxy/mcp/mcp-1", { method: "POST" });
+  const call = openCall(request, "", { proxyType: "mcp", proxySubtype: "mcp_jsonrpc" }, { now: () => 0, micros: () => 0 });
+  call.identity = { tenantId: "acme", credentialId: "key", credentialName: "key", userId: null, username: null };
+  const send = authorizedSend(parts, call, [server]);
+  const answer = await send({ url: server.url, method: "POST", headers: {}, abort: new AbortController(), timeoutMs: 1_000 });
+  expect(answer).toMatchObject({ code: "directory_unavailable", headers: { "retry-after": "1" }, reason: "away" });
+  expect(sent).toBe(0);
+});
