@@ -36,7 +36,7 @@ export async function tokenById(db: Database, tenantId: string, id: string): Pro
 }
 
 /** Longer than an authorization server is waited for. */
-const RENEWAL_SECONDS = 20;
+export const RENEWAL_SECONDS = 20;
 
 /** Whether these very tokens are the caller's to renew now: over all processes one renewal at a time is under way. */
 export async function beginRenewal(

@@ -81,6 +81,24 @@ describe("a renewal", () => {
     expect(await findTokens(parts(), principal, "notes")).toMatchObject({ accessToken: "renewed" });
   });
 
+  test("is kept once the database is back, when that went away while the issuer answered", async () => {
+    const seen = await connected();
+    let lost = 0;
+    const transaction = () => {
+      // As the driver says it of a connection that broke.
+      if (++lost < 3) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      return database.db.transaction();
+    };
+    const db = new Proxy(database.db, {
+      get(target, name) {
+        const member = Reflect.get(target, name, target);
+        return name === "transaction" ? transaction : typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    expect(await renewTokens({ ...parts(), db }, principal, "notes", seen, async () => renewed)).toMatchObject({ accessToken: "renewed" });
+    expect([lost, await findTokens(parts(), principal, "notes")]).toEqual([3, expect.objectContaining({ accessToken: "renewed" })]);
+  });
+
   test("does not replace what was connected anew meanwhile", async () => {
     const first = await begun(await connected());
     await storeTokens(parts(), principal, NOTES_TERMS, { ...given, accessToken: "anew" });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isDatabaseAway } from "../../kernel/database-away.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChanges } from "../../store/record-changes.ts";
 import type { Trx } from "../../store/database.ts";
@@ -12,6 +13,7 @@ import {
   type OAuthPrincipal,
   type OAuthTokenRow,
   putToken,
+  RENEWAL_SECONDS,
   removeToken,
   tokenById,
   tokensOf,
@@ -168,6 +170,21 @@ async function turnToRenew(
   }
 }
 
+/** After that another process may renew the tokens. */
+const STORED_WITHIN_MS = (RENEWAL_SECONDS - 1) * 1_000;
+
+/** Tries again while the database is away: a refresh token that was turned over and is not stored is lost, and the account with it. */
+async function untilStored<T>(until: number, store: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await store();
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() >= until) throw error;
+    }
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
 /**
  * Replaces the tokens by what `refresh` gets for them, while no other process does the same; no connection is held
  * meanwhile. `refresh` is not asked when another has been faster than whoever saw `seen`; null from it leaves everything
@@ -184,6 +201,7 @@ export async function renewTokens(
   const renewalId = uuid();
   const turn = await turnToRenew(parts, principal.tenantId, seen, renewalId);
   if (turn === null || !turn.isOurs) return turn?.tokens ?? null;
+  const until = performance.now() + STORED_WITHIN_MS;
   let given: IssuedTokens | "gone" | null = null;
   try {
     given = await refresh(turn.tokens);
@@ -191,33 +209,35 @@ export async function renewTokens(
     if (given === null) await abandonRenewal(db, renewalId, seen.id);
   }
   if (given === null) return turn.tokens;
-  return db.transaction().execute(async (trx) => {
-    const row = await lockedToken(trx, principal.tenantId, seen.id);
-    if (row === undefined) return null;
-    if (row.renewal_id !== renewalId) return opened(secrets, row, [...seen.grants]);
-    if (given === "gone") await removeToken(trx, principal.tenantId, row.id);
-    else {
-      await putToken(trx, {
-        ...row,
-        access_token_sealed: secrets.seal(given.accessToken, sealContext("access", row)),
-        refresh_token_sealed:
-          given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, sealContext("refresh", row)),
-        scopes: given.scopes.length === 0 ? row.scopes : [...given.scopes],
-        expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
-        updated_at: new Date(clock.now()),
-      });
-    }
-    await recordChanges(trx, [{ tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) }]);
-    const { tokens } = turn;
-    return given === "gone"
-      ? null
-      : {
-          ...tokens,
-          ...given,
-          refreshToken: given.refreshToken ?? tokens.refreshToken,
-          scopes: given.scopes.length === 0 ? tokens.scopes : given.scopes,
-        };
-  });
+  return untilStored(until, () =>
+    db.transaction().execute(async (trx) => {
+      const row = await lockedToken(trx, principal.tenantId, seen.id);
+      if (row === undefined) return null;
+      if (row.renewal_id !== renewalId) return opened(secrets, row, [...seen.grants]);
+      if (given === "gone") await removeToken(trx, principal.tenantId, row.id);
+      else {
+        await putToken(trx, {
+          ...row,
+          access_token_sealed: secrets.seal(given.accessToken, sealContext("access", row)),
+          refresh_token_sealed:
+            given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, sealContext("refresh", row)),
+          scopes: given.scopes.length === 0 ? row.scopes : [...given.scopes],
+          expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
+          updated_at: new Date(clock.now()),
+        });
+      }
+      await recordChanges(trx, [{ tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) }]);
+      const { tokens } = turn;
+      return given === "gone"
+        ? null
+        : {
+            ...tokens,
+            ...given,
+            refreshToken: given.refreshToken ?? tokens.refreshToken,
+            scopes: given.scopes.length === 0 ? tokens.scopes : given.scopes,
+          };
+    }),
+  );
 }
 
 /** The issuer of that id, where the principal has tokens of it for the server. */
