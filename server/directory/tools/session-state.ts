@@ -1,5 +1,6 @@
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
+import { MAX_SUBSCRIPTIONS } from "../../kernel/subscription-bounds.ts";
 import { Channel } from "../../store/channel.ts";
 import type { DatabaseConnection } from "../../store/database.ts";
 import { addSubscription, markSessionEnded, removeSubscription, setLogLevel } from "../../store/tool-session-changes.ts";
@@ -38,7 +39,6 @@ export interface SubscriptionFollower {
 }
 
 const MAX_SESSIONS = 20_000;
-const MAX_SUBSCRIPTIONS = 1_000;
 const RENEWED_MS = 86_400_000;
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Refusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
@@ -59,4 +60,17 @@ test("a server whose notifications break off breaks the stream off, whoever else
   }
   const stream = await listening(broken(), silent());
   await expect(stream.next()).rejects.toThrow("broken off");
+});
+
+test("no more is listened to at once than a session may subscribe to", async () => {
+  const listen = async (uris: readonly string[]) => {
+    const asked = { id: 1, params: { notifications: { resourceSubscriptions: uris } } } as unknown as RpcMessage;
+    const { done, value } = await subscriptionStream(asked, {} as McpSender, async () => []).next();
+    return done === true ? (value as Refusal).code : "listened to";
+  };
+  const many = Array.from({ length: 1_001 }, (_, at) => `test://${at}`);
+  expect(await listen(many)).toBe("rpc_invalid_params");
+  expect(await listen(many.slice(1))).toBe("listened to");
+  expect(await listen(["x".repeat(2_049)])).toBe("rpc_invalid_params");
+  expect(await listen(["x".repeat(2_048)])).toBe("listened to");
 });

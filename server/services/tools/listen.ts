@@ -1,5 +1,6 @@
 import type { SessionCredential, SessionState } from "../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/subscription-bounds.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, mergeFilters, writeFilter } from "../../wire/mcp/changes.ts";
@@ -21,7 +22,11 @@ export type OpenChanges = (filter: ChangeFilter, sender: McpSender) => Promise<r
 /** `subscriptions/listen`: what is granted first, then each change under the id of the request. */
 export async function* subscriptionStream(message: RpcMessage, sender: McpSender, open: OpenChanges): Relay {
   const filter = readFilter(message.params.notifications);
-  if (filter === null) return refuse("rpc_invalid_params", "params.notifications must say what to listen for.");
+  if (filter === null)
+    return refuse(
+      "rpc_invalid_params",
+      `params.notifications must say what to listen for, with at most ${MAX_SUBSCRIPTIONS} single resources of at most ${LONGEST_URI} characters.`,
+    );
   const members = await open(filter, sender);
   if (isRefusal(members)) return members;
   const mark = { [META.subscription]: message.id };

@@ -1,11 +1,9 @@
 import type { SessionCredential } from "../../directory/tools/session-state.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/storable.ts";
+import { LONGEST_URI } from "../../kernel/subscription-bounds.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 import type { ToolParts } from "./tool-parts.ts";
-
-/** Characters. */
-const LONGEST_URI = 2_048;
 
 /** A refusal when it cannot be done. */
 export async function subscribed(

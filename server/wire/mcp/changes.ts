@@ -1,3 +1,4 @@
+import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/subscription-bounds.ts";
 import { isObject, type JsonObject } from "../document.ts";
 
 /** The changes somebody wants to hear of, as `subscriptions/listen` says it. */
@@ -17,11 +18,12 @@ const METHODS = {
   "notifications/resources/list_changed": "resources",
 } as const;
 
-/** Null when it is none. */
+/** Null when it is none, or names more single resources than anybody listens to. */
 export function readFilter(notifications: unknown): ChangeFilter | null {
   if (!isObject(notifications)) return null;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = notifications;
-  if (!Array.isArray(resourceSubscriptions) || !resourceSubscriptions.every((uri) => typeof uri === "string")) return null;
+  if (!Array.isArray(resourceSubscriptions) || resourceSubscriptions.length > MAX_SUBSCRIPTIONS) return null;
+  if (!resourceSubscriptions.every((uri): uri is string => typeof uri === "string" && uri.length <= LONGEST_URI)) return null;
   return {
     tools: toolsListChanged === true,
     prompts: promptsListChanged === true,
