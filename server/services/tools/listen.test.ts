@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
+import type { SessionCredential, SessionState } from "../../directory/tools/session-state.ts";
 import type { Refusal } from "../../kernel/errors.ts";
+import type { StreamAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 import type { Changes } from "./changes.ts";
-import { subscriptionStream } from "./listen.ts";
+import { sessionStream, subscriptionStream } from "./listen.ts";
 
 const message = { id: 1, params: { notifications: {} } } as unknown as RpcMessage;
 const told = (data: string): JsonObject => ({ jsonrpc: "2.0", method: "notifications/message", params: { data } });
@@ -73,4 +76,24 @@ test("no more is listened to at once than a session may subscribe to", async () 
   expect(await listen(many.slice(1))).toBe("listened to");
   expect(await listen(["x".repeat(2_049)])).toBe("rpc_invalid_params");
   expect(await listen(["x".repeat(2_048)])).toBe("listened to");
+});
+
+test("a client that stalls on its session's stream and leaves is followed no more", async () => {
+  async function* chatty(): AsyncGenerator<JsonObject, void> {
+    for (;;) {
+      await Promise.resolve();
+      yield { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+    }
+  }
+  const left = Promise.withResolvers<void>();
+  let closed = 0;
+  const open = async () => [{ ...member(chatty()), close: () => void closed++ }];
+  const following = { uris: () => [], ended: () => false, stop: () => left.resolve() };
+  const sessionState = { follow: async () => following, statusOf: async () => ({ level: null, ended: false }) } as unknown as SessionState;
+  const call = { abort: new AbortController() } as unknown as Call;
+  const answer = sessionStream(call, {} as SessionCredential, {} as McpSender, open, { sessionState }) as StreamAnswer;
+  await answer.upstream.read();
+  await answer.upstream.cancel();
+  await left.promise;
+  expect(closed).toBe(1);
 });

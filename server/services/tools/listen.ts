@@ -62,6 +62,10 @@ export function sessionStream(
         if (done === true) controller.close();
         else controller.enqueue(frameOf(JSON.stringify(value)));
       },
+      // Not waited for: who tells nothing is read until the call ends.
+      cancel() {
+        void changes.return().catch(() => undefined);
+      },
     },
     { highWaterMark: 0 },
   ).getReader();
