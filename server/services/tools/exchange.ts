@@ -51,6 +51,7 @@ export interface Asked {
 /** An exchange with a handshake server that waits for input, while its stateless caller is asked for it. */
 export interface HeldExchange {
   readonly asked: Asked;
+  readonly tenantId: string;
   readonly timer: ReturnType<typeof setTimeout>;
   /** Stops waiting for another process to go on with it. */
   readonly alone: () => void;

@@ -67,7 +67,7 @@ const cancelled = expect.stringMatching(/"method":"notifications\/cancelled".*"r
 test("a held exchange ends at its server with the call that went on with it", async () => {
   const { parts } = processMessages(0);
   const { exchange, said, abort } = silentExchange();
-  const id = holdExchange(parts, exchange) as string;
+  const id = holdExchange(parts, exchange, "t") as string;
   const caller = new AbortController();
   expect((await resumeExchange(parts, id, "{}", caller.signal))?.id).toBe(7);
   caller.abort("client_disconnected");
@@ -77,13 +77,13 @@ test("a held exchange ends at its server with the call that went on with it", as
 test("a held exchange is told nothing by a caller that has gone already, and lives on when its call is over", async () => {
   const { parts } = processMessages(0);
   const gone = silentExchange();
-  await resumeExchange(parts, holdExchange(parts, gone.exchange) as string, "{}", AbortSignal.abort("client_disconnected"));
+  await resumeExchange(parts, holdExchange(parts, gone.exchange, "t") as string, "{}", AbortSignal.abort("client_disconnected"));
   expect([gone.abort.signal.reason, gone.said]).toEqual(["client_disconnected", [cancelled]]);
   const again = silentExchange();
   const caller = new AbortController();
-  const resumed = await resumeExchange(parts, holdExchange(parts, again.exchange) as string, "{}", caller.signal);
+  const resumed = await resumeExchange(parts, holdExchange(parts, again.exchange, "t") as string, "{}", caller.signal);
   // It waits for input again, while the call that went on with it is answered.
-  const id = holdExchange(parts, resumed as Asked) as string;
+  const id = holdExchange(parts, resumed as Asked, "t") as string;
   caller.abort("client_disconnected");
   expect([again.abort.signal.aborted, again.said]).toEqual([false, ["{}"]]);
   await resumeExchange(parts, id, "again", AbortSignal.abort("client_disconnected"));
@@ -92,9 +92,19 @@ test("a held exchange is told nothing by a caller that has gone already, and liv
 test("a server is told when nobody waits any more at the process that went on with a held exchange", async () => {
   const { parts, waiting } = processMessages(2);
   const { exchange, said, abort } = silentExchange();
-  const id = holdExchange(parts, exchange) as string;
+  const id = holdExchange(parts, exchange, "t") as string;
   const take = waiting.get(`held ${id}`) as Take;
   take({ say: "{}", replyTo: "reply" });
   take({ over: true });
   expect([abort.signal.aborted, said]).toEqual([true, ["{}", cancelled]]);
+});
+
+test("a tenant whose exchanges wait for input leaves room for those of others", async () => {
+  const { parts } = processMessages(0);
+  const held = (tenantId: string) => holdExchange(parts, silentExchange().exchange, tenantId);
+  const ids = Array.from({ length: 200 }, () => held("greedy"));
+  expect([ids.includes(null), held("greedy"), held("other") === null]).toEqual([false, null, false]);
+  // Its place is free once one goes on.
+  await resumeExchange(parts, ids[0] as string, "{}", new AbortController().signal);
+  expect(held("greedy")).not.toBeNull();
 });

@@ -8,14 +8,24 @@ import type { UpstreamMessage } from "./upstream-messages.ts";
 
 const HELD_MS = 300_000;
 const MAX_HELD = 1_000;
+/** Of one tenant, so that none takes the places of all. */
+const MAX_TENANT_HELD = 200;
 /** How long another process may take to say that it holds an exchange. */
 const FOUND_MS = 3_000;
 
 const holderOf = (id: string) => `held ${id}`;
 
-/** Holds the exchange in this process, for whichever process its caller's retry reaches. Null when too many are held already. */
-export function holdExchange({ memory, processMessages }: Pick<ToolParts, "memory" | "processMessages">, exchange: Asked): string | null {
+/**
+ * Holds the exchange in this process, for whichever process its caller's retry reaches. Null when too many are held already, of all or of
+ * the tenant.
+ */
+export function holdExchange(
+  { memory, processMessages }: Pick<ToolParts, "memory" | "processMessages">,
+  exchange: Asked,
+  tenantId: string,
+): string | null {
   if (memory.held.size >= MAX_HELD) return null;
+  if (memory.held.values().reduce((held, other) => held + (other.tenantId === tenantId ? 1 : 0), 0) >= MAX_TENANT_HELD) return null;
   const id = uuid();
   exchange.detach();
   const over = () => {
@@ -42,7 +52,7 @@ export function holdExchange({ memory, processMessages }: Pick<ToolParts, "memor
     clearTimeout(timer);
     void forward(exchange, (message) => processMessages.send(replyTo, message)).finally(over);
   });
-  memory.held.set(id, { asked: exchange, timer, alone });
+  memory.held.set(id, { asked: exchange, tenantId, timer, alone });
   return id;
 }
 

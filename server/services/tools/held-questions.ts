@@ -47,7 +47,7 @@ export function heldAnswer(
           },
     );
   }
-  const held = holdExchange(parts, exchange);
+  const held = holdExchange(parts, exchange, call.identity?.tenantId ?? "");
   if (held === null) exchange.end();
   if (held === null) return errorText(forwarded.id, { code: -32603, message: "Too many exchanges wait for input just now." });
   const asked = questions.map(({ id, input }) => ({ request: id, input }));
