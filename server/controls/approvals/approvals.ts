@@ -3,7 +3,7 @@ import { redeemApproval, redeemRequestedApproval, redeemShownApproval, requestAp
 import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
-import type { Call, Identity } from "../../road/call.ts";
+import { abortReason, type Call, endingRefusal, type Identity } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 
@@ -44,7 +44,15 @@ export class Approvals implements ActionControl {
     const lost = (await proof.ready?.()) ?? null;
     if (lost !== null) return refused(lost);
     const terms = termsOf(identity, groupId, action);
-    const redemption = async () => ({ ...terms, definitionDigest: await approval.definitionDigest(), callId: call.id });
+    const redemption = async () => {
+      const definitionDigest = await approval.definitionDigest();
+      // An approval is spent when it is redeemed: never for a caller that has gone meanwhile.
+      if (call.abort.signal.aborted)
+        throw new Refused(
+          endingRefusal(call) ?? refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" }),
+        );
+      return { ...terms, definitionDigest, callId: call.id };
+    };
     if (proof.asked !== undefined && required) return this.afterAsking(call, await proof.asked(), redemption);
     const continued = (await proof.continued?.()) ?? null;
     if (continued === "over") {

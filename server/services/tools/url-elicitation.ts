@@ -44,10 +44,12 @@ export async function* urlElicitation(
     });
     yield requestText(id, "elicitation/create", JSON.stringify(question));
     const until = performance.now() + HELD_MS;
+    const cancelled = () => refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" });
     for (;;) {
+      // To look may redeem an approval, which is spent with that: never for a caller that has gone.
+      if (call.abort.signal.aborted) return cancelled();
       const found = await look();
-      if (call.abort.signal.aborted)
-        return refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" });
+      if (call.abort.signal.aborted) return cancelled();
       if (found !== "wait") {
         yield requestText(null, "notifications/elicitation/complete", JSON.stringify({ elicitationId: question.elicitationId }));
         return found;

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import type { Directory } from "../../directory/writes/write.ts";
+import type { Action } from "../../road/action.ts";
+import type { Call } from "../../road/call.ts";
+import { Approvals } from "./approvals.ts";
+
+test.each(["comes again for it", "brings its token", "is held for it"])(
+  "an approval is not spent on a caller that %s and goes meanwhile",
+  async (how) => {
+    let asked = 0;
+    const db = new Proxy(
+      {},
+      {
+        get() {
+          asked++;
+          throw new Error("the database was asked");
+        },
+      },
+    );
+    const abort = new AbortController();
+    const headers = new Headers(how === "brings its token" ? { "x-approval-token": "token" } : {});
+    const identity = { tenantId: "t", userId: "u", credentialId: "c" };
+    const call = { id: "call", row: {}, identity, scope: { groupId: "g" }, headers, abort } as unknown as Call;
+    const status = how === "is held for it" ? "pending" : "approved";
+    const proof = how === "brings its token" ? { session: null } : { session: null, asked: async () => ({ id: "a", status }) };
+    // What the approval is good for is asked of the tool server, which can take a while.
+    const definitionDigest = async () => {
+      abort.abort("client_disconnected");
+      return "digest";
+    };
+    const approval = { required: true, serverId: "s", serverName: "s", approverGroupIds: [], timeoutSeconds: 60, definitionDigest, proof };
+    const action = { name: "open", alias: "open", arguments: "{}", definition: null, approval } as unknown as Action;
+    const approvals = new Approvals({ db, clock: { now: () => 0 } } as unknown as Directory);
+    const decision = await approvals.before(call, action);
+    const refusal = decision.kind === "hold" ? await decision.redeem() : decision.kind === "refuse" ? decision.refusal : null;
+    expect([refusal, asked]).toEqual([expect.objectContaining({ code: "upstream_interrupted", reason: "client_disconnected" }), 0]);
+  },
+);
