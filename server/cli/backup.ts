@@ -138,7 +138,9 @@ async function keepOutside(archive: ArchiveWriter, from: BackupSource, told: { f
   told.secrets = Object.keys(secrets).length;
   await archive.entry({ entry: "secrets", secrets } satisfies SecretsEntry);
   for (const key of storedFiles(from.dataDir)) {
-    await archive.entry({ entry: "file", key } satisfies FileEntry, fileOf(from.dataDir, key));
+    const bytes = fileOf(from.dataDir, key);
+    if (bytes === null) continue;
+    await archive.entry({ entry: "file", key } satisfies FileEntry, bytes);
     told.files++;
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Refusal } from "../kernel/errors.ts";
 import type { OwnCall } from "../directory/limits/usage-truth.ts";
 import type { AuditClass, Call } from "./call.ts";
+import { addTag, hasTag } from "./record/add-tag.ts";
 import { openCall } from "./record/open.ts";
 import type { Answer, WholeAnswer } from "./answer.ts";
 
@@ -69,6 +70,8 @@ export function openNested(parent: Call, { audit, path, model, body }: NestedCal
   const call = openCall({ method: "POST", url: `http://gateway${path}`, headers: new Headers() }, parent.ip, audit, clock);
   const row: Record<string, unknown> = call.row;
   for (const field of INHERITED) if (parent.row[field] != null) row[field] = parent.row[field];
+  // What is asked for a replay is nothing that its system did either.
+  if (hasTag(parent, "replay")) addTag(call, "replay");
   call.row.correlation_id = parent.row.correlation_id ?? null;
   call.row.parent_request_id = parent.id;
   call.row.request_size_bytes = body.byteLength;

@@ -81,7 +81,11 @@ export class OpenCalls {
   /** It goes on where its provider's batch comes back; its row is sealed then. A refusal means that it must not leave. */
   async leave(call: Call): Promise<Refusal | null> {
     const refusal = await this.parts.limits.left.leave(call);
-    if (refusal === null) this.forget(call);
+    if (refusal === null) {
+      this.forget(call);
+      // What was held for it on its way out is given back; whether it succeeds is another's to tell.
+      for (const told of call.whenEnded.splice(0)) told("left_in_batch");
+    }
     return refusal;
   }
 

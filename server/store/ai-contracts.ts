@@ -25,6 +25,17 @@ export function activeContract(db: Database | Trx, tenantId: string, systemId: s
   return ofSystem(db, tenantId, systemId).selectAll().where("state", "=", "active").executeTakeFirst();
 }
 
+/** The version that is in force, or was last: what was revoked is still what the system might do before. */
+export function lastInForce(db: Database | Trx, tenantId: string, systemId: string): Promise<ContractRow | undefined> {
+  return ofSystem(db, tenantId, systemId)
+    .selectAll()
+    .where("promoted_at", "is not", null)
+    .orderBy("promoted_at", "desc")
+    .orderBy("version", "desc")
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** The newest version in one of the states. */
 export function newestContract(
   db: Database | Trx,

@@ -104,6 +104,11 @@ test("what two people have to approve is not promoted by the word of one that wa
   expect([again.required_approvals, (await approve(reviewer, again.id)).state]).toEqual([2, "proposed"]);
   expect((await approve(second, again.id)).state).toBe("approved");
   expect((await promote(again.id)).body.state).toBe("active");
+
+  // What was revoked is still what the system might do before.
+  await owner.post(`/v1/admin/contracts/${again.id}/revoke`, { reason: "to get round the second person" });
+  await owner.post("/v1/admin/llms", { name: "wider still", provider: "own-echo", group_ids: [groupId] });
+  expect((await minted()).required_approvals).toBe(2);
 });
 
 test("a system whose replays did not pass does not come into service, and does once they pass", async () => {

@@ -108,6 +108,8 @@ test("a run asks the models anew, reaches no tool, and passes the gate of that c
   expect(tools.seen?.length).toBe(reached);
   const row = await rowOf(owner, { id: run.results[0].rows[0] });
   expect([row.tags, row.resource_group_id, (row.custom_metadata as any).replay.run_id]).toEqual([["replay"], team.groupId, run.id]);
+  // Content of somebody whom the row does not name is not kept there.
+  expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
   expect(run.results[0].rows.length).toBe(2);
   const { gate } = await owner.get(at("/replay"));
   expect([gate.verdict, gate.pass_rate, gate.coverage, gate.run_id]).toEqual(["passed", 1, 1, run.id]);
@@ -194,6 +196,7 @@ test("an answer is held to a rubric by a judge, whose every call has a row, and 
     ({ custom_metadata: told }: any) => told?.semantic_policy?.verdict === "violation",
   );
   expect([judged.tenant_id, judged.semantic_policy_id, judged.parent_request_id !== null]).toEqual(["default", "replay-rubric", true]);
+  expect([judged.tags, judged.request_body_preview, judged.response_body_preview]).toEqual([["replay"], null, null]);
   expect((await owner.get(at("/replay"))).gate.verdict).toBe("failed");
   await judge.stop();
 });

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { truncate } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf } from "../support/admin.ts";
@@ -86,6 +88,16 @@ test("a file is stored, described, read whole and in ranges, and deleted with it
   expect((await send("DELETE", `/v1/proxy/files/${id}`)).body).toEqual({ id, deleted: true });
   for (const path of ["", "/url", "/content"]) expect((await send("GET", `/v1/proxy/files/${id}${path}`)).status).toBe(404);
   await until(async () => !(await stored()).includes(id));
+});
+
+test("a file of which bytes are missing in the store arrives torn, and never as a whole one with our words in it", async () => {
+  const { id } = (await put("x".repeat(200_000), { kind: "document" })).body;
+  const path = join(world.gateway.dataDir, "files", id.slice(-2).toLowerCase(), id);
+  await truncate(path, 100_000);
+  const answer = await fetch(url(`/v1/proxy/files/${id}/content`), { headers: asKey(team.apiKey) });
+  const read = await answer.text().catch((error: Error) => error);
+  expect(read).toBeInstanceOf(Error);
+  await send("DELETE", `/v1/proxy/files/${id}`);
 });
 
 test("a file is its group's or its person's, and nobody else's", async () => {

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { createReadStream, existsSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readVariable } from "../../kernel/read-variable.ts";
 import type { HeadCheckpoint } from "../../ledger/unsigned-heads.ts";
@@ -70,5 +70,13 @@ export function* storedFiles(dataDir: string): Generator<string> {
   for (const folder of readdirSync(root).filter((name) => BLOB_FOLDER.test(name))) yield* readdirSync(join(root, folder));
 }
 
-export const fileOf = (dataDir: string, key: string): AsyncIterable<Uint8Array> =>
-  createReadStream(join(dataDir, "files", key.slice(-2).toLowerCase(), key));
+/** Open, so that it can be read to its end whoever removes it; null where it was removed since it was listed. */
+export function fileOf(dataDir: string, key: string): AsyncIterable<Uint8Array> | null {
+  const path = join(dataDir, "files", key.slice(-2).toLowerCase(), key);
+  try {
+    return createReadStream(path, { fd: openSync(path, "r") });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

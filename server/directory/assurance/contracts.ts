@@ -19,6 +19,7 @@ import {
   type ContractRow,
   contractVersion,
   insertContract,
+  lastInForce,
   lockedContract,
   newestContract,
   nextContractVersion,
@@ -164,8 +165,8 @@ function firstOf(clauses: ContractClauses): Pick<ContractDiff, "overall" | "clau
 /** Two people have to agree to what lets a high-risk system do more. */
 async function approvalsNeeded(trx: Trx, system: AiSystemRow, clauses: ContractClauses): Promise<number> {
   if (system.risk_class !== "high") return 1;
-  const active = await activeContract(trx, system.tenant_id, system.id);
-  return active !== undefined && contractDifference(documentIn(active).clauses, clauses).overall === "widened" ? 2 : 1;
+  const before = await lastInForce(trx, system.tenant_id, system.id);
+  return before !== undefined && contractDifference(documentIn(before).clauses, clauses).overall === "widened" ? 2 : 1;
 }
 
 /** A version of what the system may do as it is configured now. */

@@ -31,7 +31,7 @@ import {
 } from "../../store/responses.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
-import type { Directory, Write } from "../writes/write.ts";
+import { type Directory, holdRecord, type Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";
 
 const HOUR_MS = 3_600_000;
@@ -191,6 +191,8 @@ interface Found {
 export async function respondTo(write: Write, tenantId: string, systemId: string, finding: Found): Promise<void> {
   for (const policy of await livePolicies(write.trx, tenantId, systemId)) {
     if (!isTriggered(policy, finding)) continue;
+    // Whom it narrows is counted with those that others are narrowing just now, one after the other.
+    if (policy.mode === "armed") await holdRecord(write, `response policy ${policy.id}`);
     const refusedBy = policy.mode === "armed" ? await refusalOf(write, tenantId, systemId, policy, finding) : null;
     const status = policy.mode === "armed" ? (refusedBy === null ? "active" : "refused") : "dry_run";
     const id = uuid();

@@ -1,6 +1,6 @@
 import { MOST_BYTES } from "../../kernel/file-kinds.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { ERRORS, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { BlobStore } from "../../store/blobs.ts";
 import type { Database } from "../../store/database.ts";
@@ -65,7 +65,7 @@ export class ResumableUploads {
     const isNotOver = (trx: Parameters<typeof endResumableUpload>[0]) => endResumableUpload(trx, upload);
     const file = isRefusal(whole) ? whole : await this.files.record(owner, tenant, whole, facts, isNotOver);
     // A file that was refused for good would be refused again. One that went on meanwhile keeps its pieces.
-    const isOver = !isRefusal(file) || (file.code !== "files_unavailable" && (await endResumableUpload(this.parts.db, upload)));
+    const isOver = !isRefusal(file) || (!ERRORS[file.code].retry && (await endResumableUpload(this.parts.db, upload)));
     if (pieces.length > 1) await this.discard(isOver ? pieces : pieces.slice(-1));
     return file;
   }

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
+import { hasTag } from "./add-tag.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { redact } from "./redaction.ts";
 import { redactedTexts } from "./streamed-preview.ts";
@@ -16,8 +17,12 @@ const HEAD_BYTES = PREVIEW_BYTES + LOOKED_AHEAD + 1;
 
 const decoder = new TextDecoder();
 
-/** What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. */
-export function storedBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
+/**
+ * What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. What is replayed is somebody's content
+ * in a row that does not name them: no erasure would find it, and its days would be counted anew.
+ */
+export function storedBodies(call: Pick<Call, "audit" | "scope" | "row">): StoreBodies {
+  if (hasTag(call, "replay")) return "none";
   return call.audit.proxyType === "portal" || call.audit.proxyType === "oauth" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
 }
 

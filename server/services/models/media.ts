@@ -12,7 +12,14 @@ export interface Media {
 export type FetchMedia = (url: string, abort: AbortController, timeoutMs: number) => Promise<Response>;
 
 const MAX_BYTES = 20 * 1024 * 1024;
+/** Of all that one request names: an address is short, and what it leads to may be packed. */
+const MOST_OF_A_REQUEST = 64 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
+
+/** What one request may still have fetched. */
+interface Room {
+  bytes: number;
+}
 
 /** `fetchMedia` checks addresses and follows no redirect. */
 export function media(fetchMedia: FetchMedia): Media {
@@ -20,6 +27,7 @@ export function media(fetchMedia: FetchMedia): Media {
     async inlined(request, signal) {
       if (!request.turns.some(({ role, parts }) => role === "user" && (parts as readonly UserPart[]).some(hasAddress))) return request;
       const turns: Turn[] = [];
+      const room: Room = { bytes: MOST_OF_A_REQUEST };
       for (const turn of request.turns) {
         if (turn.role !== "user") {
           turns.push(turn);
@@ -27,7 +35,7 @@ export function media(fetchMedia: FetchMedia): Media {
         }
         const parts: UserPart[] = [];
         for (const part of turn.parts) {
-          const inlined = await inlinePart(part, signal, fetchMedia);
+          const inlined = await inlinePart(part, signal, fetchMedia, room);
           if (isRefusal(inlined)) return inlined;
           parts.push(inlined);
         }
@@ -43,18 +51,18 @@ function hasAddress(part: UserPart): boolean {
   return (part.kind === "image" || part.kind === "file") && "url" in part.source;
 }
 
-async function inlinePart(part: UserPart, signal: AbortSignal, fetchMedia: FetchMedia): Promise<UserPart | Refusal> {
+async function inlinePart(part: UserPart, signal: AbortSignal, fetchMedia: FetchMedia, room: Room): Promise<UserPart | Refusal> {
   if (part.kind === "tool_result") {
     const content: (TextPart | ImagePart | FilePart)[] = [];
     for (const inner of part.content) {
-      const inlined = await inlinePart(inner, signal, fetchMedia);
+      const inlined = await inlinePart(inner, signal, fetchMedia, room);
       if (isRefusal(inlined)) return inlined;
       content.push(inlined as TextPart | ImagePart | FilePart);
     }
     return { ...part, content };
   }
   if ((part.kind !== "image" && part.kind !== "file") || !("url" in part.source)) return part;
-  const fetched = await fetchBytes(part.source.url, signal, fetchMedia);
+  const fetched = await fetchBytes(part.source.url, signal, fetchMedia, room);
   if (isRefusal(fetched)) return fetched;
   return { ...part, source: { base64: Buffer.from(fetched.bytes).toString("base64") }, mediaType: part.mediaType ?? fetched.mediaType };
 }
@@ -63,8 +71,10 @@ async function fetchBytes(
   url: string,
   signal: AbortSignal,
   fetchMedia: FetchMedia,
+  room: Room,
 ): Promise<{ bytes: Uint8Array; mediaType: string | null } | Refusal> {
   const unreadable = (why: string) => refuse("media_unavailable", undefined, { fields: [{ field: url.slice(0, 200), message: why }] });
+  if (signal.aborted) return unreadable("was not waited for");
   const abort = new AbortController();
   const follow = () => abort.abort(signal.reason);
   signal.addEventListener("abort", follow, { once: true });
@@ -73,10 +83,10 @@ async function fetchBytes(
     if (!/^https?:\/\//i.test(url)) return unreadable("is not an http address");
     const response = await fetchMedia(url, abort, TIMEOUT_MS);
     if (!response.ok || response.body === null) return unreadable(`answered ${response.status}`);
-    const bytes = await readUpTo(response.body, MAX_BYTES);
-    return bytes === null
-      ? unreadable("is larger than 20 MiB")
-      : { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };
+    const bytes = await readUpTo(response.body, Math.min(MAX_BYTES, room.bytes));
+    if (bytes === null) return unreadable("is larger than 20 MiB, or comes to more than 64 MiB with those before it");
+    room.bytes -= bytes.byteLength;
+    return { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };
   } catch {
     return unreadable("could not be fetched");
   } finally {

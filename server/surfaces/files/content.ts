@@ -43,5 +43,6 @@ export async function contentAnswer(call: Call, files: FileService, file: Caller
     head: [],
     inputCharacters: null,
     sender: "store of files",
+    bytes: true,
   } satisfies StreamAnswer;
 }

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../kernel/clock.ts";
+import { OpenCalls, type OpenCallsParts } from "./open-calls.ts";
+
+test("what is held for a call while it is under way is given back when it leaves in a batch", async () => {
+  const calls = new OpenCalls({ limits: { left: { leave: async () => null } }, clock: systemClock() } as unknown as OpenCallsParts);
+  const call = calls.start({ method: "POST", url: "http://gateway/x", headers: new Headers() }, "", {
+    proxyType: "batch",
+    proxySubtype: "chat_completions",
+  });
+  const ended: (string | null)[] = [];
+  call.whenEnded.push((errorType) => ended.push(errorType));
+  expect(await calls.leave(call)).toBeNull();
+  expect([calls.has(call), ended]).toEqual([false, ["left_in_batch"]]);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { isRefusal } from "../../kernel/errors.ts";
+import type { ConversationRequest } from "../../wire/conversation/request.ts";
+import { media } from "./media.ts";
+
+const MIB = 1024 * 1024;
+
+function naming(addresses: number): ConversationRequest {
+  const parts = Array.from({ length: addresses }, (_, at) => ({
+    kind: "image",
+    source: { url: `http://pictures/${at}` },
+    mediaType: null,
+  }));
+  return { turns: [{ role: "user", parts }] } as unknown as ConversationRequest;
+}
+
+test("what one request names by address comes to so much, however many addresses there are", async () => {
+  let fetched = 0;
+  const { inlined } = media(async () => {
+    fetched++;
+    return new Response(new Uint8Array(20 * MIB));
+  });
+  expect(isRefusal(await inlined(naming(3), new AbortController().signal))).toBe(false);
+  fetched = 0;
+  const refused = await inlined(naming(100), new AbortController().signal);
+  expect(isRefusal(refused) && [refused.code, refused.fields]).toEqual([
+    "media_unavailable",
+    [{ field: "http://pictures/3", message: expect.stringContaining("64 MiB") }],
+  ]);
+  expect(fetched).toBe(4);
+});
+
+test("nothing is fetched for a caller that has gone", async () => {
+  let fetched = 0;
+  const { inlined } = media(async () => {
+    fetched++;
+    return new Response("x");
+  });
+  expect(isRefusal(await inlined(naming(2), AbortSignal.abort("client_disconnected")))).toBe(true);
+  expect(fetched).toBe(0);
+});
