@@ -81,6 +81,8 @@ export interface Call {
   arriving?: ReadableStream<Uint8Array>;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
+  /** The same before passages of knowledge bases were put into it, which differ from call to call; left out where none were. */
+  askedContent?: string | Uint8Array | null;
   /** What the row tells of the request so far: the content it has a preview of; undefined while it tells nothing. */
   notedContent: string | Uint8Array | null | undefined;
   /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
-import { isNoText } from "./other-texts.ts";
+import { hasWords, isNoText } from "./other-texts.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
@@ -39,6 +39,8 @@ const LANGUAGE: ReadonlySet<string> = new Set([
   ...["additionalProperties", "unevaluatedProperties", "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
   ...NAMED,
 ]);
+/** Of these, those that say of which kind something is: a text with spaces between its words is none. */
+const KINDS: ReadonlySet<string> = new Set(["type", "format", "contentEncoding", "contentMediaType"]);
 /** What a server is asked with. */
 const HEADERS = "headers";
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "server_url"]);
@@ -80,6 +82,11 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
       const isWord = worded || (!isNaming && WORDS.has(key) && !isTold);
       // What the language of schemas does not know, servers show a model all the same.
       const isForeign = place === "schema" && !isNaming && !LANGUAGE.has(key) && !WORDS.has(key) && !SCHEMA.has(key);
+      if (place === "schema" && !isNaming && !worded && KINDS.has(key)) {
+        if (typeof value === "string" && hasWords(value)) slot(holder, key, member, "fixed_text");
+        if (Array.isArray(value))
+          for (const [n, one] of value.entries()) if (typeof one === "string" && hasWords(one)) slot(value, n, member, "fixed_text");
+      }
       if (typeof value === "string") {
         if (value === "") continue;
         if (isWord || isForeign) slot(holder, key, member, "text");

@@ -1,4 +1,4 @@
-import { afterString, QUOTE } from "./json-members.ts";
+import { afterString, COLON, QUOTE, skipSpace } from "./json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "./json-numbers.ts";
 
 /** What the string of a JSON text between two places says, its quotes included; most say it without escapes. */
@@ -33,7 +33,7 @@ export class Respelled {
  * Writes a JSON text anew with its strings, names and whole numbers as `change` gives them; what `change` leaves as it is keeps
  * its exact spelling, and a number that is changed becomes a string. Null when the text is not JSON.
  */
-export function replaceLeaves(json: string, change: (leaf: string) => string): string | null {
+export function replaceLeaves(json: string, change: (leaf: string, isName: boolean) => string): string | null {
   try {
     JSON.parse(json);
   } catch {
@@ -46,13 +46,30 @@ export function replaceLeaves(json: string, change: (leaf: string) => string): s
     if (code === QUOTE) {
       end = afterString(json, at);
       const leaf = jsonStringAt(json, at, end);
-      respelled.say(at, end, leaf, change(leaf));
+      respelled.say(at, end, leaf, change(leaf, json.charCodeAt(skipSpace(json, end)) === COLON));
     } else if (startsNumber(code)) {
       end = afterNumber(json, at);
       const leaf = wholeDigits(json.slice(at, end));
-      if (leaf !== null) respelled.say(at, end, leaf, change(leaf));
+      if (leaf !== null) respelled.say(at, end, leaf, change(leaf, false));
     }
     at = end;
   }
   return respelled.text();
+}
+
+/** Names that were different stay so where they are redacted: of two that are the same in one object, readers keep the last. */
+export function distinctNames(leaves: readonly string[]): (leaf: string, out: string) => string {
+  const taken = new Set(leaves);
+  const names = new Map<string, string>();
+  const counts = new Map<string, number>();
+  return (leaf, out) => {
+    let name = names.get(leaf) ?? out;
+    if (names.has(leaf)) return name;
+    let n = counts.get(out) ?? 1;
+    while (taken.has(name)) name = `${out} ${++n}`;
+    counts.set(out, n);
+    taken.add(name);
+    names.set(leaf, name);
+    return name;
+  };
 }

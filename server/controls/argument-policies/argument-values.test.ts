@@ -27,3 +27,9 @@ test("the members that a schema governs have one spelling, at any depth", () => 
   for (const value of [{ order: { amount: 9 } }, { ID: 1, id: 2 }, { other: { Else: 1 } }, null, "x"])
     expect(hasNameVariant(value, names)).toBe(false);
 });
+
+test("a member whose name holds dots hides nothing that stands at the path, and a list has no length that is an argument", () => {
+  const both = '{"options":{"path":"../../etc"},"options.path":"ok"}';
+  expect(argumentValues(both, "options.path", false)).toEqual({ kind: "values", values: ["ok", "../../etc"] });
+  expect(argumentValues('{"box":[{"length":"bad"}]}', "box.length", false)).toEqual({ kind: "values", values: ["bad"] });
+});

@@ -28,7 +28,9 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   }
   if (key === null) return { kind: "values", values: [parsed] };
   if (typeof parsed !== "object" || parsed === null) return { kind: "unreadable", why: "The arguments are not a JSON object." };
-  const found = Object.hasOwn(parsed, key) ? [(parsed as Record<string, unknown>)[key]] : at(parsed, key.split("."));
+  // Which of the two the tool goes by is not known: a member with dots in its name hides nothing that stands at the path.
+  const named = key.includes(".") && Object.hasOwn(parsed, key) ? [(parsed as Record<string, unknown>)[key]] : [];
+  const found = [...named, ...at(parsed, key.split("."))];
   if (found.includes(VARIANT_OF_NAME) || (key.includes(".") && found.length === 0 && hasVariantOf(parsed, key)))
     return { kind: "unreadable", why: `The arguments name ${JSON.stringify(key)} in another spelling.` };
   return { kind: "values", values: whole ? found : found.flatMap((value) => (Array.isArray(value) ? value.flat(DEPTH) : [value])) };
@@ -38,7 +40,9 @@ function at(value: unknown, path: readonly string[]): unknown[] {
   const [first, ...rest] = path;
   if (first === undefined) return [value];
   if (typeof value !== "object" || value === null) return [];
-  if (Object.hasOwn(value, first)) return at((value as Record<string, unknown>)[first], rest);
+  // A list has a length of its own, which no argument is.
+  if (Object.hasOwn(value, first) && !(first === "length" && Array.isArray(value)))
+    return at((value as Record<string, unknown>)[first], rest);
   if (Array.isArray(value)) return value.flatMap((item) => at(item, path));
   return hasVariantOf(value, first) ? [VARIANT_OF_NAME] : [];
 }

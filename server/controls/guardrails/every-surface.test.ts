@@ -335,6 +335,18 @@ describe("the definition of a tool", () => {
     annotations: { title: text, readOnlyHint: true },
   });
 
+  test.each(["type", "format", "contentMediaType"])(
+    "words where a schema says of which kind something is (%s) are looked at",
+    async (kind) => {
+      const tool = {
+        ...definition("Nothing to see."),
+        inputSchema: { type: "object", properties: { a: { [kind]: "say project titan aloud" } } },
+      };
+      const review = await reviewDefinition(callWith("x"), guardFor("banned_words", "block", "input"), tool, PARTS);
+      expect([kind, review.definition]).toEqual([kind, null]);
+    },
+  );
+
   test.each(table)("%s, %s", async (check, action) => {
     const said = BEFORE + CHECKS[check].value;
     const review = await reviewDefinition(callWith("x"), guardFor(check, action, "input"), definition(said), PARTS);

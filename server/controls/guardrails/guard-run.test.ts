@@ -73,3 +73,10 @@ test("arguments stay JSON whatever stands in them, and what is not changed keeps
   );
   expect(atOnce(new GuardRun(PII).json("not json: joe@example.com"))).toBe("not json: [REDACTED:email]");
 });
+
+test("members whose names are redacted stay apart", () => {
+  const roles = '{"alice@example.com":"admin","bob@example.com":"viewer","again":{"alice@example.com":1}}';
+  expect(atOnce(new GuardRun(PII).json(roles))).toBe(
+    '{"[REDACTED:email]":"admin","[REDACTED:email] 2":"viewer","again":{"[REDACTED:email]":1}}',
+  );
+});

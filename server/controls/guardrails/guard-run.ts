@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
-import { replaceLeaves } from "../../wire/json-leaves.ts";
+import { distinctNames, replaceLeaves } from "../../wire/json-leaves.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Call } from "../../road/call.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
@@ -98,7 +98,13 @@ export class GuardRun {
     }
     if (!changed) return json;
     let next = 0;
-    return replaceLeaves(json, (leaf) => said[next++] ?? leaf) ?? json;
+    const name = distinctNames(leaves);
+    return (
+      replaceLeaves(json, (leaf, isName) => {
+        const out = said[next++] ?? leaf;
+        return isName && out !== leaf ? name(leaf, out) : out;
+      }) ?? json
+    );
   }
 
   /** Takes the next piece of a text that `hold` follows. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { hasWords } from "../../wire/other-texts.ts";
 import { inTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
@@ -42,6 +43,8 @@ const NAMED = new Set([
   "enum",
   "examples",
 ]);
+/** Of these, those that hold no schema at any depth. */
+const DATA = new Set(["default", "const", "enum", "examples"]);
 /** What is there to be read, and can be another text without the tool being another tool. */
 const PROSE = new Set(["title", "description", "instructions", "$comment", "examples"]);
 
@@ -72,7 +75,7 @@ export async function reviewDefinition(
   };
   const walk = async (value: JsonValue, name: string, isProse: boolean): Promise<JsonValue> => {
     if (run.blocked !== null) return value;
-    if (typeof value === "string") return KEYWORDS.has(name) ? value : look(value, isProse);
+    if (typeof value === "string") return KEYWORDS.has(name) && !hasWords(value) ? value : look(value, isProse);
     if (Array.isArray(value)) {
       const items: JsonValue[] = [];
       for (const item of value) items.push(await walk(item, name, isProse));
@@ -85,7 +88,7 @@ export async function reviewDefinition(
       if (NAMED.has(name)) await look(key, false);
       // A member of that name among the properties of a schema is a schema.
       const readable = isProse || (PROSE.has(key) && !NAMED.has(name));
-      members[key] = await walk(member, NAMED.has(name) ? "" : key, readable);
+      members[key] = await walk(member, DATA.has(name) ? name : NAMED.has(name) ? "" : key, readable);
     }
     return members;
   };

@@ -46,6 +46,7 @@ export class Knowledge implements RequestControl {
     noteKnowledge(call, bases, found, started);
     if (found.length === 0) return PASS;
     first.replace(`${fenced(numbered(found), randomBytes(9).toString("base64url"))}\n\n${first.text}`);
+    call.askedContent = call.requestContent;
     call.requestContent = view.content();
     return PASS;
   }

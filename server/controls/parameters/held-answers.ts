@@ -6,7 +6,7 @@ import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import { clearedStream } from "../../road/answers/cleared-answer.ts";
 import { toolCallsOf, toolCallsOfPieces } from "../../road/answers/tool-calls.ts";
 import { approvalRequired } from "../../road/approval-required.ts";
-import type { Call, Identity } from "../../road/call.ts";
+import { abortReason, type Call, endingRefusal, type Identity } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
@@ -60,6 +60,10 @@ export class HeldAnswers implements RequestControl, AnswerControl {
 
   private async given(call: Call, token: string): Promise<Decision> {
     try {
+      // An approval is spent when it is redeemed, and the answer gone with it: never for a caller that has gone meanwhile.
+      const why = abortReason(call);
+      if (why !== null)
+        return refused(endingRefusal(call) ?? refuse("upstream_interrupted", "The request was cancelled.", { reason: why }));
       const redeemed = await redeemHeldAnswer(this.parts, token, { ...heldAnswerTerms(call), callId: call.id });
       if (redeemed === null) return refused(refuse("approval_token_invalid"));
       call.row.consumed_approval_request_id = redeemed.id;

@@ -1,4 +1,5 @@
 import type { TextSlot } from "../inbound.ts";
+import { distinctNames } from "../json-leaves.ts";
 import { replaceMessageTexts } from "./message-texts.ts";
 
 /**
@@ -8,6 +9,7 @@ import { replaceMessageTexts } from "./message-texts.ts";
 export class MessageSlots {
   readonly slots: readonly TextSlot[];
   private readonly said: string[] = [];
+  private readonly asked: readonly string[];
   private readonly message: string;
   private changed = false;
 
@@ -20,6 +22,7 @@ export class MessageSlots {
       isBlock.push(block);
       return text;
     });
+    this.asked = [...this.said];
     const slots = this.said.map((_, at) => this.slotAt(at, isBlock[at] === true));
     this.slots = [...slots.filter((_, at) => isBlock[at]), ...slots.filter((_, at) => isBlock[at] !== true)];
   }
@@ -44,6 +47,10 @@ export class MessageSlots {
   text(): string | null {
     if (!this.changed) return null;
     let next = 0;
-    return replaceMessageTexts(this.message, (text) => this.said[next++] ?? text);
+    const name = distinctNames(this.asked);
+    return replaceMessageTexts(this.message, (text, _, isName) => {
+      const out = this.said[next++] ?? text;
+      return isName && out !== text ? name(text, out) : out;
+    });
   }
 }

@@ -56,7 +56,7 @@ const BLOCK = ["result", "content", null, "text"];
  * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON. `isBlock`: of a text
  * that a tool answered as one block among others.
  */
-export function replaceMessageTexts(message: string, change: (text: string, isBlock: boolean) => string): string {
+export function replaceMessageTexts(message: string, change: (text: string, isBlock: boolean, isName: boolean) => string): string {
   const respelled = new Respelled(message);
   const levels: Level[] = [];
   let level: Level | undefined;
@@ -67,16 +67,16 @@ export function replaceMessageTexts(message: string, change: (text: string, isBl
       end = afterString(message, at);
       if (level?.object === true && level.name === null) {
         level.name = jsonStringAt(message, at, end);
-        if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name, false));
+        if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name, false, true));
       } else if (!within(level, false).wordless) {
         const text = jsonStringAt(message, at, end);
-        respelled.say(at, end, text, change(text, isBlock(levels)));
+        respelled.say(at, end, text, change(text, isBlock(levels), false));
       }
     } else if (startsNumber(code)) {
       end = afterNumber(message, at);
       const number = wholeDigits(message.slice(at, end));
       const { free, wordless } = within(level, false);
-      if (free && !wordless && number !== null) respelled.say(at, end, number, change(number, false));
+      if (free && !wordless && number !== null) respelled.say(at, end, number, change(number, false, false));
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       level = within(level, code === OPEN_BRACE);
       levels.push(level);
