@@ -28,7 +28,16 @@ function LimitLine({ limit }: { readonly limit: UsedLimit }): ReactNode {
         {limit.inherited && <Badge>{limit.group_name}</Badge>}
         {percent >= 100 && <Badge tone={blocks ? "bad" : "warn"}>{blocks ? t("limitReached") : t("limitPassed")}</Badge>}
       </p>
-      <meter aria-label={`${label}: ${level}`} min={0} max={100} value={Math.min(100, percent)} className="h-3 w-full" />
+      <meter
+        aria-label={`${label}: ${level}`}
+        min={0}
+        low={80}
+        high={99}
+        optimum={0}
+        max={100}
+        value={Math.min(100, percent)}
+        className="h-3 w-full"
+      />
       <p className="text-sm text-muted">
         {level}
         {resets !== null && ` · ${t("limitResets", { when: formatRelative(resets) })}`}
