@@ -141,7 +141,8 @@ export class BackgroundCalls {
 
   /**
    * Finishes a call that left in a batch: its answer passes the answer controls, and its row is sealed. Null where it could not be
-   * recorded, or whoever it is for not be looked up just now. `recorded`: its row was sealed before, by a process that died before it could note that.
+   * recorded, or nobody could say just now whom it is for: it is given later. `recorded`: its row was sealed before, by a process that
+   * died before it could note that.
    */
   async finish(
     request: BackgroundRequest,

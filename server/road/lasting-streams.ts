@@ -1,5 +1,4 @@
 import { type Refusal, refuse } from "../kernel/errors.ts";
-import type { StreamAnswer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";
 import type { Gates } from "./gates.ts";
 import type { RequestView } from "./view.ts";
@@ -26,20 +25,18 @@ export class LastingStreams {
     this.verdict = verdict;
   }
 
-  /** The stream as it goes out for as long as its caller is let in. */
-  follow(call: Call, view: RequestView, answer: StreamAnswer): StreamAnswer {
-    let ended: Refusal | null = null;
+  /** Ends the call's stream once its caller is let in no more. */
+  follow(call: Call, view: RequestView): void {
     const listener: Listener = {
       call,
       view,
       end(refusal) {
-        ended = refusal;
+        call.endedBy = refusal;
         call.abort.abort("access_ended" satisfies AbortReason);
       },
     };
     this.open.add(listener);
     call.whenEnded.push(() => this.open.delete(listener));
-    return { ...answer, refusal: (over) => ended ?? answer.refusal?.(over) ?? null };
   }
 
   /** Ends the streams of those who would not be let in now. */

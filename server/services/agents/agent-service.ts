@@ -79,7 +79,8 @@ export function openAgents(options: AgentServiceOptions) {
       if (route === null) throw new Error("a call was dispatched that no control had resolved");
       try {
         const answer = await answered(call, route, request);
-        return "kind" in answer && answer.kind === "stream" ? streams.follow(call, view, answer) : answer;
+        if ("kind" in answer && answer.kind === "stream") streams.follow(call, view);
+        return answer;
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
         return refuse("database_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });

@@ -70,9 +70,8 @@ export async function openTools(options: ToolServiceOptions) {
   const tools: ToolService = {
     async call(call, request, view) {
       const answer = await dispatch(call, request);
-      return "kind" in answer && answer.kind === "stream" && view.target.kind === "tool" && view.target.listens
-        ? listeners.follow(call, view, answer)
-        : answer;
+      if ("kind" in answer && answer.kind === "stream" && view.target.kind === "tool" && view.target.listens) listeners.follow(call, view);
+      return answer;
     },
     oauth: oauthDispatch({ ...authorization, begin, origins: options.origins }),
     appResource: appResourceDispatch(parts),

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatMoment, formatRelative } from "@gatehouse/web-kit/formats.ts";
@@ -56,13 +57,7 @@ export function WaitingApprovalsPage(): ReactNode {
         {approvals.map((approval) => (
           <One key={approval.id} approval={approval} />
         ))}
-        {found.hasNextPage && (
-          <div>
-            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              More
-            </Button>
-          </div>
-        )}
+        <MoreButton list={found} label="More" />
       </div>
     </PageFrame>
   );

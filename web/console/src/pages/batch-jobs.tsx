@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
@@ -68,13 +69,7 @@ export function BatchJobsPage(): ReactNode {
             </li>
           ))}
         </ul>
-        {found.hasNextPage && (
-          <div>
-            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              More
-            </Button>
-          </div>
-        )}
+        <MoreButton list={found} label="More" />
       </div>
     </PageFrame>
   );

@@ -1,4 +1,4 @@
-import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { formatMoment } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
@@ -75,13 +75,7 @@ export function RaisedAlertsPage(): ReactNode {
             </li>
           ))}
         </ul>
-        {found.hasNextPage && (
-          <div>
-            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              More
-            </Button>
-          </div>
-        )}
+        <MoreButton list={found} label="More" />
       </div>
     </PageFrame>
   );

@@ -1,4 +1,4 @@
-import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -51,11 +51,7 @@ export function WhoSignsIn({ provider, mayUnlink }: { readonly provider: Provide
           ))}
         </ul>
       )}
-      {found.hasNextPage && (
-        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton list={found} label="Show more" />
     </Panel>
   );
 }

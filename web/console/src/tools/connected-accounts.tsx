@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
@@ -48,11 +49,7 @@ export function ConnectedAccounts({ of, mayEnd }: { readonly of: AccountsOf; rea
           ))}
         </ul>
       )}
-      {found.hasNextPage && (
-        <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton list={found} label="Show more" />
     </Panel>
   );
 }

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
@@ -89,13 +90,9 @@ export function AlertsPage(): ReactNode {
           <AlertCard key={alert.id} alert={alert} onAcknowledge={() => acknowledge.mutate(alert.id)} />
         ))}
       </ul>
-      {list.hasNextPage && (
-        <div className="mt-4">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {t("more")}
-          </Button>
-        </div>
-      )}
+      <div className="mt-4 empty:hidden">
+        <MoreButton list={list} label={t("more")} />
+      </div>
     </PageFrame>
   );
 }

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
@@ -141,13 +142,9 @@ export function ApprovalsPage(): ReactNode {
           <ApprovalCard key={approval.id} approval={approval} />
         ))}
       </ul>
-      {list.hasNextPage && (
-        <div className="mt-4">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {t("more")}
-          </Button>
-        </div>
-      )}
+      <div className="mt-4 empty:hidden">
+        <MoreButton list={list} label={t("more")} />
+      </div>
     </PageFrame>
   );
 }

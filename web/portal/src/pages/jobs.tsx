@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
@@ -86,13 +87,7 @@ export function JobsPage(): ReactNode {
             </li>
           ))}
         </ul>
-        {found.hasNextPage && (
-          <div>
-            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              {t("more")}
-            </Button>
-          </div>
-        )}
+        <MoreButton list={found} label={t("more")} />
       </div>
     </PageFrame>
   );

@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+
+/** As `useInfiniteQuery` gives it. */
+interface PagedList {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  fetchNextPage(): Promise<unknown>;
+}
+
+/** Below a list that is read page by page: reads the next one; nothing where there is none. */
+export function MoreButton({ list, label }: { readonly list: PagedList; readonly label: string }): ReactNode {
+  if (!list.hasNextPage) return null;
+  return (
+    <div>
+      <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+        {label}
+      </Button>
+    </div>
+  );
+}
