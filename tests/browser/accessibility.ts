@@ -9,8 +9,17 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
+/** Colours that change to those of the theme are half of one theme and half of the other until the frames after have been drawn. */
+function drawn(): Promise<unknown> {
+  const ending = document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
+  return Promise.allSettled(ending.map(({ finished }) => finished)).then(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
+}
+
 /** What axe finds on the page as it is now, each a line. It comes in past the page's policy, as a debugger does. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
+  await page.evaluate(drawn);
   const session = await page.context().newCDPSession(page);
   try {
     const there = await session.send("Runtime.evaluate", { expression: "typeof axe" });

@@ -92,7 +92,7 @@ for (const [width, theme] of [
   [320, "light"],
 ] as const)
   withBrowser(`the reference is accessible and fits, ${width} pixels wide, ${theme}`, async () => {
-    const { page, context, problems } = await watchedPage(world.browser, { width, theme });
+    const { page, context, problems, settled } = await watchedPage(world.browser, { width, theme });
     const findings: Record<string, unknown> = {};
     for (const address of [
       `${world.gateway.adminUrl}/docs/`,
@@ -103,6 +103,8 @@ for (const [width, theme] of [
       await page.goto("about:blank");
       await page.goto(address);
       await page.locator("h1").waitFor();
+      await page.locator(`html[data-theme="${theme}"]`).waitFor();
+      await settled();
       const found = await accessibilityFindings(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (found.length > 0 || overflow > 0) findings[address] = { found, overflow };
