@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
@@ -174,6 +175,44 @@ withBrowser("a name and an address that were given are taken back by emptying th
   await context.close();
 });
 
+/** As the sign-in of another tab does it, which shares the cookie. */
+async function signInBeside(page: Page, person: { readonly username: string; readonly password: string }): Promise<void> {
+  await page.evaluate(async (body) => {
+    const json = { "content-type": "application/json" };
+    const login = await fetch("/v1/portal/auth/login", { method: "POST", headers: json, body: JSON.stringify(body) });
+    const { access_token: token } = (await login.json()) as { access_token: string };
+    await fetch("/v1/portal/auth/session", { method: "POST", headers: { "x-gw-session": "page", authorization: `Bearer ${token}` } });
+  }, person);
+}
+
+withBrowser("the tenant that was named at a sign-in holds for that person alone", async () => {
+  const elsewhere = { username: "elsewhere", password: "somebody of another house" };
+  const here = { username: "at-home", password: "somebody of this house" };
+  await world.admin.post("/v1/admin/tenants", { id: "another-house", name: "Another house" });
+  const group = { tenant_id: "another-house", name: "readers", display_name: "Readers", group_type: "team" };
+  const { id } = (await world.admin.post("/v1/admin/resource-groups", group)) as { id: string };
+  await world.admin.post("/v1/admin/end-users", { tenant_id: "another-house", ...elsewhere, primary_group_id: id });
+  await world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...here, primary_group_id: groupId });
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.clock.install();
+  await page.goto(`${world.portal}/profile?tenant=another-house`);
+  await page.getByLabel("User name").fill(elsewhere.username);
+  await page.getByLabel("Password").fill(elsewhere.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "elsewhere", exact: true }).waitFor();
+  await signInBeside(page, here);
+  await page.clock.fastForward("48:00:00");
+  await page.getByLabel("Display name").fill("typed by the first");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("heading", { name: "at-home", exact: true }).waitFor();
+  await page.getByLabel("Display name").fill("At home");
+  const saved = page.waitForResponse((response) => response.request().method() === "PATCH");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  expect((await saved).status()).toBe(200);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("whoever signs in in another tab of the browser is who the first one shows, without a trace of the one before", async () => {
   const other = { username: "beside", password: "somebody at the same desk" };
   await world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...other, primary_group_id: groupId });
@@ -183,13 +222,7 @@ withBrowser("whoever signs in in another tab of the browser is who the first one
   await page.getByRole("heading", { name: world.person.username, exact: true }).waitFor();
   const draft = page.getByLabel("Display name");
   await draft.fill("typed by the first");
-  // As the sign-in of another tab does it, which shares the cookie.
-  await page.evaluate(async (body) => {
-    const json = { "content-type": "application/json" };
-    const login = await fetch("/v1/portal/auth/login", { method: "POST", headers: json, body: JSON.stringify(body) });
-    const { access_token: token } = (await login.json()) as { access_token: string };
-    await fetch("/v1/portal/auth/session", { method: "POST", headers: { "x-gw-session": "page", authorization: `Bearer ${token}` } });
-  }, other);
+  await signInBeside(page, other);
   await page.clock.fastForward("48:00:00");
   const sent: string[] = [];
   page.on("request", (request) => void (request.method() === "PATCH" && sent.push(request.url())));

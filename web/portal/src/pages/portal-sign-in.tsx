@@ -38,14 +38,19 @@ interface StepProps {
 }
 
 function useLogin(onOwed: (tempToken: string) => void) {
-  return async (username: string, password: string) => {
-    const answer = await portalApi.call("POST /v1/portal/auth/login", { body: { username, password } });
+  return async (form: FormData) => {
+    const body = { username: textOf(form, "username"), password: String(form.get("password") ?? "") };
+    const answer = await portalApi.call("POST /v1/portal/auth/login", { body, headers: forTenantOf(form) });
     if ("requires_2fa" in answer) onOwed(answer.temp_token);
     else await ownSession.begin(answer);
   };
 }
 
-const forTenant = (tenant: string) => ownSession.setHeader("x-tenant-id", tenant === "" ? null : tenant);
+/** Of these calls alone: the token names the tenant of those that follow, whoever signs in next. */
+function forTenantOf(form: FormData): Record<string, string> {
+  const tenant = textOf(form, "tenant");
+  return tenant === "" ? {} : { "x-tenant-id": tenant };
+}
 
 function TenantField(): ReactNode {
   const t = usePortalTexts();
@@ -61,12 +66,7 @@ function TenantField(): ReactNode {
 function PasswordStep({ onOwed, onOther }: StepProps): ReactNode {
   const t = usePortalTexts();
   const logIn = useLogin(onOwed);
-  const login = useMutation({
-    mutationFn: (form: FormData) => {
-      forTenant(textOf(form, "tenant"));
-      return logIn(textOf(form, "username"), String(form.get("password") ?? ""));
-    },
-  });
+  const login = useMutation({ mutationFn: logIn });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     login.mutate(new FormData(event.currentTarget));
@@ -95,13 +95,13 @@ function RegisterStep({ onOwed, onOther }: StepProps): ReactNode {
   const logIn = useLogin(onOwed);
   const register = useMutation({
     mutationFn: async (form: FormData) => {
-      forTenant(textOf(form, "tenant"));
       const [username, password] = [textOf(form, "username"), String(form.get("password") ?? "")];
       const [email, name] = [textOf(form, "email"), textOf(form, "display_name")];
       await portalApi.call("POST /v1/portal/auth/register", {
         body: { username, password, ...(email === "" ? {} : { email }), ...(name === "" ? {} : { display_name: name }) },
+        headers: forTenantOf(form),
       });
-      await logIn(username, password);
+      await logIn(form);
     },
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
