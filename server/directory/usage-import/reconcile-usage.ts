@@ -41,6 +41,10 @@ function ofVendor(row: VendorFigures): Sums {
   };
 }
 
+/** Days of which the vendor may still change a figure. They are compared, and in no total of either side. */
+const provisionalDays = (rows: readonly VendorFigures[]): ReadonlySet<string> =>
+  new Set(rows.filter(({ provisional }) => provisional).map(({ day }) => day));
+
 const ofGateway = (row: GatewayFigures): Sums => ({
   requests: row.requests,
   input: row.input_tokens,
@@ -73,6 +77,7 @@ export async function reconcileUsage(
   const span = { tenantId, providerId, from, to };
   const vendor = await vendorFigures(db, span);
   const gateway = await gatewayFigures(db, span);
+  const unsettled = provisionalDays(vendor);
   const mappings = await allMappings(db, tenantId, providerId);
   const mapped = new Map(mappings.map((one) => [`${one.kind} ${one.vendor_id}`, one]));
 
@@ -104,10 +109,9 @@ export async function reconcileUsage(
     const at = place(row.day, model?.target ?? row.model, key?.target ?? row.key_id ?? row.project);
     const sums = ofVendor(row);
     add(at.vendor, sums);
-    if (row.provisional) {
-      at.provisional = true;
-      totals.provisional += sums.cost;
-    } else add(totals.vendor, sums);
+    if (row.provisional) at.provisional = true;
+    if (unsettled.has(row.day)) totals.provisional += sums.cost;
+    else add(totals.vendor, sums);
     const part = { cost: sums.cost, tokens: allTokens(sums) };
     const unknownKey = key !== undefined && key.target === null;
     const unknownModel = model !== undefined && model.target === null && !model.ignored;
@@ -127,7 +131,7 @@ export async function reconcileUsage(
     const at = place(row.day, row.model, row.keyed_model ?? "provider");
     const sums = ofGateway(row);
     add(at.gateway, sums);
-    add(totals.gateway, sums);
+    if (!unsettled.has(row.day)) add(totals.gateway, sums);
     at.estimated += row.estimated_tokens;
     at.unpriced += row.unpriced;
   }
@@ -172,13 +176,16 @@ function otherCurrencies(rows: readonly VendorFigures[]): UsageReconciliation["o
   return [...sums].map(([currency, nano]) => ({ currency, amount: textOfNano(nano) }));
 }
 
-/** What a run ends with: what its window cost, and how far that is from the gateway's rows. Nano-dollars. */
+/** What a run ends with: what the settled days of its window cost, and how far that is from the gateway's rows. Nano-dollars. */
 export async function runTotals(
   trx: Trx,
   span: { readonly tenantId: string; readonly providerId: string; readonly from: string; readonly to: string },
 ): Promise<{ cost: bigint; difference: bigint }> {
-  const told = (await vendorFigures(trx, span)).filter(({ provisional }) => !provisional).map(ofVendor);
-  const cost = told.reduce((sum, one) => sum + one.cost, 0n);
-  const own = (await gatewayFigures(trx, span)).map(ofGateway).reduce((sum, one) => sum + one.cost, 0n);
+  const vendor = await vendorFigures(trx, span);
+  const unsettled = provisionalDays(vendor);
+  const settled = ({ day }: { readonly day: string }) => !unsettled.has(day);
+  const costOf = (sums: readonly Sums[]) => sums.reduce((sum, { cost }) => sum + cost, 0n);
+  const cost = costOf(vendor.filter(settled).map(ofVendor));
+  const own = costOf((await gatewayFigures(trx, span)).filter(settled).map(ofGateway));
   return { cost, difference: cost - own };
 }

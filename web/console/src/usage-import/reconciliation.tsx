@@ -66,7 +66,7 @@ export function Reconciliation({ id }: { readonly id: string }): ReactNode {
             ["The vendor says", usd(totals.vendor.cost_usd)],
             ["The gateway's rows say", usd(totals.gateway.cost_usd)],
             ["Difference", formatUsd(totals.difference.cost_usd)],
-            ["Provisional, in no total", formatUsd(totals.provisional_cost_usd)],
+            ["Of days that may still change, in no total", formatUsd(totals.provisional_cost_usd)],
             ["The vendor splits by", split ?? "nothing"],
           ]}
         />
