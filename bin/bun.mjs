@@ -52,10 +52,10 @@ export const BUN_FLAGS = ["--no-install", "--no-env-file", "--config=/dev/null"]
 /** Read by Bun before any of our code runs. What stands in the environment already is meant so, but for the last. */
 export function bunEnvironment(env = process.env) {
   return {
-    // Memory that is free goes back after a second, and a heap may double before it is collected, a large one grow by half or a
-    // quarter: the process stays about as large as what it holds. Back at once, or sooner collected, costs calls a tenth more of the
-    // processor each, and later collected no less.
+    // Memory that is free goes back after a second, and a heap is not let double before it is collected, the less the larger it is:
+    // the process stays about as large as what it holds. At once would cost calls a tenth more of the processor.
     MIMALLOC_PURGE_DELAY: "1000",
+    BUN_JSC_smallHeapGrowthFactor: "1.75",
     BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
     // The modules of the bundle are one function, whose few loops are no reason to compile it: 0.1 s, and 14 MB for good.
     BUN_JSC_thresholdForJITAfterWarmUp: "1000",

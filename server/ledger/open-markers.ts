@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { PassingMap } from "../kernel/passing-map.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
 /** Where a begin marker stands. */
@@ -8,7 +9,7 @@ export interface Marker extends Position {
 
 /** The begin markers of calls whose rows are not sealed yet. */
 export class OpenMarkers {
-  private readonly markers = new Map<string, Marker>();
+  private readonly markers = new PassingMap<string, Marker>();
   private readonly directory: string;
 
   constructor(directory: string) {
@@ -32,7 +33,7 @@ export class OpenMarkers {
     const found = new Map<string, Buffer>();
     const readers = new Map<number, number>();
     try {
-      for (const [id, marker] of this.markers) {
+      for (const [id, marker] of this.markers.entries()) {
         let reader = readers.get(marker.segment);
         if (reader === undefined) readers.set(marker.segment, (reader = openSync(segmentPath(this.directory, marker.segment), "r")));
         const bytes = Buffer.allocUnsafe(marker.length);

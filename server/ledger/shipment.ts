@@ -7,6 +7,8 @@ import { segmentPath, type Position } from "./segments.ts";
 export interface Shipment {
   /** Lines of rows, each with its line feed, copied as they stand. */
   readonly rows: readonly Buffer[];
+  /** The same one behind the other, in the same memory. */
+  readonly text: Buffer;
   /** Columns of the lines. */
   readonly columns: readonly string[];
   /** JSON array of checkpoints. */
@@ -39,8 +41,8 @@ export function segmentColumns(directory: string, segment: number): readonly str
 }
 
 /**
- * Reads from `from` towards `stable`, at most to the end of a segment. Lines of rows are not read: they are copied as
- * they stand. Null when there is nothing to read. Throws when a record is no longer what was written.
+ * Reads from `from` towards `stable`, at most to the end of a segment, into what `memory` gives for so many bytes. Lines of rows are not
+ * read: they are copied as they stand. Null when there is nothing to read. Throws when a record is no longer what was written.
  */
 export function readShipment(
   directory: string,
@@ -48,6 +50,7 @@ export function readShipment(
   stable: Position,
   columns: readonly string[],
   limits: ShipmentLimits,
+  memory: (bytes: number) => Buffer,
 ): Shipment | null {
   const path = segmentPath(directory, from.segment);
   const fd = openSync(path, "r");
@@ -56,10 +59,10 @@ export function readShipment(
     if (atMost <= 0) return null;
     for (let window = limits.bytes; ; window *= 2) {
       const wanted = Math.min(window, atMost);
-      const buffer = Buffer.allocUnsafe(wanted);
+      const buffer = memory(wanted);
       const bytes = buffer.subarray(0, readSync(fd, buffer, 0, wanted, from.offset));
       if (bytes.length === 0)
-        return { rows: [], columns, checkpoints: "[]", checkpointCount: 0, end: { segment: from.segment + 1, offset: 0 } };
+        return { rows: [], text: bytes, columns, checkpoints: "[]", checkpointCount: 0, end: { segment: from.segment + 1, offset: 0 } };
       const shipment = collect(bytes, from, columns, limits.rows, path);
       if (shipment.end.offset > from.offset) return shipment;
       // The first record is longer than the window.
@@ -74,16 +77,23 @@ function collect(bytes: Buffer, from: Position, columns: readonly string[], maxR
   const rows: Buffer[] = [];
   const checkpoints: string[] = [];
   let offset = 0;
+  let length = 0;
   while (offset < bytes.length && rows.length < maxRows) {
     const record = readRecord(bytes, offset);
     if (record === null) break;
     if (record === "damaged") throw new Error(`the audit journal is damaged: ${path} at byte ${from.offset + offset}`);
-    if (record.type === "R") rows.push(bytes.subarray(offset + RECORD_PREFIX, record.end));
-    else if (record.type === "C") checkpoints.push(record.payload.toString());
+    if (record.type === "R") {
+      // Moved up to the line before: they are sent as one.
+      bytes.copyWithin(length, offset + RECORD_PREFIX, record.end);
+      const end = length + record.end - offset - RECORD_PREFIX;
+      rows.push(bytes.subarray(length, end));
+      length = end;
+    } else if (record.type === "C") checkpoints.push(record.payload.toString());
     offset = record.end;
   }
   return {
     rows,
+    text: bytes.subarray(0, length),
     columns,
     checkpoints: `[${checkpoints.join(",")}]`,
     checkpointCount: checkpoints.length,

@@ -111,7 +111,10 @@ class ShippingLoop implements Shipper {
   private async loop(): Promise<void> {
     const { log, journal, waitMs } = this.options;
     while (!this.stopped) {
-      if (!this.pending) await this.sleep(null);
+      if (!this.pending) {
+        this.shipping.rest();
+        await this.sleep(null);
+      }
       if (!this.stopped && !this.hurried && !this.isFullBatch()) await this.sleep(waitMs);
       if (this.stopped) break;
       this.pending = false;

@@ -9,6 +9,7 @@ import { lineId } from "./row-line.ts";
 import type { CheckpointRecord } from "./journal-contents.ts";
 import { isBefore, listSegments, type Position } from "./segments.ts";
 import { headOf, idRangeOf, lineText } from "./shipment-lines.ts";
+import { ShipmentMemory } from "./shipment-memory.ts";
 import { readShipment, segmentColumns, type Shipment } from "./shipment.ts";
 
 export interface ShippingOptions {
@@ -42,6 +43,7 @@ export class Shipping {
   private recorded: Position;
   private header: { segment: number; columns: readonly string[] } = { segment: -1, columns: [] };
   private maxRows = SHIPMENT.rows;
+  private readonly memory = new ShipmentMemory(SHIPMENT.bytes);
   private readonly ship: typeof shipAuditRows;
   private readonly options: ShippingOptions;
 
@@ -59,12 +61,23 @@ export class Shipping {
     const { cursor } = this;
     if (this.header.segment !== cursor.segment)
       this.header = { segment: cursor.segment, columns: segmentColumns(directory, cursor.segment) };
-    const shipment = readShipment(directory, cursor, journal.stable, this.header.columns, { rows: this.maxRows, bytes: SHIPMENT.bytes });
-    if (shipment === null) return false;
+    const limits = { rows: this.maxRows, bytes: SHIPMENT.bytes };
+    const shipment = readShipment(directory, cursor, journal.stable, this.header.columns, limits, (bytes) => this.memory.give(bytes));
+    if (shipment === null) {
+      this.memory.takeBack();
+      return false;
+    }
     const nothingToShip = shipment.rows.length === 0 && shipment.checkpointCount === 0 && shipment.end.segment === this.recorded.segment;
-    if (nothingToShip) this.cursor = shipment.end;
-    else await this.send(shipment);
+    if (nothingToShip) {
+      this.memory.takeBack();
+      this.cursor = shipment.end;
+    } else await this.send(shipment);
     return true;
+  }
+
+  /** Nothing is shipped for a while. */
+  rest(): void {
+    this.memory.free();
   }
 
   behind(position: Position): boolean {
@@ -88,11 +101,11 @@ export class Shipping {
       idRange: idRangeOf(shipment.rows),
       head,
     };
-    let rows: AuditShipment["rows"] = shipment.rows;
+    let { rows, text }: Pick<AuditShipment, "rows" | "text"> = shipment;
     let known: AuditShipment["ids"] = null;
     for (let attempt = 0; ;) {
       try {
-        if (!(await this.ship(db, { ...base, rows, ids: known }))) return await this.reposition();
+        if (!(await this.ship(db, { ...base, rows, text, ids: known }))) return await this.reposition();
         break;
       } catch (error) {
         const code = isDataRejected(error);
@@ -107,7 +120,8 @@ export class Shipping {
         }
         if (attempt > 1) throw error;
         log.error("audit_row_refused_by_database", { chain_seq: head?.seq, code, error: error as Error });
-        rows = [Buffer.from(`${withoutRejectedData(lineText(last as Buffer), columns, code, attempt > 0)}\n`)];
+        text = Buffer.from(`${withoutRejectedData(lineText(last as Buffer), columns, code, attempt > 0)}\n`);
+        rows = [text];
         attempt++;
       }
     }
@@ -116,6 +130,7 @@ export class Shipping {
 
   private arrived(shipment: Shipment, head: ChainHead | null): void {
     const { journal, checkpointed } = this.options;
+    this.memory.takeBack();
     this.maxRows = Math.min(SHIPMENT.rows, this.maxRows * 2);
     this.recorded = shipment.end;
     this.cursor = shipment.end;

@@ -4,6 +4,7 @@ import type { PortalToken } from "../directory/people/portal/portal-token.ts";
 import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
 import { type Refusal, refuse } from "../kernel/errors.ts";
 import type { MicroUsd } from "../kernel/money.ts";
+import type { OnRoster } from "../kernel/roster.ts";
 import type { RequestHeaders } from "../kernel/request-headers.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Batched } from "./batched.ts";
@@ -35,7 +36,7 @@ export interface Identity {
  * What is handed along the path of a call: who calls, under which policy, in which run, and the audit record being filled.
  * The parts below `row` are set in the order the road passes them.
  */
-export interface Call {
+export interface Call extends OnRoster {
   readonly id: string;
   readonly audit: AuditClass;
   readonly method: string;

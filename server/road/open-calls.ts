@@ -1,6 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, isRefusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
+import { Roster } from "../kernel/roster.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import type { WholeAnswer } from "./answer.ts";
@@ -26,7 +27,7 @@ export interface OpenCallsParts {
 
 /** The calls that are open: each is opened here once, and leaves by `seal`, with its row. */
 export class OpenCalls {
-  private readonly open = new Set<Call>();
+  private readonly open = new Roster<Call>();
   private readonly deciding = new DecidingModels();
   private readonly parts: OpenCallsParts;
   private whenIdle: (() => void) | null = null;
@@ -56,21 +57,21 @@ export class OpenCalls {
 
   /** Those of a person; null: of anybody in the tenant who called as themselves. */
   openOf(tenantId: string, userId: string | null): Call[] {
-    return [...this.open].filter(({ user }) => user !== null && user.tenant_id === tenantId && (userId === null || user.id === userId));
+    return this.open.all().filter(({ user }) => user !== null && user.tenant_id === tenantId && (userId === null || user.id === userId));
   }
 
   /** Those of the tenant. */
   openIn(tenantId: string): Call[] {
-    return [...this.open].filter((call) => call.tenant?.id === tenantId);
+    return this.open.all().filter((call) => call.tenant?.id === tenantId);
   }
 
   tenantsOfOpen(): Set<string> {
-    return new Set([...this.open].flatMap(({ tenant }) => (tenant === null ? [] : [tenant.id])));
+    return new Set(this.open.all().flatMap(({ tenant }) => (tenant === null ? [] : [tenant.id])));
   }
 
   /** Those that came with this key. */
   openWith(tenantId: string, credentialId: string): Call[] {
-    return [...this.open].filter(({ identity }) => identity?.tenantId === tenantId && identity.credentialId === credentialId);
+    return this.open.all().filter(({ identity }) => identity?.tenantId === tenantId && identity.credentialId === credentialId);
   }
 
   /** The begin marker. Throws when calls can no longer be recorded. */
@@ -107,7 +108,7 @@ export class OpenCalls {
       this.whenIdle = resolve;
     });
     const timer = setTimeout(() => {
-      for (const call of this.open) call.abort.abort("gateway_interrupted" satisfies AbortReason);
+      for (const call of this.open.all()) call.abort.abort("gateway_interrupted" satisfies AbortReason);
     }, graceMs);
     await idle;
     clearTimeout(timer);

@@ -21,6 +21,8 @@ export interface AuditShipment {
   readonly head: { readonly seq: number; readonly hash: string } | null;
   /** Lines of `audit_rows` in COPY's text format, each with its line feed, dense in the chain. */
   readonly rows: readonly Buffer[];
+  /** The same one behind the other. */
+  readonly text: Buffer;
   readonly columns: readonly string[];
   /** Ids of `rows`, when some of them may be in the table already: those are then passed over. */
   readonly ids: readonly string[] | null;
@@ -85,7 +87,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
   if (found === undefined) return false;
   const leastId = shipment.idRange?.least ?? "";
   if (shipment.ids === null) {
-    await copyRows(client, shipment.columns, shipment.rows);
+    await copyRows(client, shipment.columns, shipment.text);
     if (head !== null)
       await addToTotals(
         client,
@@ -100,7 +102,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
     await copyRows(
       client,
       shipment.columns,
-      shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)),
+      Buffer.concat(shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string))),
     );
     await addToTotals(client, "a.id = ANY($1)", [missing], leastId, found);
   }
@@ -118,9 +120,9 @@ export function storedIds(db: Database, ids: readonly string[]): Promise<Set<str
   return storedAmong(poolOf(db), ids);
 }
 
-async function copyRows(client: pg.PoolClient, columns: readonly string[], rows: readonly Buffer[]): Promise<void> {
-  if (rows.length === 0) return;
+async function copyRows(client: pg.PoolClient, columns: readonly string[], text: Buffer): Promise<void> {
+  if (text.length === 0) return;
   // They come from a file: names are all they may be.
   if (!columns.every((name) => /^[a-z0-9_]+$/.test(name))) throw new Error("a segment of the audit journal names columns no release had");
-  await pipeline(Readable.from([Buffer.concat(rows)]), client.query(copyFrom(`COPY audit_rows (${columns.join(", ")}) FROM STDIN`)));
+  await pipeline(Readable.from([text]), client.query(copyFrom(`COPY audit_rows (${columns.join(", ")}) FROM STDIN`)));
 }

@@ -1,8 +1,9 @@
+import { type OnRoster, Roster } from "../kernel/roster.ts";
 import { concat } from "./adjoining-bytes.ts";
 
 export type NotArrived = "too_large" | "too_slow" | "too_many";
 
-interface Waiting {
+interface Waiting extends OnRoster {
   readonly began: number;
   /** When something of it came last. */
   heard: number;
@@ -27,7 +28,7 @@ const AT_ONE_GO = 64 * 1024;
  * a body, and whoever only begins to send one would else keep a connection for good.
  */
 export class ArrivingBodies {
-  private readonly waiting = new Set<Waiting>();
+  private readonly waiting = new Roster<Waiting>();
   private readonly places = new Map<string, number>();
   private readonly patience: BodyPatience;
   private watch: ReturnType<typeof setInterval> | null = null;
@@ -62,6 +63,7 @@ export class ArrivingBodies {
       const now = performance.now();
       const reader = body?.getReader();
       const entry: Waiting = {
+        place: -1,
         began: now,
         heard: now,
         giveUp() {
@@ -77,7 +79,7 @@ export class ArrivingBodies {
 
   private giveUpLate(): void {
     const now = performance.now();
-    for (const entry of this.waiting) {
+    for (const entry of this.waiting.all()) {
       if (now - entry.heard < this.patience.idleMs && now - entry.began < this.patience.wholeMs) continue;
       this.waiting.delete(entry);
       entry.giveUp();

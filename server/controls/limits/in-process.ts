@@ -1,3 +1,4 @@
+import { PassingMap } from "../../kernel/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
 import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
@@ -32,7 +33,7 @@ export class InProcessCounters implements Counters {
   private readonly scopes = new Map<string, ScopeState>();
   private readonly buckets = new Map<string, TokenBucket>();
   /** Calls in flight; of those that parted with what they held, what was counted then. */
-  private readonly open = new Map<string, Actual | null>();
+  private readonly open = new PassingMap<string, Actual | null>();
   /** Calls whose place among calls at once is free already, though they are not settled. */
   private readonly vacated = new Set<string>();
   private readonly now: () => number;

@@ -1,3 +1,4 @@
+import { PassingMap } from "../../kernel/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
 import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import type { ServedProcess } from "./served-counters.ts";
@@ -23,7 +24,7 @@ export class RemoteCounters implements Counters {
   /** A plan that nothing here holds any more is forgotten there. */
   private readonly forgotten: FinalizationRegistry<number>;
   private told = 0;
-  private readonly open = new Set<string>();
+  private readonly open = new PassingMap<string, true>();
 
   constructor(to: Asking) {
     this.to = to;
@@ -32,7 +33,7 @@ export class RemoteCounters implements Counters {
 
   async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
     const found = (await this.to.ask("counters.admit", [id, this.numberOf(plan), demand, probe] satisfies Asked)) as Admission;
-    if (found.kind === "admitted" && !probe) this.open.add(id);
+    if (found.kind === "admitted" && !probe) this.open.set(id, true);
     return found;
   }
 

@@ -1,5 +1,6 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
+import { PassingMap } from "../../kernel/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
 import type { Actual, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
@@ -42,7 +43,7 @@ interface Open {
 /** What this process holds of one tenant. */
 interface Held {
   readonly id: string;
-  readonly open: Map<string, Open>;
+  readonly open: PassingMap<string, Open>;
   /** The name under which it is held. */
   owner: string;
   /** Of the store's content: another one means that the store was emptied. */
@@ -247,7 +248,8 @@ export class ValkeyCounters implements Counters {
   private tenant(id: string): Held {
     let tenant = this.tenants.get(id);
     if (tenant === undefined) {
-      tenant = { id, open: new Map(), owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], telling: null, usedAt: 0 };
+      const open = new PassingMap<string, Open>();
+      tenant = { id, open, owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], telling: null, usedAt: 0 };
       this.tenants.set(id, tenant);
     }
     tenant.usedAt = this.options.now();
@@ -299,7 +301,7 @@ export class ValkeyCounters implements Counters {
     const known = tenant.generation;
     tenant.generation = generation;
     if (known === null) return;
-    const lost = [...tenant.open.values()].filter((open) => open.generation !== generation);
+    const lost = tenant.open.values().filter((open) => open.generation !== generation);
     void this.holdAgain(tenant, lost).catch((error: Error) =>
       this.options.log.warn("limits_not_held_again", { tenant_id: tenant.id, error }),
     );
@@ -313,7 +315,7 @@ export class ValkeyCounters implements Counters {
         continue;
       }
       tenant.generation = null;
-      await this.holdAgain(tenant, [...tenant.open.values()]);
+      await this.holdAgain(tenant, tenant.open.values());
     }
   }
 
@@ -328,7 +330,7 @@ export class ValkeyCounters implements Counters {
     const before = tenant.owner;
     tenant.owner = uuid();
     tenant.leasedAt = this.options.now();
-    await this.holdAgain(tenant, [...tenant.open.values()], before);
+    await this.holdAgain(tenant, tenant.open.values(), before);
   }
 
   private async holdAgain(tenant: Held, lost: readonly Open[], before = tenant.owner): Promise<void> {

@@ -89,5 +89,6 @@ export function openCall(
     requestContent: null,
     notedContent: undefined,
     answerReusable: true,
+    place: -1,
   };
 }

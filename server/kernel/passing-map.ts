@@ -1,0 +1,44 @@
+/** So many come before the tables that the map has outgrown are let go. */
+const RENEWED_AFTER = 1_000;
+
+/**
+ * A map of entries that are there for a moment, thousands a second, whose values are small: what is large belongs on a `Roster`, which
+ * says what a map of the engine holds on to. This one begins anew every thousand entries.
+ */
+export class PassingMap<K, V> {
+  private map = new Map<K, V>();
+  private added = 0;
+
+  get size(): number {
+    return this.map.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.map.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.map.has(key);
+  }
+
+  set(key: K, value: V): void {
+    if (++this.added > RENEWED_AFTER + this.map.size) {
+      this.map = new Map(this.map);
+      this.added = 0;
+    }
+    this.map.set(key, value);
+  }
+
+  delete(key: K): boolean {
+    return this.map.delete(key);
+  }
+
+  /** Those that are there now: what comes or goes meanwhile changes nothing. */
+  entries(): [K, V][] {
+    return [...this.map];
+  }
+
+  values(): V[] {
+    return [...this.map.values()];
+  }
+}
