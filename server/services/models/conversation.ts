@@ -15,7 +15,7 @@ import { isAnswered } from "../../road/batched.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
-import type { SignatureCache } from "./signature-cache.ts";
+import { readableBy, type SignatureCache, signedBy } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
@@ -122,7 +122,7 @@ async function translating(
     return { ...coming, operation: codec.format, body: "", sent: NOTHING_SENT, stream: false, headers: {}, dropped: [] };
   const defaulted = withDefaults(read.request, inbound.stream, changes);
   const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
-  const signed = codec.signs ? await signedAgain(call, asked, parts.signatures) : asked;
+  const signed = codec.signs ? await signedAgain(call, asked, model, parts.signatures) : asked;
   const request = codec.needsMediaBytes ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
   const written = codec.writeRequest(request, {
@@ -166,7 +166,7 @@ function answerReading(
           signatures.note(event);
           if (event.kind !== "stop") return;
           if (event.stopDetail !== null) call.answerReusable = false;
-          parts.signatures.keep(call, signatures.signed(event.candidate));
+          parts.signatures.keep(call, signedBy(model, signatures.signed(event.candidate)));
         },
         { enclosed: conversation.writer !== null, closing: () => noteReferable(conversation, writer.referable?.()) },
       );
@@ -180,7 +180,7 @@ function answerReading(
       for (const candidate of reply.candidates) {
         // The caller's format may have no place for what is said about the end.
         if (candidate.stopDetail !== null) call.answerReusable = false;
-        parts.signatures.keep(call, signedCalls(candidate));
+        parts.signatures.keep(call, signedBy(model, signedCalls(candidate)));
         for (const part of candidate.parts)
           outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
       }
@@ -193,11 +193,19 @@ function answerReading(
   };
 }
 
-async function signedAgain(call: Call, request: ConversationRequest, signatures: SignatureCache): Promise<ConversationRequest> {
+async function signedAgain(
+  call: Call,
+  request: ConversationRequest,
+  model: ModelEntry,
+  signatures: SignatureCache,
+): Promise<ConversationRequest> {
   const callIds = unsignedCallIds(request);
   if (callIds.length === 0) return request;
   const kept = await signatures.find(call, callIds);
-  return withSignatures(request, (callId) => kept.get(callId) ?? null);
+  return withSignatures(request, (callId) => {
+    const signed = kept.get(callId);
+    return signed === undefined ? null : readableBy(model, signed);
+  });
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {
