@@ -261,6 +261,20 @@ test("a model that is deleted is called off at its provider, and what was answer
   expect(await costOf(id)).toBeCloseTo(2 * 30 * 0.001 * 0.5, 6);
 });
 
+test.each([
+  ["anthropic", '{"type":"text","text":"PAY"}', '{"type":"tool_use","id":"toolu_1","name":"pay","input":{"account":9007199254740993123}}'],
+  ["gemini", '{"text":"PAY"}', '{"functionCall":{"name":"pay","args":{"account":9007199254740993123}}}'],
+] as const)("a long number that a model of %s calls a tool with keeps its digits", async (format, text, call) => {
+  vendors[format].resultsInstead = (held) => held.replace(text, call);
+  const { id } = await submit({ model: `${format}-1`, requests: [asks("pay")] });
+  expect(await ended(id)).toMatchObject({ status: "completed", request_counts: { completed: 1 } });
+  vendors[format].resultsInstead = null;
+  const [line] = await results(id);
+  expect(line.response.body.choices[0].message.tool_calls).toMatchObject([
+    { function: { name: "pay", arguments: '{"account":9007199254740993123}' } },
+  ]);
+});
+
 test.each(Object.keys(FORMATS) as Format[])("%s took a batch and did not say so: it is found, not handed over twice", async (format) => {
   const vendor = vendors[format];
   const before = vendor.batches.length;

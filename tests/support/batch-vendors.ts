@@ -28,7 +28,7 @@ export interface BatchVendor {
   breakNext: boolean;
   /** Status that the next request to make a batch is answered with. */
   refuseNext: number | null;
-  /** What the next result files hold in the place of what they would. */
+  /** What the next results are in the place of what they would be: a file of OpenAI's or Anthropic's, a batch of Google's. */
   resultsInstead: ((held: string) => BodyInit) | null;
   stop(): Promise<void>;
 }
@@ -80,11 +80,12 @@ export function started(handle: (vendor: BatchVendor, request: Request, url: URL
 let made = 0;
 export const next = (prefix: string) => `${prefix}${(++made).toString(36)}x${Date.now().toString(36)}`;
 export const json = (value: unknown, status = 200) => Response.json(value, { status });
-export const jsonl = (all: unknown[]) => new Response(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
+const jsonl = (all: unknown[]) => all.map((one) => `${JSON.stringify(one)}\n`).join("");
 /** What time does at a vendor. */
 export const settleState = (vendor: BatchVendor, batch: VendorBatch) => {
   if (batch.state === "in_progress" && vendor.endsAtOnce) batch.state = "ended";
 };
+const told = (vendor: BatchVendor, held: string) => new Response(vendor.resultsInstead?.(held) ?? held);
 export function refused(vendor: BatchVendor): Response | null {
   const status = vendor.refuseNext;
   vendor.refuseNext = null;
@@ -251,7 +252,7 @@ export function openaiBatchVendor(): BatchVendor {
     }
     if (kind === "files" && action === "content") {
       const held = vendor.files.get(id);
-      return held === undefined ? json({ error: { message: "no file" } }, 404) : new Response(vendor.resultsInstead?.(held) ?? held);
+      return held === undefined ? json({ error: { message: "no file" } }, 404) : told(vendor, held);
     }
     const batch = vendor.batches.find((one) => one.id === id);
     if (batch === undefined) return json({ error: { message: "no batch" } }, 404);
@@ -340,7 +341,7 @@ export function anthropicBatchVendor(): BatchVendor {
     else if (action === "results")
       return batch.state === "in_progress"
         ? json({ type: "error" }, 404)
-        : jsonl(batch.lines.map((line) => anthropicOutput(line, batch)).toReversed());
+        : told(vendor, jsonl(batch.lines.map((line) => anthropicOutput(line, batch)).toReversed()));
     else settleState(vendor, batch);
     return json(show(vendor, batch));
   });
@@ -411,6 +412,6 @@ export function geminiBatchVendor(): BatchVendor {
       return json({});
     }
     settleState(vendor, batch);
-    return json(show(batch));
+    return told(vendor, JSON.stringify(show(batch)));
   });
 }

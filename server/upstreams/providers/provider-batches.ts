@@ -164,11 +164,11 @@ export async function readText(response: Response): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
-/** The JSON of one; null where it is none. */
-export async function readJsonText(response: Response): Promise<unknown> {
+/** The JSON of one, as `parse` reads it; null where it is none. */
+export async function readJsonText(response: Response, parse: (json: string) => unknown = JSON.parse): Promise<unknown> {
   const text = await readText(response);
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return null;
   }
@@ -185,9 +185,10 @@ export async function askForBatchJson(
   outbound: Outbound,
   target: Pick<ProviderTarget, "headers">,
   request: VendorRequest,
+  parse?: (json: string) => unknown,
 ): Promise<JsonObject> {
   const response = await askForBatches(outbound, target, request);
-  const value: unknown = await readJsonText(response);
+  const value: unknown = await readJsonText(response, parse);
   if (isObject(value)) return value;
   throw new VendorFault(response.status, refuse("upstream_invalid_response"));
 }

@@ -1,5 +1,6 @@
 import { textLines } from "../../wire/batch/text-lines.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
+import { resultsWithExactCalls } from "../../wire/exact-tools.ts";
 
 const MOST_LINE = 64 * 1024 * 1024;
 
@@ -14,7 +15,7 @@ export async function* resultObjects({ body }: Response): AsyncGenerator<JsonObj
 
 function objectIn(text: Uint8Array): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(text));
+    const value = resultsWithExactCalls(new TextDecoder().decode(text));
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -1,5 +1,6 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
+import { resultsWithExactCalls } from "../../../wire/exact-tools.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
@@ -25,8 +26,8 @@ const NAME = /^batches\/[A-Za-z0-9._-]{1,200}$/;
 /** Batches of Google's Gemini API, lines inline. */
 export function geminiBatches(outbound: Outbound): ProviderBatches {
   const own = ({ apiKey }: ProviderTarget): Record<string, string> => (apiKey === null ? {} : { "x-goog-api-key": apiKey });
-  const get = (target: ProviderTarget, path: string, signal: AbortSignal) =>
-    askForBatchJson(outbound, target, { method: "GET", url: `${geminiBase(target)}/${path}`, headers: own(target), signal });
+  const get = (target: ProviderTarget, path: string, signal: AbortSignal, parse?: (json: string) => unknown) =>
+    askForBatchJson(outbound, target, { method: "GET", url: `${geminiBase(target)}/${path}`, headers: own(target), signal }, parse);
 
   return {
     operations: new Set<ProviderOperation>(["gemini", "gemini_embed"]),
@@ -71,7 +72,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
       await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "{}", signal });
     },
     async *results(target, id, signal) {
-      const batch = await get(target, checked(id), signal);
+      const batch = await get(target, checked(id), signal, resultsWithExactCalls);
       const output = outputOf(batch);
       for (const one of inlinedIn(output?.inlinedResponses)) {
         const outcome = outcomeOf(one);
