@@ -79,13 +79,14 @@ export class ItemIds {
   }
 }
 
-/** The output of a whole answer: each part is an item of its own. `cut`: it ended in the middle of the last. */
+/** The output of a whole answer: each part that says anything is an item of its own. `cut`: it ended in the middle of the last. */
 export function outputItems(parts: readonly ReplyPart[], cut: boolean, context: ReplyContext): JsonObject[] {
   const ids = new ItemIds(context);
   const items: JsonObject[] = [];
-  for (const [i, part] of parts.entries()) {
+  const said = parts.filter((part) => !((part.kind === "text" || part.kind === "refusal") && part.text === ""));
+  for (const [i, part] of said.entries()) {
     const index = items.length;
-    const status = cut && i === parts.length - 1 ? "incomplete" : "completed";
+    const status = cut && i === said.length - 1 ? "incomplete" : "completed";
     switch (part.kind) {
       case "text":
         items.push(messageItem(ids.item("msg", index), [textContent(part.text)], status));

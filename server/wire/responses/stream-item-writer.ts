@@ -21,8 +21,8 @@ type Subject =
 const PREFIX = { text: "msg", refusal: "msg", reasoning: "rs" } as const;
 
 /**
- * One item of a streamed output, from its opening to its end. Reasoning opens with its first word or seal: where a
- * provider shows neither, there is no item. A call that is no function's is told once it is whole, because what the
+ * One item of a streamed output, from its opening to its end. A message opens with its first word, reasoning with its first
+ * word or seal: where a provider gives neither, there is no item. A call that is no function's is told once it is whole, because what the
  * model writes is not yet what the client reads.
  */
 export class ItemWriter {
@@ -43,7 +43,7 @@ export class ItemWriter {
 
   start(): ItemEvent[] {
     const { subject } = this;
-    return subject.type === "reasoning" || (subject.type === "tool_call" && !hasPieces(subject.tool)) ? [] : this.opened();
+    return subject.type === "tool_call" && hasPieces(subject.tool) ? this.opened() : [];
   }
 
   delta(text: string): ItemEvent[] {

@@ -5,6 +5,7 @@ import type { JsonObject } from "../document.ts";
 import { cut } from "../openai/arbitrary-cuts.ts";
 import { replyOf } from "../openai/arbitrary-events.ts";
 import { chatCodec } from "../openai/chat-codec.ts";
+import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { fixturesOf } from "../openai/fixture-files.ts";
 import { responsesCodec } from "./responses-codec.ts";
 
@@ -61,5 +62,31 @@ describe("between chat and Responses", () => {
       ...whole.request,
       tools: whole.request.tools.map((tool) => ({ ...tool, strict: tool.strict ?? false })),
     });
+  });
+});
+
+describe("an answer of Gemini whose signature comes behind it, beside no text", () => {
+  const chunk = (parts: JsonObject[], finishReason?: string) =>
+    ({ candidates: [{ content: { role: "model", parts }, finishReason }] }) as JsonObject;
+  const behind = { text: "", thoughtSignature: "c2ln" };
+  const typesIn = (output: unknown) => (output as JsonObject[]).map(({ type, status }) => [type, status]);
+
+  test.each([
+    ["STOP", "completed"],
+    ["MAX_TOKENS", "incomplete"],
+  ])("that ends with %s is one message that is %s", (reason, status) => {
+    const reply = geminiCodec.readReply(chunk([{ text: "Hello" }, behind], reason)) as ConversationReply;
+    expect(typesIn(responsesCodec.writeReply(reply, CONTEXT).output)).toEqual([["message", status]]);
+  });
+
+  test("is one message in a stream, too", () => {
+    const wire = [chunk([{ text: "Hel" }]), chunk([{ text: "lo" }]), chunk([behind], "STOP")].map(
+      (one) => `data: ${JSON.stringify(one)}\r\n\r\n`,
+    );
+    const told = translated(wire.join(""), geminiCodec, responsesCodec);
+    const events = told.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+    expect(events.filter(({ type }) => type === "response.output_item.added")).toHaveLength(1);
+    expect(typesIn(events.at(-1).response.output)).toEqual([["message", "completed"]]);
+    expect(events.at(-1).response.output[0].content[0].text).toBe("Hello");
   });
 });
