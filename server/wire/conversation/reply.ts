@@ -4,6 +4,11 @@ import type { AssistantPart, Signature } from "./conversation-parts.ts";
 /** Why a model stopped, in no vendor's words. */
 export type StopReason = "end" | "length" | "tool_call" | "stop_sequence" | "filtered" | "refusal" | "pause" | "malformed";
 
+/** A model's own end of its turn, by what the turn holds: some servers have one word for turns with calls and without. */
+export function endOfTurn(reason: StopReason, calledTools: boolean): StopReason {
+  return reason === "end" || reason === "tool_call" ? (calledTools ? "tool_call" : "end") : reason;
+}
+
 /** A picture the model made. */
 export interface PicturePart {
   readonly kind: "picture";

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
+import { chatCodec } from "../openai/chat-codec.ts";
 import type { Usage } from "../usage.ts";
 import { converseCodec } from "./converse-codec.ts";
 
@@ -201,6 +202,23 @@ describe("an answer", () => {
       ]),
     ]);
     expect(assembled(events).candidates[0]?.parts.map(({ kind }) => kind)).toEqual(["text", "reasoning"]);
+  });
+
+  test.each([
+    ["end_turn", true, "tool_calls"],
+    ["made_up", true, "tool_calls"],
+    ["max_tokens", true, "length"],
+    ["tool_use", false, "stop"],
+  ])("one that ends with %s (calls a tool: %p) is told to a chat client as %s", (stopReason, calls, finish_reason) => {
+    const start = { contentBlockIndex: 0, start: { toolUse: { toolUseId: "a", name: "f" } } };
+    const block = calls
+      ? { event: "contentBlockStart", payload: start }
+      : { event: "contentBlockDelta", payload: { contentBlockIndex: 0, delta: { text: "hi" } } };
+    const content = [calls ? { toolUse: { toolUseId: "a", name: "f", input: {} } } : { text: "hi" }];
+    const whole = converseCodec.readReply({ output: { message: { role: "assistant", content } }, stopReason }) as ConversationReply;
+    const streamed = assembled(read([eventStreamBytes([block, { event: "messageStop", payload: { stopReason } }])]).events);
+    const context = { callId: "k", model: "m", created: 1, request: {}, includeUsage: true };
+    for (const reply of [whole, streamed]) expect(chatCodec.writeReply(reply, context).choices).toMatchObject([{ finish_reason }]);
   });
 
   test("events of tomorrow are passed over", () => {

@@ -1,4 +1,4 @@
-import type { StopReason } from "../conversation/reply.ts";
+import { endOfTurn, type StopReason } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
 
 const STOPS: Readonly<Record<string, StopReason>> = {
@@ -36,7 +36,7 @@ export function converseStop(body: JsonObject, calledTools: boolean): ConverseSt
   const extra = body.additionalModelResponseFields;
   const sequence = isObject(extra) && typeof extra.stop_sequence === "string" ? extra.stop_sequence : null;
   const known = Object.hasOwn(STOPS, said) ? (STOPS[said] as StopReason) : null;
-  const reason = known ?? (calledTools ? "tool_call" : "end");
+  const reason = endOfTurn(known ?? "end", calledTools);
   const isTelling = DETAILED.has(said) || (known === null && said !== "");
   return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: isTelling ? said.slice(0, 200) : null };
 }

@@ -1,4 +1,4 @@
-import type { StopReason } from "../conversation/reply.ts";
+import { endOfTurn, type StopReason } from "../conversation/reply.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 
 export interface MessagesStop {
@@ -33,13 +33,13 @@ const WORDS: Readonly<Record<StopReason, string>> = {
 const WINDOW = "model_context_window_exceeded";
 
 /** Reads the three members that say why a message stopped. */
-export function readMessagesStop(holder: JsonObject): MessagesStop {
+export function readMessagesStop(holder: JsonObject, calledTools: boolean): MessagesStop {
   const word = holder.stop_reason;
   const known = typeof word === "string" && Object.hasOwn(REASONS, word) ? REASONS[word] : undefined;
   // A reason nobody knows yet is an end, named in the detail.
   const unknown = known === undefined && typeof word === "string" && word !== "" ? word.slice(0, 200) : null;
   return {
-    reason: known ?? "end",
+    reason: endOfTurn(known ?? "end", calledTools),
     stopSequence: typeof holder.stop_sequence === "string" ? holder.stop_sequence : null,
     stopDetail: word === WINDOW ? WINDOW : (detailOf(holder.stop_details) ?? unknown),
   };

@@ -192,6 +192,23 @@ describe("a message", () => {
     expect(written([], "pause").stop_reason).toBe("pause_turn");
   });
 
+  test.each([
+    ["end_turn", { type: "tool_use", id: "c", name: "t", input: {} }, "tool_call"],
+    ["max_tokens", { type: "tool_use", id: "c", name: "t", input: {} }, "length"],
+    ["tool_use", { type: "text", text: "hi" }, "end"],
+  ] as const)("a server that ends with %s is read by what its answer holds: %j", (stop_reason, block, reason) => {
+    expect(messagesCodec.readReply({ content: [block], stop_reason })?.candidates[0]?.stop).toBe(reason);
+    const events = [
+      { type: "message_start", message: { id: "m" } },
+      { type: "content_block_start", index: 0, content_block: block },
+      { type: "message_delta", delta: { stop_reason } },
+      { type: "message_stop" },
+    ];
+    const reader = messagesCodec.streamReader();
+    const read = reader.push(new TextEncoder().encode(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")));
+    expect(read.find(({ kind }) => kind === "stop")).toMatchObject({ reason });
+  });
+
   test("shows the thoughts of other vendors without their signatures", () => {
     const parts: AssistantPart[] = [
       { kind: "reasoning", text: "hm", redacted: false, signature: { family: "gemini", value: "g" } },

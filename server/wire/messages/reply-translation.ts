@@ -17,7 +17,10 @@ export function readMessagesAnswer(body: JsonObject): ConversationReply | null {
     const part = assistantPart(block, `${String(body.id ?? "")}_${parts.length}`);
     if (part !== null) parts.push(part);
   }
-  const { reason, stopSequence, stopDetail } = readMessagesStop(body);
+  const { reason, stopSequence, stopDetail } = readMessagesStop(
+    body,
+    parts.some(({ kind }) => kind === "tool_call"),
+  );
   return {
     id: typeof body.id === "string" ? body.id : null,
     candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }],

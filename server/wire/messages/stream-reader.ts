@@ -27,6 +27,7 @@ export class MessagesStreamReader implements StreamReader {
   private readonly blocks = new Map<number, OpenPart | null>();
   private events: ConversationEvent[] = [];
   private parts = 0;
+  private calledTools = false;
   private started = false;
   private stopped = false;
   private failed = false;
@@ -149,6 +150,7 @@ export class MessagesStreamReader implements StreamReader {
   private openCall(index: number, block: JsonObject): void {
     if (!this.started) this.start({});
     const part = this.parts++;
+    this.calledTools = true;
     const id = typeof block.id === "string" && block.id !== "" ? block.id : callIdAt(`${this.id ?? ""}_${part}`);
     this.blocks.set(index, { part, type: "tool_call", input: JSON.stringify(isObject(block.input) ? block.input : {}), filled: false });
     this.events.push({
@@ -205,7 +207,7 @@ export class MessagesStreamReader implements StreamReader {
     if (this.stopped) return;
     if (!this.started) this.start({});
     for (const index of [...this.blocks.keys()]) this.close(index);
-    const { reason, stopSequence, stopDetail } = readMessagesStop(holder);
+    const { reason, stopSequence, stopDetail } = readMessagesStop(holder, this.calledTools);
     this.stopped = true;
     this.events.push({ kind: "stop", candidate: 0, reason, stopSequence, stopDetail });
   }
