@@ -118,7 +118,9 @@ describe("reasoning", () => {
       dropped: ["reasoning"],
       body: { toolConfig: { toolChoice: { any: {} } } },
     });
-    expect(write({ reasoning: effort("high"), tools: [tool("f")], turns: looped })).toMatchObject({ dropped: ["reasoning"] });
+    const turns: Turn[] = [...looped, { role: "user", parts: [text("and then?")] }];
+    for (const lost of [looped, turns])
+      expect(write({ reasoning: effort("high"), tools: [tool("f")], turns: lost })).toMatchObject({ dropped: ["reasoning"] });
   });
 
   test("of another family, or unsigned, is not sent back", () => {

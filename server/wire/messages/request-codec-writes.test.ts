@@ -205,7 +205,10 @@ describe("writing a request of another format", () => {
       expect(body).not.toContainAnyKeys(["thinking", "output_config"]);
     }
     const turns = [user("a"), call("1"), result("1")];
-    expect(write({ reasoning: HARD, tools: [tool], turns }, COUNTS)).toMatchObject({ dropped: ["reasoning"] });
+    for (const behind of [[], [user("and then?")], [{ role: "system", parts: [{ kind: "text", text: "Be brief." }] } as const]])
+      expect(write({ reasoning: HARD, tools: [tool], turns: [...turns, ...behind] }, COUNTS).dropped).toContain("reasoning");
+    const over: Turn[] = [...turns, { role: "assistant", parts: [{ kind: "text", text: "Done." }] }, user("thanks")];
+    expect(write({ reasoning: HARD, tools: [tool], turns: over }, COUNTS).dropped).not.toContain("reasoning");
     expect(write({ reasoning: HARD, tools: [tool], turns }).body.thinking).toEqual({ type: "adaptive" });
   });
 

@@ -7,9 +7,9 @@ export function forcesCall(choice: ToolChoice | null): boolean {
 
 /** In the middle of a tool loop Claude wants the thinking that led to the calls; a caller whose format lost it goes on without. */
 export function continuesWithoutThinking({ turns }: ConversationRequest): boolean {
-  const last = turns.at(-1);
-  if (last?.role !== "user" || !last.parts.some(({ kind }) => kind === "tool_result")) return false;
-  const calling = turns.findLast(({ role }) => role === "assistant");
+  const at = turns.findLastIndex(({ role }) => role === "assistant");
+  if (!turns.slice(at + 1).some(({ role, parts }) => role === "user" && parts.some(({ kind }) => kind === "tool_result"))) return false;
+  const calling = turns[at];
   return (
     calling?.role === "assistant" && !calling.parts.some((part) => part.kind === "reasoning" && part.signature?.family === "anthropic")
   );
