@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { isRefusal } from "../../kernel/errors.ts";
+import { DEFAULT_REQUEST } from "../../wire/conversation/default-request.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
+import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { media } from "./media.ts";
 
 const MIB = 1024 * 1024;
@@ -11,7 +13,7 @@ function naming(addresses: number): ConversationRequest {
     source: { url: `http://pictures/${at}` },
     mediaType: null,
   }));
-  return { turns: [{ role: "user", parts }] } as unknown as ConversationRequest;
+  return { ...DEFAULT_REQUEST, turns: [{ role: "user", parts }] } as unknown as ConversationRequest;
 }
 
 test("what one request names by address comes to so much, however many addresses there are", async () => {
@@ -29,6 +31,17 @@ test("what one request names by address comes to so much, however many addresses
   ]);
   expect(fetched).toBe(4);
 });
+
+test.each(["application/octet-stream", "binary/octet-stream; charset=utf-8", "Application/Octet-Stream", ""])(
+  "a picture of a store that calls it %p is given to Gemini as what it is",
+  async (type) => {
+    const png = Buffer.from("iVBORw0KGgoAAAANSUhEUg==", "base64");
+    const { inlined } = media(async () => new Response(png, { headers: { "content-type": type } }));
+    const request = await inlined(naming(1), new AbortController().signal);
+    const written = isRefusal(request) ? null : geminiCodec.writeRequest(request, { name: "gemini-3-pro", maxOutputTokens: null } as never);
+    expect(JSON.stringify(written)).toContain('"mimeType":"image/png"');
+  },
+);
 
 test("nothing is fetched for a caller that has gone", async () => {
   let fetched = 0;

@@ -86,11 +86,17 @@ async function fetchBytes(
     const bytes = await readUpTo(response.body, Math.min(MAX_BYTES, room.bytes));
     if (bytes === null) return unreadable("is larger than 20 MiB, or comes to more than 64 MiB with those before it");
     room.bytes -= bytes.byteLength;
-    return { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };
+    return { bytes, mediaType: mediaTypeOf(response.headers.get("content-type")) };
   } catch {
     return unreadable("could not be fetched");
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", follow);
   }
+}
+
+/** Null where nobody told the store what it holds: the bytes say more then. */
+function mediaTypeOf(header: string | null): string | null {
+  const told = header?.split(";")[0]?.trim() ?? "";
+  return told === "" || /^(?:application|binary)\/octet-stream$/i.test(told) ? null : told;
 }
