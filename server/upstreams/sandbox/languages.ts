@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
@@ -25,7 +26,7 @@ const SHEBANG = /^#!.*?\b(bash|sh|python3?|node)\b/;
 /** What a script is written in, by its name, else by its first line; null where it is nothing that is run. */
 export function languageOf(path: string, content: Uint8Array): Language | null {
   const ending = /\.([a-z]+)$/.exec(path)?.[1];
-  if (ending !== undefined) return BY_ENDING[ending] ?? null;
+  if (ending !== undefined) return ownEntry(BY_ENDING, ending) ?? null;
   const named = SHEBANG.exec(Buffer.from(content.subarray(0, 200)).toString("latin1"))?.[1];
   return named === undefined ? null : named === "node" ? "javascript" : named.startsWith("python") ? "python" : "bash";
 }

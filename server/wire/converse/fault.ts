@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { ProviderFault } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 
@@ -33,7 +34,7 @@ export function readConverseFault(status: number, body: JsonObject | null, heade
 export function streamFault(name: string, payload: JsonObject): ProviderFault {
   const code = shortExceptionName(name);
   const original = payload.originalStatusCode;
-  const known = STATUS[code.toLowerCase()] ?? 502;
+  const known = ownEntry(STATUS, code.toLowerCase()) ?? 502;
   const status = typeof original === "number" && original >= 400 && original < 600 ? original : known;
   const message =
     text(payload.message) ?? text(payload.originalMessage) ?? `Amazon Bedrock broke off its answer${code === "" ? "" : `: ${code}`}.`;

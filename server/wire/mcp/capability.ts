@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { JsonObject } from "../document.ts";
 
 /** What of a tool server a request names. */
@@ -20,7 +21,7 @@ const NAMING: Readonly<Record<string, readonly [Capability["type"], string]>> = 
 
 /** Null for a method that names nothing; a text names the member that is missing. */
 export function capabilityOf(method: string, params: JsonObject): Capability | null | string {
-  const naming = NAMING[method];
+  const naming = ownEntry(NAMING, method);
   if (naming === undefined) return null;
   const [type, member] = naming;
   const name = params[member];
@@ -33,5 +34,5 @@ export function isTaskMethod(method: string | null): boolean {
 
 /** Whether the stateless dialect mirrors the name in `Mcp-Name`. */
 export function mirrorsName(method: string): boolean {
-  return NAMING[method] !== undefined && !method.endsWith("subscribe");
+  return ownEntry(NAMING, method) !== undefined && !method.endsWith("subscribe");
 }

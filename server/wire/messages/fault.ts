@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
 
@@ -37,7 +38,7 @@ export function readMessagesFault(status: number | null, body: JsonObject | null
   const detail = isObject(error.details) && typeof error.details.error_code === "string" ? error.details.error_code : null;
   const message =
     typeof error.message === "string" && error.message !== "" ? error.message : "the provider reported an error without saying which";
-  return { status: status ?? (type === null ? undefined : STATUSES[type]) ?? 500, message, code: detail ?? type, param: null };
+  return { status: status ?? (type === null ? undefined : ownEntry(STATUSES, type)) ?? 500, message, code: detail ?? type, param: null };
 }
 
 /**
@@ -45,7 +46,7 @@ export function readMessagesFault(status: number | null, body: JsonObject | null
  * vendors call everything below 500 an invalid request.
  */
 export function writeMessagesFault(fault: ProviderFault, callId: string): JsonObject {
-  const own = fault.code !== null && fault.code !== TYPES[400] && STATUSES[fault.code] !== undefined ? fault.code : null;
+  const own = fault.code !== null && fault.code !== TYPES[400] && ownEntry(STATUSES, fault.code) !== undefined ? fault.code : null;
   const message = fault.param === null || fault.message.startsWith(fault.param) ? fault.message : `${fault.param}: ${fault.message}`;
   return { type: "error", error: { type: own ?? errorTypeOf(fault.status), message }, request_id: callId };
 }

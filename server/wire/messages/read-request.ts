@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { RequestRead } from "../conversation/codec.ts";
 import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type Reasoning, type Turn } from "../conversation/request.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
@@ -41,7 +42,7 @@ export function readMessagesConversation(body: JsonObject): RequestRead {
   const losses: MessagesReadReport = { dropped: new Set(), unsupported: [] };
   for (const [name, value] of Object.entries(body)) {
     if (PLACED.has(name) || isNothing(value)) continue;
-    const reason = NEEDED[name];
+    const reason = ownEntry(NEEDED, name);
     if (reason === undefined) losses.dropped.add(name);
     else losses.unsupported.push({ field: name, message: reason });
   }

@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { RequestRead } from "../conversation/codec.ts";
 import { asksNothing, type JsonObject } from "../document.ts";
 import { readEffort, readOutputFormat } from "./answer-settings.ts";
@@ -87,7 +88,7 @@ function reportRest(body: JsonObject, report: ReadReport): void {
   else if (objectOf(body.audio) !== null) report.drop("audio");
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || value === null || value === undefined) continue;
-    const why = REFUSED[name];
+    const why = ownEntry(REFUSED, name);
     if (why !== undefined) {
       if (name === "web_search_options" || !asksNothing(value)) report.refuse(name, why);
     } else if (!asksNothing(value)) report.drop(name);

@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { FilePart } from "../conversation/conversation-parts.ts";
 import { isTextFile } from "../text-file.ts";
 
@@ -15,7 +16,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 export function fileName({ name, mediaType }: FilePart): string {
   if (name !== null && /\.[a-z]\w{0,7}$/i.test(name)) return name;
   const type = mediaType?.split(";")[0]?.trim().toLowerCase() ?? "";
-  return `${name ?? "document"}.${EXTENSIONS[type] ?? /^\w+\/(\w{1,8})$/.exec(type)?.[1] ?? "pdf"}`;
+  return `${name ?? "document"}.${ownEntry(EXTENSIONS, type) ?? /^\w+\/(\w{1,8})$/.exec(type)?.[1] ?? "pdf"}`;
 }
 
 /** The source of a file, which of a text is its words under its name: chat completions take no text as a file. */

@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import { type Attributes, textAttribute } from "./attributes.ts";
 
 /** Names of operations before the conventions had them: Traceloop's, and OpenInference's span kinds. */
@@ -20,7 +21,7 @@ export function genAiProviderOf(attributes: Attributes): string | null {
   if (current !== null) return current;
   const old = textAttribute(attributes, "gen_ai.system", "llm.provider", "llm.system");
   if (old === null) return textAttribute(attributes, "server.address");
-  return PROVIDERS[old] ?? old.replace(/^az\.ai\./, "azure.ai.");
+  return ownEntry(PROVIDERS, old) ?? old.replace(/^az\.ai\./, "azure.ai.");
 }
 
 /** What the conventions call vendors that providers of this gateway's catalog stand for, by their keys; others go by their own. */

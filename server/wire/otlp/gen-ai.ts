@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import { plausibleCount } from "../usage.ts";
 import { type Attributes, countAttribute, textAttribute } from "./attributes.ts";
 import type { Span } from "./traces.ts";
@@ -78,7 +79,7 @@ export function genAiFacts(span: Span): GenAiFacts {
   const mcpMethod = textAttribute(attributes, "mcp.method.name");
   const a2aMethod = textAttribute(attributes, "a2a.method.name");
   const old = textAttribute(attributes, "llm.request.type", "openinference.span.kind");
-  const named = textAttribute(attributes, "gen_ai.operation.name") ?? (old === null ? null : (OLD_OPERATIONS[old] ?? null));
+  const named = textAttribute(attributes, "gen_ai.operation.name") ?? (old === null ? null : (ownEntry(OLD_OPERATIONS, old) ?? null));
   const aboutModels = Object.keys(attributes).some((name) => name.startsWith("gen_ai.") || name.startsWith("llm."));
   // Before operations had names a span with a model and usage was the call of the model.
   const inference =

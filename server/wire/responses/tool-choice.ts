@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
@@ -38,6 +39,6 @@ function missing(names: ToolNames, report: ReadReport): boolean {
 
 function chosenName(tool: JsonObject, names: ToolNames): string | null {
   const kind = filledOf(tool.type) ?? "";
-  const name = kind === "function" || kind === "custom" ? filledOf(tool.name) : kind in CLIENT_TOOLS ? kind : null;
+  const name = kind === "function" || kind === "custom" ? filledOf(tool.name) : ownEntry(CLIENT_TOOLS, kind) === undefined ? null : kind;
   return name === null ? null : names.nameOf({ kind, name, namespace: filledOf(tool.namespace) });
 }

@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { Tool } from "../conversation/request.ts";
 import type { FieldProblem, JsonObject } from "../document.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
@@ -59,7 +60,7 @@ export class ToolNames {
     } else if (LEFT_OUT.test(type) || (type === "tool_search" && tool.execution !== "client")) {
       this.leftOut.add(type);
     } else {
-      const kind = CLIENT_TOOLS[type];
+      const kind = ownEntry(CLIENT_TOOLS, type);
       if (kind === undefined || (type === "custom" && name === null) || isHosted(tool))
         this.problems.push({ field, message: `${NOT_ELSEWHERE}: ${JSON.stringify(type)} is a tool of the vendor's own` });
       else {

@@ -1,3 +1,4 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { type JsonObject, type JsonDocument } from "../document.ts";
@@ -102,7 +103,7 @@ export class TranscriptionRequest extends PromptedRequest {
   texts(): readonly TextSlot[] {
     return Object.entries(this.document.value).flatMap(([name, value]): TextSlot[] => {
       if (READ.has(name)) return [];
-      const plain = CHUNKING.test(name) ? CHUNKED : PLAIN[name];
+      const plain = CHUNKING.test(name) ? CHUNKED : ownEntry(PLAIN, name);
       const slots: TextSlot[] = FIELD_NAME.test(name) ? [] : [{ role: "user", kind: "fixed_name", text: name, replace: () => undefined }];
       const said = (text: string, put: (next: string) => void) => {
         if (plain?.test(text) === true) return;

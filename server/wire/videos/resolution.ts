@@ -1,3 +1,5 @@
+import { ownEntry } from "../../kernel/own-entry.ts";
+
 const NAMED: Readonly<Record<string, number>> = { "2k": 1440, "4k": 2160, "8k": 4320, sd: 480, hd: 720, fhd: 1080, uhd: 2160 };
 const SIZE = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/;
 
@@ -18,7 +20,7 @@ export function linesOf(token: string): number | null {
   const size = frameSizeOf(text);
   if (size !== null) return Math.min(size.width, size.height);
   const lines = /^(\d{3,4})p?$/.exec(text)?.[1];
-  return lines === undefined ? (NAMED[text] ?? null) : Number(lines);
+  return lines === undefined ? (ownEntry(NAMED, text) ?? null) : Number(lines);
 }
 
 /** Whether two tokens (`720p`, `1280x720`, `4k`) say the same. Two sizes must be the same one. */

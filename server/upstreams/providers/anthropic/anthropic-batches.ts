@@ -1,3 +1,4 @@
+import { ownEntry } from "../../../kernel/own-entry.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
@@ -127,5 +128,5 @@ function outcomeOf({ custom_id, result }: JsonObject): LineOutcomeOfVendor {
 
 /** The status that such an answer comes with. */
 export function statusOfAnthropicFault({ error }: JsonObject): number {
-  return (isObject(error) ? STATUSES[String(error.type)] : undefined) ?? 500;
+  return (isObject(error) ? ownEntry(STATUSES, String(error.type)) : undefined) ?? 500;
 }
