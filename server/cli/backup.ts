@@ -91,8 +91,8 @@ async function makeBackup(path: string, db: Database, from: BackupSource, io: Co
   const told = { tables: 0, rows: 0, files: 0, secrets: 0 };
   let failed = true;
   try {
-    await beginReading(held.client);
     if (!(await hasTables(held.db))) throw new Error("the database has no table: did a gateway ever start on it?");
+    await beginReading(held.client);
     await pendingMigrations(held.db);
     const migrations = [...(await appliedMigrations(held.db))].map(([name, digest]) => ({ name, digest }));
     const head: BackupHead = {

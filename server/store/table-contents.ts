@@ -25,9 +25,12 @@ const MODULUS = 1n << 256n;
 const LINE_FEED = 0x0a;
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** The state of the database at one moment, from here to the end of the transaction. */
+/**
+ * The state of a database that has its tables at one moment, from here to the end of the transaction. It is the moment at which no
+ * months are being dropped: from one before, with these gone, rows would be missing that were moved out of them.
+ */
 export async function beginReading(client: pg.ClientBase): Promise<void> {
-  await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${PLAIN_TEXT}`);
+  await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${PLAIN_TEXT}; LOCK TABLE audit_rows IN ACCESS SHARE MODE`);
 }
 
 export async function beginLoading(client: pg.ClientBase): Promise<void> {

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { ulid as ulidAt } from "ulid";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { until } from "../../tests/support/until.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { applyRetention } from "../ledger/retention.ts";
+import { callRow, recordedLog, SIGNING_KEY, temporaryDirectory, testLedger } from "../ledger/test-support.ts";
+import { backupCommand } from "./backup.ts";
+import { restoreCommand } from "./restore.ts";
+
+let database: TestDatabase;
+let at: number;
+const clock: Clock = { now: () => at, micros: () => at * 1000 };
+
+beforeEach(async () => {
+  database = await testDatabase();
+  at = Date.UTC(2026, 7, 2);
+});
+afterEach(() => database.close());
+
+type Command = typeof backupCommand;
+
+async function run(command: Command, argv: string[], env: Record<string, string> = {}): Promise<{ code: number; said: string }> {
+  let said = "";
+  const code = await command(argv, env, { stdout: (text) => void (said += text), stderr: (text) => void (said += text) });
+  return { code, said };
+}
+
+const backUp = (file: string, env?: Record<string, string>) =>
+  run(backupCommand, [file, "--database-url", database.url, "--data-dir", temporaryDirectory()], env);
+
+/** Brings it back into an empty database; `look` sees what is there then. */
+async function restored<T>(file: string, look: (into: TestDatabase) => Promise<T>): Promise<{ code: number; said: string; seen: T }> {
+  const into = await testDatabase();
+  try {
+    await sql`DROP SCHEMA public CASCADE`.execute(into.db);
+    await sql`CREATE SCHEMA public`.execute(into.db);
+    const done = await run(restoreCommand, [file, "--database-url", into.url, "--data-dir", temporaryDirectory()]);
+    return { ...done, seen: await look(into) };
+  } finally {
+    await into.close();
+  }
+}
+
+const callIds = async ({ db }: TestDatabase) =>
+  (await sql<{ id: string }>`SELECT id FROM audit_rows ORDER BY id`.execute(db)).rows.map(({ id }) => id);
+
+async function untilWaitingForLocks(sessions: number): Promise<void> {
+  await until(
+    () =>
+      sql<{
+        n: number;
+      }>`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database.db),
+    ({ rows }) => rows[0]?.n === sessions,
+  );
+}
+
+test("a backup that begins while months are dropped has every row that is kept, and its chains are intact", async () => {
+  const retention = JSON.stringify({ store_bodies: "full", body_days: 10, log_days: 20, run_days: 20 });
+  await database.db
+    .insertInto("tenants")
+    .values({ id: "acme", name: "acme", data_retention: retention, default_judge_model_id: null } as never)
+    .execute();
+  await applyRetention(database.db, clock, recordedLog());
+  const ended = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
+  for (let i = 0; i < 3; i++) await ended.seal(callRow({ id: ulidAt(at), tenant_id: "acme" }));
+  await ended.close();
+  // No checkpoint is over its rows of that month, so that they stay when the month goes.
+  const open = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
+  for (let i = 0; i < 2; i++) await open.seal(callRow({ id: ulidAt(at), tenant_id: "acme" }));
+  await open.shipped();
+
+  const head = await database.db.startTransaction().execute();
+  await sql`SELECT FROM admin_log_head FOR UPDATE`.execute(head);
+  at = Date.UTC(2026, 10, 2);
+  // The admin log is told last of all, when the months are as good as gone.
+  const dropped = applyRetention(database.db, clock, recordedLog());
+  await untilWaitingForLocks(1);
+  const file = join(temporaryDirectory(), "meanwhile.backup");
+  const made = backUp(file, { GW_AUDIT_SIGNING_KEY: SIGNING_KEY });
+  await untilWaitingForLocks(2);
+  await head.rollback().execute();
+  await dropped;
+  expect(await made).toMatchObject({ code: 0 });
+  await open.close();
+  const kept = await callIds(database);
+  expect(kept).toHaveLength(2);
+
+  const { code, said, seen } = await restored(file, callIds);
+  expect(seen).toEqual(kept);
+  expect(said).toMatch(new RegExp(`chain ${ended.chainId} +intact`));
+  expect(said).toMatch(new RegExp(`chain ${open.chainId} +intact`));
+  expect(code).toBe(0);
+});
