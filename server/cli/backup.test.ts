@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { ulid as ulidAt } from "ulid";
@@ -93,4 +94,25 @@ test("a backup that begins while months are dropped has every row that is kept, 
   expect(said).toMatch(new RegExp(`chain ${ended.chainId} +intact`));
   expect(said).toMatch(new RegExp(`chain ${open.chainId} +intact`));
   expect(code).toBe(0);
+});
+
+test("a retired key signs nothing in a backup, which says what it left unsigned", async () => {
+  const newKey = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }) as string;
+  await (await testLedger(database.db, temporaryDirectory())).close();
+  const ledger = await testLedger(database.db, temporaryDirectory(), { signingKey: newKey, checkpointMs: 1_000_000 });
+  await ledger.seal(callRow());
+  await ledger.shipped();
+  await sql`UPDATE audit_keys SET valid_to = now() WHERE valid_from = (SELECT min(valid_from) FROM audit_keys)`.execute(database.db);
+  const folder = temporaryDirectory();
+  const unsigned = await backUp(join(folder, "old-key.backup"), { GW_AUDIT_SIGNING_KEY: SIGNING_KEY });
+  const signed = await backUp(join(folder, "new-key.backup"), { GW_AUDIT_SIGNING_KEY: newKey });
+  await ledger.close();
+
+  expect(unsigned.said).toContain(`audit chain ${ledger.chainId} up to row 1, its newest rows unsigned`);
+  expect(signed.said).not.toContain("unsigned");
+  for (const name of ["old-key", "new-key"])
+    expect(await restored(join(folder, `${name}.backup`), callIds)).toMatchObject({
+      code: 0,
+      said: expect.stringMatching(new RegExp(`chain ${ledger.chainId} +intact over 1 rows`)),
+    });
 });

@@ -15,12 +15,14 @@ export type HeadCheckpoint = Omit<CheckpointRecord, "digest">;
 
 /**
  * Signs the head of every chain, and of the admin log, that has rows without a checkpoint, as `db` holds them. Nothing is stored. None
- * without a key, or with one that this database does not know: nobody who verifies it would trust that.
+ * without a key, or with one that this database does not know or that is retired: nobody who verifies it would trust that.
  */
 export async function signUnsignedHeads(db: Database, signingKey: string | undefined, clock: Clock): Promise<HeadCheckpoint[]> {
   if (signingKey === undefined) return [];
   const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
-  const known = (await listSigningKeys(db)).find((key) => key.key_id === signer.keyId && key.public_key === signer.publicKey);
+  const known = (await listSigningKeys(db)).find(
+    (key) => key.key_id === signer.keyId && key.public_key === signer.publicKey && key.valid_to === null,
+  );
   if (known === undefined) return [];
   const admin = await db.selectFrom("admin_log_head").select(["seq", "hash"]).executeTakeFirst();
   const heads = [
