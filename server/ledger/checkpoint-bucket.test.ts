@@ -125,6 +125,28 @@ test("what a process that died could not put is put by the next start", async ()
   await until(() => store.objects.size === 5);
 });
 
+test("a start that was broken off while it put what was lacking leaves no gap, and the next one goes on from there", async () => {
+  await sql`INSERT INTO audit_chains (chain_id, writer, head_seq, head_hash, last_checkpoint_seq) VALUES ('long', 'w', 1100, 'h', 1100)`.execute(
+    database.db,
+  );
+  await sql`INSERT INTO audit_checkpoints (chain_id, checkpoint_no, chain_seq, note, signed_at) SELECT 'long', no, no, 'note ' || no, now() FROM generate_series(1, 1100) AS no`.execute(
+    database.db,
+  );
+  const { rows } = await sql<{
+    chain_seq: number;
+    note: string;
+  }>`SELECT chain_seq, note FROM audit_checkpoints WHERE chain_seq = 1100`.execute(database.db);
+  const brokenOff = keeper();
+  brokenOff.keep(rows.map((row) => ({ chain_id: "long", checkpoint_no: 1100, ...row })));
+  await until(() => store.objects.size > 550);
+  await brokenOff.close(1_000);
+  const there = [...store.objects.keys()];
+  expect(there.length).toBeLessThan(1_100);
+  expect(there.map((key) => Number(/(\d+)-\d+\.jsonl$/.exec(key)?.[1]))).toEqual(there.map((_, i) => i + 1));
+  keeper();
+  await until(() => store.objects.size === 1_100);
+});
+
 test("another checkpoint at a place that is taken stays out, and is told of", async () => {
   const { chainId } = await chainOf(1);
   store.objects.set(`fleet/one/${chainId}/${"1".padStart(12, "0")}-${"1".padStart(16, "0")}.jsonl`, "what stood here before\n");

@@ -57,15 +57,15 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
             throw error;
           });
         }
-        for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+        for (let next = waiting[0]; next !== undefined && !behind; next = waiting[0]) {
           await put(next);
-          waiting.shift();
+          if (waiting[0] === next) waiting.shift();
         }
         if (failing) log.info("audit_checkpoint_bucket_recovered", { bucket: bucket.address });
         failing = false;
         backoff = backoffMs;
         if (closing) return;
-        if (waiting.length === 0) behind = (await sleep(LOOK_MS)) === "time" || behind;
+        if (waiting.length === 0 && !behind) behind = (await sleep(LOOK_MS)) === "time" || behind;
       } catch (error) {
         if (!failing) log.error("audit_checkpoint_bucket_failed", { bucket: bucket.address, error: error as Error });
         failing = true;
@@ -83,18 +83,31 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
     if ((await bucket.get(key)) !== body(checkpoint)) log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key });
   }
 
-  /** From the newest back, until a stretch that is there whole. */
+  /** What is broken off leaves no gap: the next one would take a whole stretch after it for the end of what is lacking. */
   async function catchUp(): Promise<void> {
     for (const chainId of await signedChains(db)) {
-      for (let before = Number.MAX_SAFE_INTEGER; !closing;) {
-        const stretch = await storedCheckpoints(db, chainId, before, WINDOW);
-        const [first] = stretch;
-        if (first === undefined) break;
-        const lacking = await lackingOf(bucket, chainId, stretch);
-        for (const checkpoint of lacking) await put(checkpoint);
-        if (lacking.length === 0) break;
-        before = first.checkpoint_no;
+      for (const before of await lackingStretches(chainId)) {
+        for (const checkpoint of await lackingOf(bucket, chainId, await storedCheckpoints(db, chainId, before, WINDOW))) {
+          if (closing) {
+            behind = true;
+            return;
+          }
+          await put(checkpoint);
+        }
       }
+    }
+  }
+
+  /** From the newest back, until a stretch that is there whole. The numbers before which they end, oldest first. */
+  async function lackingStretches(chainId: string): Promise<number[]> {
+    const ends: number[] = [];
+    const [newest] = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, 1);
+    for (let before = (newest?.checkpoint_no ?? 0) + 1; ;) {
+      const stretch = await storedCheckpoints(db, chainId, before, WINDOW);
+      const [first] = stretch;
+      if (first === undefined || (await lackingOf(bucket, chainId, stretch)).length === 0) return ends.toReversed();
+      ends.push(before);
+      before = first.checkpoint_no;
     }
   }
 
