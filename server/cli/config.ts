@@ -45,6 +45,7 @@ const OPTIONS = {
 
 /** `gatehouse config ...`. Resolves with the exit code; never throws. */
 export async function configCommand(argv: string[], env: Environment, io: CommandIo): Promise<number> {
+  let keys: KeysFile | null = null;
   try {
     const { values, positionals } = parseArgs({ args: argv, options: OPTIONS, allowPositionals: true });
     const [action, path, ...rest] = positionals;
@@ -71,7 +72,7 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     const file = readConfigurationFile(readFileSync(path, "utf8"));
     for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
     const isPlan = action === "plan" || values["dry-run"];
-    const keys = isPlan || values["keys-file"] === undefined ? null : new KeysFile(values["keys-file"]);
+    if (!isPlan && values["keys-file"] !== undefined) keys = new KeysFile(values["keys-file"]);
     for await (const { name, lost } of keys?.fetchBegun(api) ?? [])
       io.stderr(
         lost === null
@@ -88,6 +89,8 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
   } catch (error) {
     io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
     return 1;
+  } finally {
+    keys?.release();
   }
 }
 

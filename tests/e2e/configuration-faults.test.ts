@@ -32,12 +32,12 @@ async function config(
   tenant: string,
   args: readonly string[],
   env: Record<string, string> = {},
-  seen?: (out: string) => void,
+  seen?: (out: string) => void | Promise<void>,
 ): Promise<Told> {
   const told = { out: "", err: "" };
-  const stdout = (text: string): void => {
+  const stdout = (text: string): void | Promise<void> => {
     told.out += text;
-    seen?.(told.out);
+    return seen?.(told.out);
   };
   const io = { stdout, stderr: (text: string) => void (told.err += text) };
   const variables = { GATEHOUSE_ADMIN_PASSWORD: ADMIN_PASSWORD, ...env } as Record<string, string>;
@@ -118,6 +118,26 @@ test("an apply that ends in the middle is taken up by the next one, and of two a
   for (const { code, err } of both) if (code !== 0) expect(err).toContain("Was it made meanwhile");
   await config(other, ["apply", path]);
   expect(await config(other, ["plan", path])).toEqual(NOTHING);
+});
+
+test("of two applies at once with one file of keys the second makes none, and no key is lost", async () => {
+  const keys = join(directory, "keys-at-once.json");
+  const apply = async (tenant: string, group: string, seen?: (out: string) => Promise<void>) => {
+    const entry = (name: string) => `{ resource_group_id: ${group}, name: ${name} }`;
+    const text = `${HEAD}resource_groups: [{ name: ${group} }]\napi_keys: [${entry("one")}, ${entry("two")}]\n`;
+    return config(tenant, ["apply", await file(`${group}.yaml`, text), "--keys-file", keys], {}, seen);
+  };
+  const [ours, theirs] = [await newTenant("keys-of-ours"), await newTenant("keys-of-theirs")];
+  let second: Told | undefined;
+  const first = await apply(ours, "ours", async (out) => {
+    if (out.includes("ours / one")) second ??= await apply(theirs, "theirs");
+  });
+  expect(first.code).toBe(0);
+  const why = `another apply (process ${process.pid}) is writing keys there: apply again when that has ended`;
+  expect(second).toEqual({ code: 1, out: "", err: `gatehouse config: --keys-file ${keys}: ${why}\n` });
+  expect(await apply(theirs, "theirs")).toMatchObject({ code: 0, err: "" });
+  const kept = JSON.parse(await readFile(keys, "utf8")) as Record<string, string>;
+  expect(Object.keys(kept).toSorted()).toEqual(["ours / one", "ours / two", "theirs / one", "theirs / two"]);
 });
 
 /** In front of the control plane: of its answers about API keys that were made those of `lost` never arrive. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { reasonOf } from "../../kernel/errors.ts";
+import { type FileLock, LockedError, lockFile } from "../../runtime/file-lock.ts";
 import { writeWhole } from "../../runtime/whole-file.ts";
 import { AdminApiError, type ConfigApi } from "./admin-api.ts";
 import { type ConfigEntry, isConfigEntry } from "./value.ts";
@@ -16,29 +17,58 @@ interface BegunKey {
 
 /**
  * Values of new API keys by their names, in a file that its owner alone can read. Beside it stands, while keys are made, what
- * has been asked for: a key is shown once, and whoever asked may be killed before the answer is written.
+ * has been asked for: a key is shown once, and whoever asked may be killed before the answer is written. One process at a time
+ * writes it, from its first write until it releases the file.
  */
 export class KeysFile {
-  private readonly path: string;
-  private readonly keys: Record<string, string>;
-  private readonly begun: Record<string, BegunKey>;
+  private path: string;
+  private keys: Record<string, string> = {};
+  private begun: Record<string, BegunKey> = {};
+  private lock: FileLock | null = null;
 
+  /** Throws where the file, or what stands beside it, holds something else. */
   constructor(path: string) {
-    try {
-      this.path = existsSync(path) ? realpathSync(path) : path;
-      this.keys = readEntries(this.path, (value) => typeof value === "string", "API keys by their names") as Record<string, string>;
-      this.begun = readEntries(this.begunPath, isBegun, "keys that were begun") as unknown as Record<string, BegunKey>;
-    } catch (error) {
-      throw new Error(`--keys-file ${path}: ${reasonOf(error)}`, { cause: error });
-    }
+    this.path = path;
+    this.telling(() => {
+      if (existsSync(path)) this.path = realpathSync(path);
+      this.read();
+    });
   }
 
   /** Throws where keys could not be kept. */
   prepare(): void {
+    this.hold();
+    this.telling(() => write(this.path, this.keys));
+  }
+
+  release(): void {
+    this.lock?.release();
+    this.lock = null;
+  }
+
+  /** What was read before is read again: another process may have written meanwhile. */
+  private hold(): void {
+    if (this.lock !== null) return;
+    this.telling(() => {
+      this.lock = lockFile(`${this.path}.lock`);
+      this.read();
+    });
+  }
+
+  private read(): void {
+    this.keys = readEntries(this.path, (value) => typeof value === "string", "API keys by their names") as Record<string, string>;
+    this.begun = readEntries(this.begunPath, isBegun, "keys that were begun") as unknown as Record<string, BegunKey>;
+  }
+
+  private telling(work: () => void): void {
     try {
-      write(this.path, this.keys);
+      work();
     } catch (error) {
-      throw new Error(`--keys-file ${this.path}: ${reasonOf(error)}`, { cause: error });
+      const reason =
+        error instanceof LockedError
+          ? `another apply${error.pid === undefined ? "" : ` (process ${error.pid})`} is writing keys there: apply again when that has ended`
+          : reasonOf(error);
+      throw new Error(`--keys-file ${this.path}: ${reason}`, { cause: error });
     }
   }
 
@@ -48,6 +78,7 @@ export class KeysFile {
 
   /** Fetches the values that an apply before was killed over. Yields the name of each, and why it cannot be had where it cannot. */
   async *fetchBegun(api: ConfigApi): AsyncGenerator<{ readonly name: string; readonly lost: string | null }> {
+    if (Object.keys(this.begun).length > 0) this.hold();
     for (const [name, { asked, path, body, once }] of Object.entries(this.begun)) {
       if (asked !== api.place) continue;
       try {
