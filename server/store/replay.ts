@@ -137,14 +137,24 @@ export async function updateOpenRun(db: Database | Trx, id: string, patch: Updat
   return numUpdatedRows > 0n;
 }
 
-/** Takes the oldest run that waits, or whose process fell silent since `silentSince`. */
+/**
+ * Takes a run that waits, or whose process fell silent since `silentSince`: the oldest of the tenant none of whose runs was carried on
+ * for the longest time.
+ */
 export async function claimReplayRun(db: Database, now: Date, silentSince: Date): Promise<Selectable<ReplayRunTable> | undefined> {
   const { rows } = await sql<Selectable<ReplayRunTable>>`
-    UPDATE replay_runs SET state = 'running', started_at = ${now}, heard_of_at = ${now} WHERE id = (
-      SELECT id FROM replay_runs WHERE state = 'queued' OR (state = 'running' AND heard_of_at < ${silentSince})
-       ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+    UPDATE replay_runs SET state = 'running', started_at = coalesce(started_at, ${now}), heard_of_at = ${now} WHERE id = (
+      SELECT id FROM replay_runs AS w WHERE state = 'queued' OR (state = 'running' AND heard_of_at < ${silentSince})
+       ORDER BY (SELECT max(heard_of_at) FROM replay_runs AS t WHERE t.tenant_id = w.tenant_id) NULLS FIRST, created_at
+       LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING *`.execute(db);
   return rows[0];
+}
+
+/** Whether a run of another tenant waits. */
+export async function otherReplaysWait(db: Database, tenantId: string): Promise<boolean> {
+  const { rows } = await sql`SELECT FROM replay_runs WHERE state = 'queued' AND tenant_id <> ${tenantId} LIMIT 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** When replays of a system ran: hours in which its traffic was not all its callers'. */

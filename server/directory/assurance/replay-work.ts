@@ -2,7 +2,7 @@ import type { ReplayResult, ReplaySuite, ReplayTotals } from "@gatehouse/contrac
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { aiSystemStore } from "../../store/ai-systems.ts";
 import { suiteById } from "../../store/replay-suites.ts";
-import { callsById, claimReplayRun, updateOpenRun } from "../../store/replay.ts";
+import { callsById, claimReplayRun, otherReplaysWait, updateOpenRun } from "../../store/replay.ts";
 import { type Actor, type Directory, write } from "../writes/write.ts";
 import { closureOf, contractText } from "./closure.ts";
 import { recordedRequest, type RecordedRequest } from "./recorded-request.ts";
@@ -16,6 +16,17 @@ export interface ReplayWork {
   readonly ai_system_id: string;
   /** Null where it is gone. */
   readonly suite: ReplaySuite | null;
+  /** What came of its cases in earlier turns, under `contract_digest`. */
+  readonly soFar: ReplaySoFar;
+  readonly contract_digest: string | null;
+}
+
+/** Of the first cases of a suite, in its order. */
+export interface ReplaySoFar {
+  readonly results: readonly ReplayResult[];
+  readonly models: string[];
+  /** Null where some of it has no price. */
+  readonly cost_micro_usd: number | null;
 }
 
 export interface ReplayEnd {
@@ -31,14 +42,30 @@ const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, r
 /** After so long without a word, a run's process is gone, and another takes it up. */
 const SILENT_MS = 60_000;
 
-/** The run that has waited longest; null where none waits. */
+/** The run whose turn it is; null where none waits. */
 export async function claimReplayWork({ db, clock }: Directory): Promise<ReplayWork | null> {
   const now = clock.now();
   const claimed = await claimReplayRun(db, new Date(now), new Date(now - SILENT_MS));
   if (claimed === undefined) return null;
-  const { id, tenant_id, ai_system_id } = claimed;
+  const { id, tenant_id, ai_system_id, contract_digest, results, models } = claimed;
   const stored = await suiteById(db, tenant_id, claimed.suite_id);
-  return { id, tenant_id, ai_system_id, suite: stored === undefined ? null : readSuite(stored) };
+  const soFar = { results, models, cost_micro_usd: results.length === 0 ? 0 : claimed.cost_micro_usd };
+  return { id, tenant_id, ai_system_id, suite: stored === undefined ? null : readSuite(stored), soFar, contract_digest };
+}
+
+/** Whether another tenant waits for its turn. */
+export function othersWaitForTurn({ db }: Directory, { tenant_id }: ReplayWork): Promise<boolean> {
+  return otherReplaysWait(db, tenant_id);
+}
+
+/** Keeps what there is of a run until its next turn. Nothing, where it was cancelled meanwhile. */
+export async function setReplayAside(
+  { db }: Directory,
+  { id }: ReplayWork,
+  { results, models, cost_micro_usd }: ReplaySoFar,
+): Promise<void> {
+  const patch = { results: JSON.stringify(results), models, cost_micro_usd };
+  await updateOpenRun(db, id, { state: "queued", heard_of_at: new Date(), ...patch });
 }
 
 /** Digest of what a contract minted now would say; null where the system is gone. */

@@ -1,10 +1,14 @@
-import type { ReplayCase, ReplayResult, ReplayTotals } from "@gatehouse/contracts/ai-replay";
+import type { ReplayCase, ReplayResult, ReplaySuite, ReplayTotals } from "@gatehouse/contracts/ai-replay";
 import {
   claimReplayWork,
   endReplayWork,
   keptRequests,
   liveContractDigest,
+  othersWaitForTurn,
+  type ReplayEnd,
+  type ReplaySoFar,
   type ReplayWork,
+  setReplayAside,
   tellReplayGoesOn,
 } from "../../directory/assurance/replay-work.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
@@ -22,11 +26,16 @@ export interface ReplayRunnerParts extends ReplayCaseParts {
   readonly log: Log;
 }
 
-/** Cases at a time: a replay is nobody's hurry, and shares its limits with callers. */
+/**
+ * Cases at a time: a replay is nobody's hurry, and shares its limits with callers. So many are a turn, too, where another tenant waits for
+ * its own.
+ */
 const AT_ONCE = 4;
 const HEARD_EVERY_MS = 5_000;
+/** It was replayed in part only. */
+const CHANGED: ReplayEnd = { state: "errored", error: "the configuration changed while it ran" };
 
-/** Carries out the replays that were asked for, one at a time in each process with the runtime role. */
+/** Carries out the replays that were asked for, one at a time in each process with the runtime role. Tenants take turns. */
 export class ReplayRunner {
   private stopped = false;
   private readonly parts: ReplayRunnerParts;
@@ -42,17 +51,20 @@ export class ReplayRunner {
 
   async run(): Promise<void> {
     const { directory, log } = this.parts;
-    const work = this.stopped ? null : await claimReplayWork(directory);
-    if (work === null) return;
-    try {
-      await this.carriedOut(work);
-    } catch (error) {
-      log.warn("replay_failed", { run_id: work.id, error: error as Error });
-      await endReplayWork(directory, work, { state: "errored", error: reasonOf(error) ?? "it could not be carried out" });
+    while (!this.stopped) {
+      const work = await claimReplayWork(directory);
+      if (work === null) return;
+      try {
+        await this.carriedOn(work);
+      } catch (error) {
+        log.warn("replay_failed", { run_id: work.id, error: error as Error });
+        await endReplayWork(directory, work, { state: "errored", error: reasonOf(error) ?? "it could not be carried out" });
+      }
     }
   }
 
-  private async carriedOut(work: ReplayWork): Promise<void> {
+  /** To its end, or until it is another tenant's turn. */
+  private async carriedOn(work: ReplayWork): Promise<void> {
     const { directory, snapshots, caughtUp } = this.parts;
     await caughtUp();
     const scope = await snapshots.scope(work.tenant_id, work.ai_system_id);
@@ -60,18 +72,17 @@ export class ReplayRunner {
     if (suite === null || scope === null)
       return endReplayWork(directory, work, { state: "errored", error: "the AI System or its suite is gone" });
     const digest = await liveContractDigest(directory, work);
+    if (work.soFar.results.length > 0 && work.contract_digest !== digest) return endReplayWork(directory, work, CHANGED);
     if (!(await tellReplayGoesOn(directory, work, digest))) return;
     const heard = this.heardOf(work, digest);
     try {
-      const found = await this.replayed(work, suite.cases, suite.repeats, scope, heard.goesOn);
+      const found = await this.replayed(work, suite, scope, heard.goesOn);
       if (!heard.goesOn()) return;
-      // What changed meanwhile was replayed in part only.
-      if ((await liveContractDigest(directory, work)) !== digest)
-        return await endReplayWork(directory, work, { state: "errored", error: "the configuration changed while it ran" });
+      if ((await liveContractDigest(directory, work)) !== digest) return await endReplayWork(directory, work, CHANGED);
+      if (found.results.length < suite.cases.length) return await setReplayAside(directory, work, found);
       const totals = totalsOf(suite.cases, found.results);
       const passed = totals.failed + totals.flaky + totals.errors + totals.skipped === 0;
-      const { results, models, micros: cost_micro_usd } = found;
-      await endReplayWork(directory, work, { state: passed ? "passed" : "failed", totals, results, models, cost_micro_usd });
+      await endReplayWork(directory, work, { state: passed ? "passed" : "failed", totals, ...found });
     } finally {
       heard.end();
     }
@@ -90,14 +101,20 @@ export class ReplayRunner {
     return { goesOn: () => !cancelled && !this.stopped, end: () => clearInterval(timer) };
   }
 
-  private async replayed(work: ReplayWork, cases: readonly ReplayCase[], repeats: number, scope: GroupScope, goesOn: () => boolean) {
-    const results: ReplayResult[] = [];
-    const models = new Set<string>();
-    let micros: number | null = 0;
-    for (let at = 0; at < cases.length && goesOn(); at += AT_ONCE) {
-      const some = cases.slice(at, at + AT_ONCE);
+  private async replayed(
+    work: ReplayWork,
+    { cases, repeats }: ReplaySuite,
+    scope: GroupScope,
+    goesOn: () => boolean,
+  ): Promise<ReplaySoFar> {
+    const { directory } = this.parts;
+    const results = [...work.soFar.results];
+    const models = new Set(work.soFar.models);
+    let micros = work.soFar.cost_micro_usd;
+    while (results.length < cases.length && goesOn()) {
+      const some = cases.slice(results.length, results.length + AT_ONCE);
       const ids = some.map((one) => one.row_id);
-      const kept = await keptRequests(this.parts.directory, work, ids);
+      const kept = await keptRequests(directory, work, ids);
       const run = { id: work.id, scope, goesOn };
       const done = await Promise.all(some.map((one) => replayCase(one, kept.get(one.row_id) ?? null, repeats, run, this.parts)));
       for (const { result, models: answered, micros: cost } of done) {
@@ -105,8 +122,9 @@ export class ReplayRunner {
         for (const model of answered) models.add(model);
         micros = micros === null || cost === null ? null : micros + cost;
       }
+      if (await othersWaitForTurn(directory, work)) break;
     }
-    return { results, models: [...models].sort(), micros };
+    return { results, models: [...models].sort(), cost_micro_usd: micros };
   }
 }
 
