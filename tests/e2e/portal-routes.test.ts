@@ -314,6 +314,16 @@ describe("a path that names what no record can hold: 404, and a row", () => {
   });
 });
 
+describe("a path whose name is no id is answered as one that names nothing, with a row", () => {
+  test.each(cases(PORTAL_ROUTES.filter(({ path }) => path.includes("/:"))))("%s", async (name, route) => {
+    const sent = (idOf?: () => string) => person.request(route.method, pathOf(route, idOf), BODIES[name]);
+    const [strange, unknown] = [await sent(() => "x"), await sent()];
+    expect([strange.status, strange.body.code]).toEqual([unknown.status, unknown.body.code]);
+    expect([403, 404]).toContain(strange.status);
+    expect(await onlyRow(strange.headers)).toMatchObject({ http_status_code: strange.status, success: false });
+  });
+});
+
 describe("a query that is not known: 400 that names it", () => {
   test.each(["/models", "/servers", "/knowledgebases", "/notifications", "/alerts", "/approvals"])("%s", async (path) => {
     const reply = await person.request("GET", `${path}?surprise=1`);

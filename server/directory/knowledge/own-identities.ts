@@ -1,4 +1,5 @@
 import type { KbIdentity } from "@gatehouse/contracts/kb-identities";
+import { isUuid } from "../../kernel/ids.ts";
 import { identitiesOf, kbIdentityStore } from "../../store/kb-identities.ts";
 import { type PortalOrigin, userActor } from "../people/portal/portal-logins.ts";
 import { notFound } from "../writes/records.ts";
@@ -16,7 +17,7 @@ export async function ownIdentities({ db }: Directory, { tenantId, userId }: Who
 
 export function unlinkOwnIdentity(directory: Directory, { tenantId, userId }: Who, id: string, origin: PortalOrigin): Promise<KbIdentity> {
   return write(directory, userActor({ id: userId }, origin), async (change) => {
-    const row = await kbIdentityStore.find(change.trx, tenantId, id, "lock");
+    const row = isUuid(id) ? await kbIdentityStore.find(change.trx, tenantId, id, "lock") : undefined;
     if (row?.end_user_id !== userId) throw notFound("mapping");
     await kbIdentityStore.remove(change.trx, id);
     const before = readKbIdentity(row);
