@@ -25,14 +25,14 @@ export async function putNoticeConfig(trx: Trx, values: Insertable<NoticeConfigT
     .execute();
 }
 
-/** Whether there was one. */
-export async function removeNoticeConfig(trx: Trx, tenantId: string, systemId: string | null): Promise<boolean> {
-  const { numDeletedRows } = await trx
+/** What was removed; undefined where there was none. */
+export async function removeNoticeConfig(trx: Trx, tenantId: string, systemId: string | null): Promise<NoticeConfigRow | undefined> {
+  return trx
     .deleteFrom("notice_configs")
     .where("tenant_id", "=", tenantId)
     .where("ai_system_id", systemId === null ? "is" : "=", systemId)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+    .returningAll()
+    .executeTakeFirst();
 }
 
 export interface ConversationNotice {

@@ -94,8 +94,29 @@ describe("the configuration", () => {
       ["de-CH", sha256(texts["de-CH"])],
     ]);
 
-    expect((await world.admin.request("DELETE", `${CONFIG}?ai_system_id=${served.groupId}`)).status).toBe(204);
+    const stood = await world.admin.get(CONFIG);
+    await world.admin.request("PUT", CONFIG, { surface: "inline" });
+    const builtIn = await world.admin.get(CONFIG);
     expect((await world.admin.request("DELETE", CONFIG)).status).toBe(204);
+    const ofSystem = await world.admin.get(`${CONFIG}?ai_system_id=${served.groupId}`);
+    expect((await world.admin.request("DELETE", `${CONFIG}?ai_system_id=${served.groupId}`)).status).toBe(204);
+    const told = (await world.admin.get("/v1/admin/admin-log?page_size=20")).entries
+      .filter(({ resource }: { resource: string }) => resource === "notice-config")
+      .toReversed()
+      .map(({ action, before, after: { action_record: record } }: any) => [
+        action,
+        before,
+        Object.fromEntries(record.references.map(({ locale, digest }: any) => [locale, digest])),
+      ]);
+    expect(told).toEqual([
+      ["set", null, stood.text_digests],
+      ["set", null, first.text_sha256],
+      ["declare_exemption", null, {}],
+      ["set", stood, first.text_sha256],
+      ["delete", builtIn, first.text_sha256],
+      ["delete", ofSystem, first.text_sha256],
+    ]);
+
     expect((await world.admin.request("DELETE", CONFIG)).status).toBe(404);
     expect((await world.admin.get(CONFIG)).source).toBe("default");
   });

@@ -17,12 +17,12 @@ const MAX_NAMED = 100;
 const digestsOf = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(texts).map(([locale, text]) => [locale, sha256Hex(text)]));
 
-function read(row: NoticeConfigRow | undefined, source: NoticeConfig["source"]): NoticeConfig {
+function read(row: NoticeConfigRow | undefined): NoticeConfig {
   const own = row === undefined ? {} : row.texts;
   const texts = Object.keys(own).length === 0 ? { ...DEFAULT_TEXTS } : own;
   return {
     ai_system_id: row?.ai_system_id ?? null,
-    source,
+    source: row === undefined ? "default" : row.ai_system_id === null ? "tenant" : "system",
     enabled: row?.enabled ?? true,
     surface: (row?.surface ?? "both") as NoticeConfig["surface"],
     texts,
@@ -43,10 +43,7 @@ export async function effectiveNoticeConfig(
 ): Promise<NoticeConfig> {
   if (systemId !== null && !(await isSystem(db, tenantId, systemId))) throw notFound("AI system");
   const rows = await noticeConfigs(db, tenantId, systemId);
-  const ofSystem = systemId === null ? undefined : rows.find((row) => row.ai_system_id === systemId);
-  if (ofSystem !== undefined) return read(ofSystem, "system");
-  const ofTenant = rows.find((row) => row.ai_system_id === null);
-  return read(ofTenant, ofTenant === undefined ? "default" : "tenant");
+  return read(rows.find((row) => row.ai_system_id === systemId) ?? rows.find((row) => row.ai_system_id === null));
 }
 
 /** An AI system is a resource group of its tenant. */
@@ -59,20 +56,8 @@ export function isKnownText(config: NoticeConfig, digest: string): boolean {
   return Object.values(config.text_digests).includes(digest) || Object.values(DEFAULT_TEXTS).some((text) => sha256Hex(text) === digest);
 }
 
-function seal(
-  write: Write,
-  tenantId: string,
-  systemId: string | null,
-  action: string,
-  context: ActionRecord["context"],
-  references: ActionRecord["references"],
-): void {
-  const entry = { action, resource: RESOURCE, resource_id: systemId ?? tenantId };
-  sealRecord(write, { tenantId, system: systemAlone(systemId), context, references, ...entry });
-}
-
-const textReferences = (texts: Readonly<Record<string, string>>): ActionRecord["references"] =>
-  Object.entries(digestsOf(texts)).map(([locale, digest]) => ({
+const textReferences = ({ text_digests }: NoticeConfig): ActionRecord["references"] =>
+  Object.entries(text_digests).map(([locale, digest]) => ({
     type: "ai.gw.notice-text",
     digest_alg: "SHA-256",
     digest,
@@ -80,13 +65,22 @@ const textReferences = (texts: Readonly<Record<string, string>>): ActionRecord["
     locale,
   }));
 
+function seal(
+  write: Write,
+  tenantId: string,
+  systemId: string | null,
+  record: { action: string; context: ActionRecord["context"]; references?: ActionRecord["references"]; before?: NoticeConfig | undefined },
+): void {
+  sealRecord(write, { tenantId, system: systemAlone(systemId), resource: RESOURCE, resource_id: systemId ?? tenantId, ...record });
+}
+
 export async function setNoticeConfig(write: Write, tenantId: string, body: NoticeConfigPut): Promise<NoticeConfig> {
   const systemId = body.ai_system_id ?? null;
   if (systemId !== null && !(await isSystem(write.trx, tenantId, systemId)))
     throw invalidField("ai_system_id", "names no resource group of this tenant");
-  const ofSystem = (rows: readonly NoticeConfigRow[]) => rows.find((row) => row.ai_system_id === systemId);
-  const source = systemId === null ? "tenant" : "system";
-  const before = ofSystem(await noticeConfigs(write.trx, tenantId, systemId));
+  const stored = async () => (await noticeConfigs(write.trx, tenantId, systemId)).find((row) => row.ai_system_id === systemId);
+  const before = await stored();
+  const stood = before === undefined ? undefined : read(before);
   // Read, they are the built-in texts.
   const isBuiltIn = before !== undefined && Object.keys(before.texts).length === 0 && isDeepStrictEqual(body.texts, { ...DEFAULT_TEXTS });
   await putNoticeConfig(write.trx, {
@@ -99,33 +93,34 @@ export async function setNoticeConfig(write: Write, tenantId: string, body: Noti
     exemption: body.exemption === null ? null : JSON.stringify(body.exemption),
     updated_at: write.now,
   });
-  const after = ofSystem(await noticeConfigs(write.trx, tenantId, systemId));
-  if (before !== undefined && after !== undefined) write.stay(before, after, read(before, source));
-  seal(
-    write,
-    tenantId,
-    systemId,
-    "set",
-    { record_type: "ai.gw.notice-config", enabled: body.enabled, surface: body.surface },
-    textReferences(body.texts),
-  );
+  const after = await stored();
+  if (before !== undefined && after !== undefined) write.stay(before, after, stood);
+  const holds = read(after);
+  seal(write, tenantId, systemId, {
+    action: "set",
+    context: { record_type: "ai.gw.notice-config", enabled: body.enabled, surface: body.surface },
+    references: textReferences(holds),
+    before: stood,
+  });
   if (body.exemption?.asserted === true) {
-    seal(
-      write,
-      tenantId,
-      systemId,
-      "declare_exemption",
-      { record_type: "ai.gw.declaration", basis: body.exemption.basis, rationale: body.exemption.rationale },
-      [],
-    );
+    seal(write, tenantId, systemId, {
+      action: "declare_exemption",
+      context: { record_type: "ai.gw.declaration", basis: body.exemption.basis, rationale: body.exemption.rationale },
+    });
   }
-  return read(after, source);
+  return holds;
 }
 
 export async function deleteNoticeConfig(write: Write, tenantId: string, systemId: string | null): Promise<void> {
-  if (!(await removeNoticeConfig(write.trx, tenantId, systemId)))
-    throw new Refused(refuse("not_found", "There is no such notice configuration."));
-  seal(write, tenantId, systemId, "delete", { record_type: "ai.gw.notice-config", deleted: true }, []);
+  const removed = await removeNoticeConfig(write.trx, tenantId, systemId);
+  if (removed === undefined) throw new Refused(refuse("not_found", "There is no such notice configuration."));
+  const before = read(removed);
+  seal(write, tenantId, systemId, {
+    action: "delete",
+    context: { record_type: "ai.gw.notice-config", deleted: true },
+    references: textReferences(before),
+    before,
+  });
 }
 
 /** How many conversations had their notice before the first assistant turn. */
