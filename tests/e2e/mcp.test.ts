@@ -386,7 +386,7 @@ test("an icon is taken for what it is", async () => {
   expect((await world.admin.get(`/v1/admin/mcp-servers/${oldId}`)).icon_url).toBe(
     `data:image/png;base64,${Buffer.from(icon).toString("base64")}`,
   );
-  for (const bad of [new TextEncoder().encode("<svg/>"), icon.slice(0, -1), new Uint8Array([...icon, ...new Uint8Array(64 * 1024)])]) {
+  for (const bad of [new TextEncoder().encode("<svg/>"), icon.slice(0, -1)]) {
     const refused = await send(bad);
     expect([refused.status, ((await refused.json()) as any).fields[0].field]).toEqual([400, "file"]);
   }

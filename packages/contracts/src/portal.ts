@@ -7,8 +7,11 @@ import { avatarUrl, endUserEmail, endUserMetadata, endUsername } from "./end-use
 
 const code = z.string().trim().min(1).max(40);
 
-/** Base64 of at most 5 MB. */
-const photoText = z.string().max(7_000_000);
+/** Longest body of a registration, in bytes: a photo of 5 MB in base64, with what is around it. */
+export const REGISTRATION_BYTES = 7_100_000;
+
+/** Base64 of at most 5 MB. A text with more, in a body that is not refused for its size, is told so when the photo is looked at. */
+const photoText = z.string().max(REGISTRATION_BYTES);
 
 export const registration = z
   .strictObject({

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { endUserStore } from "../../store/end-users.ts";
 import { photoByAddress, putPhoto, type PhotoRow } from "../../store/end-user-photos.ts";
+import { invalidFields } from "../../kernel/errors.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { strippedPicture } from "../pictures/picture.ts";
@@ -14,7 +15,7 @@ export const PHOTOS = "/v1/portal/photos/";
 
 /** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. Returns the photo's address. */
 export async function setPhoto(write: Write, tenantId: string, userId: string, content: Uint8Array, field: string): Promise<string> {
-  if (content.byteLength > PHOTO_BYTES) throw invalidField(field, "is larger than 5 MB");
+  if (content.byteLength > PHOTO_BYTES) throw invalidFields("body_too_large", [{ field, message: "is larger than 5 MB" }]);
   const picture = strippedPicture(content);
   if ("fault" in picture) throw invalidField(field, picture.fault);
   const before = await endUserStore.find(write.trx, tenantId, userId, "lock");

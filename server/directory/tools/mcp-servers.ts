@@ -6,7 +6,7 @@ import type {
   McpSnapshot,
   ToolDiffRead,
 } from "@gatehouse/contracts/mcp-servers";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import {
@@ -178,7 +178,7 @@ export const ICON_BYTES = 64 * 1024;
 
 /** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. */
 export async function setMcpServerIcon(write: Write, tenantId: string, id: string, content: Uint8Array, field: string): Promise<McpServer> {
-  if (content.byteLength > ICON_BYTES) throw invalidField(field, "is larger than 64 KB");
+  if (content.byteLength > ICON_BYTES) throw invalidFields("body_too_large", [{ field, message: "is larger than 64 KB" }]);
   const picture = strippedPicture(content);
   if ("fault" in picture) throw invalidField(field, picture.fault);
   if ((await mcpServerStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("tool server");

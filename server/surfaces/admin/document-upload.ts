@@ -19,7 +19,8 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
   const file = form.get("file");
   if (!(file instanceof Blob)) throw wrong("file", "is required, as a file of multipart/form-data");
   for (const name of form.keys()) if (!["file", "name", "metadata", "permissions"].includes(name)) throw wrong(name, "is not known");
-  if (file.size > LARGEST_DOCUMENT) throw wrong("file", `is larger than ${LARGEST_DOCUMENT / MIB} MiB`);
+  if (file.size > LARGEST_DOCUMENT)
+    throw invalidFields("body_too_large", [{ field: "file", message: `is larger than ${LARGEST_DOCUMENT / MIB} MiB` }]);
   if (file.size === 0) throw wrong("file", "is empty");
   const fileName = (file as File).name;
   const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""];

@@ -62,9 +62,8 @@ async function fileOf(request: Request): Promise<Uint8Array> {
   const body = await readBody(request, UPLOAD_BYTES);
   if (isRefusal(body)) throw new Refused(body);
   const file = await formFile(body, request.headers.get("content-type"), "file");
-  const wrong = (message: string) => invalidFields("invalid_body", [{ field: "file", message }]);
-  if (file === null) throw wrong("is required, as a file of multipart/form-data");
-  if (file.byteLength > LARGEST) throw wrong(`is larger than ${LARGEST / MIB} MiB`);
+  if (file === null) throw invalidFields("invalid_body", [{ field: "file", message: "is required, as a file of multipart/form-data" }]);
+  if (file.byteLength > LARGEST) throw invalidFields("body_too_large", [{ field: "file", message: `is larger than ${LARGEST / MIB} MiB` }]);
   return file;
 }
 

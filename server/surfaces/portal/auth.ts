@@ -12,6 +12,7 @@ import {
 import {
   portalLogin,
   portalPasswordChange,
+  REGISTRATION_BYTES,
   registration,
   secondFactorCode,
   secondFactorDisable,
@@ -31,8 +32,6 @@ import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operat
 
 const AUTH = "/v1/portal/auth";
 const open = { admits: "anyone", authenticates: true } as const;
-/** A photo of 5 MB in base64, with what is around it. */
-const REGISTRATION_BYTES = 7_100_000;
 
 interface Person {
   readonly id: string;

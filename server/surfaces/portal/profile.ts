@@ -44,7 +44,6 @@ export const profileRoutes: readonly PortalRoute[] = [
         return refuse("invalid_body", "file is required, as multipart/form-data", {
           fields: [{ field: "file", message: "is required, as multipart/form-data" }],
         });
-      if (file.byteLength > PHOTO_BYTES) return refuse("body_too_large", "A photo is at most 5 MB.");
       return { success: true, avatar_url: await setOwnPhoto(services.logins, user, file, origin) };
     },
   }),
