@@ -1,5 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { EndUserIdentity } from "../directory/end-user-cache.ts";
+import type { TenantMissing } from "../directory/people/portal/portal-logins.ts";
 import type { PortalToken } from "../directory/people/portal/portal-token.ts";
 import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
 import { type Refusal, refuse } from "../kernel/errors.ts";
@@ -61,6 +62,8 @@ export interface Call extends OnRoster {
   /** The token they came with; null of a key. */
   token: PortalToken | null;
   tenant: TenantSnapshot | null;
+  /** Why there is no `tenant`, on routes that admit whoever names one. */
+  tenantMissing?: TenantMissing;
   scope: GroupScope | null;
   /** Where it may go, once access has been granted. */
   target: ResolvedTarget;

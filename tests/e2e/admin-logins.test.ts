@@ -107,7 +107,7 @@ describe("a login", () => {
       expect([reply.status, reply.body]).toEqual([401, { detail: "Missing or invalid credential.", code: "unauthenticated" }]);
     const log = (await plane.system("GET", "/v1/admin/admin-log?action=login_failed&page_size=5")).body.entries;
     expect(log.map((entry: { after: { reason: string } }) => entry.after.reason)).toEqual([
-      "unknown_user",
+      "tenant_unknown",
       "tenant_disabled",
       "inactive_user",
       "wrong_password",

@@ -104,7 +104,9 @@ test("and an end user's login, or its second step, that began before is none", a
   const reset = (password: string) => acme.send("PATCH", `/v1/admin/end-users/${id}`, { password });
   const outcomeOf = (login: Promise<unknown>) => login.catch((error: unknown) => (error instanceof Refused ? error.refusal.reason : error));
   meanwhile = () => reset("set by the owner");
-  expect(await outcomeOf(logInPortalUser(logins, "acme", { username: "four", password: "the stolen one" }, origin))).toBe("wrong_password");
+  expect(await outcomeOf(logInPortalUser(logins, { id: "acme" }, { username: "four", password: "the stolen one" }, origin))).toBe(
+    "wrong_password",
+  );
 
   const { db } = plane.database;
   const row = () => db.selectFrom("end_users").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
@@ -128,7 +130,7 @@ test("nor is one whose user is shut out meanwhile, who would be let in with its 
   meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}/status`, { is_active: false });
   const login = logInPortalUser(
     portalLogins(),
-    "acme",
+    { id: "acme" },
     { username: "seven", password: "their own password" },
     { address: "10.0.0.1", requestId: "r" },
   );
@@ -143,7 +145,7 @@ test("a token given between the beginning of a reset and its taking hold ends wi
     token = (
       (await logInPortalUser(
         logins,
-        "acme",
+        { id: "acme" },
         { username: "five", password: "the stolen one" },
         { address: "10.0.0.1", requestId: "r" },
       )) as PortalSession

@@ -238,12 +238,16 @@ describe("registering over and over", () => {
 });
 
 describe("signing in", () => {
-  test("unknown user, wrong password and unknown tenant are one 401, told apart on the row only", async () => {
+  test("unknown user, wrong password, unknown tenant and disabled tenant are one 401, told apart on the row only", async () => {
     await newPerson(url, "known");
+    await world.admin.post("/v1/admin/tenants", { id: "off", name: "off" });
+    await world.admin.post("/v1/admin/end-users", { tenant_id: "off", username: "known", password: PASSWORD });
+    await world.admin.request("PATCH", "/v1/admin/tenants/off", { enabled: false });
     for (const [body, headers, reason] of [
       [{ username: "nobody", password: PASSWORD }, {}, "unknown_user"],
       [{ username: "known", password: "wrong" }, {}, "wrong_password"],
-      [{ username: "known", password: PASSWORD }, { "x-tenant-id": "nowhere" }, "unknown_user"],
+      [{ username: "known", password: PASSWORD }, { "x-tenant-id": "nowhere" }, "tenant_unknown"],
+      [{ username: "known", password: PASSWORD }, { "x-tenant-id": "off" }, "tenant_disabled"],
     ] as const) {
       const reply = await stranger().request("POST", "/auth/login", body, headers as Record<string, string>);
       expect([reply.status, reply.body, reply.headers.get("www-authenticate")]).toEqual([

@@ -8,6 +8,7 @@ import {
   type SignedInRow,
   type AdminUserRow,
 } from "../../store/admin-users.ts";
+import { tenantExists } from "../../store/tenants.ts";
 import { signedOutMeanwhile } from "../identity/vouched.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
@@ -99,12 +100,16 @@ async function tenantOfLogin(directory: Directory, username: string): Promise<st
 async function judge(
   logins: Logins,
   row: AdminUserRow | undefined,
-  password: string,
+  { password, tenantId: named }: { readonly password: string; readonly tenantId?: string | undefined },
   turn: HashingRequester,
 ): Promise<{ signedIn: SignedInRow } | { reason: string }> {
   if (row === undefined) {
-    await logins.dummyVerify(password, turn);
-    return { reason: "unknown_user" };
+    // Together, so that no answer takes longer for it.
+    const [isThere] = await Promise.all([
+      named === undefined || tenantExists(logins.directory.db, named),
+      logins.dummyVerify(password, turn),
+    ]);
+    return { reason: isThere ? "unknown_user" : "tenant_unknown" };
   }
   if (!(await logins.verifyPassword(password, row.password_hash, turn))) return { reason: "wrong_password" };
   const fresh = await adminWithTenant(logins.directory.db, row.id);
@@ -134,7 +139,7 @@ export async function logInAdmin(
   let signIn: SignIn | AdminCodeOwed | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const row = await adminByUsername(directory.db, tenantId, given.username);
-    const verdict = await judge(logins, row, given.password, turn);
+    const verdict = await judge(logins, row, given, turn);
     const actor: Actor = {
       id: row?.id ?? null,
       username: row?.username ?? null,

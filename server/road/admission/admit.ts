@@ -121,7 +121,10 @@ async function admitRecognised(
 /** Nothing is told of the tenant here: what an unknown one means is for the surface to say. */
 async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
   const tenant = await parts.snapshots.tenant(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT);
-  if (tenant === null || !tenant.enabled) return null;
+  if (tenant === null || !tenant.enabled) {
+    call.tenantMissing = tenant === null ? "tenant_unknown" : "tenant_disabled";
+    return null;
+  }
   call.tenant = tenant;
   call.row.tenant_id = tenant.id;
   return null;

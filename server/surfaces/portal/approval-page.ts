@@ -108,7 +108,7 @@ async function shown({ services, call, params }: Asked): Promise<{ approval: App
 async function signIn({ services, origin }: Asked, tenantId: string, form: URLSearchParams): Promise<PortalSession> {
   const first = await logInPortalUser(
     services.logins,
-    tenantId,
+    { id: tenantId },
     { username: form.get("username") ?? "", password: form.get("password") ?? "" },
     origin,
   );

@@ -18,7 +18,13 @@ import {
   secondFactorDisable,
   secondFactorLogin,
 } from "@gatehouse/contracts/portal";
-import { changePortalPassword, logInPortalUser, logInWithCode, tokenAnswer } from "../../directory/people/portal/portal-logins.ts";
+import {
+  changePortalPassword,
+  logInPortalUser,
+  logInWithCode,
+  type PortalTenant,
+  tokenAnswer,
+} from "../../directory/people/portal/portal-logins.ts";
 import { registerEndUser } from "../../directory/people/portal/registration.ts";
 import {
   beginSecondFactor,
@@ -46,6 +52,8 @@ export function noteUser(call: Call, { id, username }: Person): void {
   call.row.subject_id = id;
 }
 
+const tenantOf = ({ tenant, tenantMissing }: Call): PortalTenant => tenant ?? { missing: tenantMissing ?? "tenant_unknown" };
+
 export const authRoutes: readonly PortalRoute[] = [
   portalOperation({
     ...open,
@@ -58,7 +66,7 @@ export const authRoutes: readonly PortalRoute[] = [
     maxBodyBytes: REGISTRATION_BYTES,
     async run({ services, call, body, origin }) {
       try {
-        const user = await registerEndUser(services.logins, call.tenant?.id ?? null, body, origin);
+        const user = await registerEndUser(services.logins, tenantOf(call), body, origin);
         noteUser(call, user);
         return portalAnswer(201, {
           id: user.id,
@@ -83,7 +91,7 @@ export const authRoutes: readonly PortalRoute[] = [
     answer: { status: 200, schema: portalLoginAnswer },
     body: portalLogin,
     async run({ services, call, body, origin }) {
-      const outcome = await logInPortalUser(services.logins, call.tenant?.id ?? null, body, origin);
+      const outcome = await logInPortalUser(services.logins, tenantOf(call), body, origin);
       noteUser(call, outcome.user);
       if ("tempToken" in outcome)
         return { requires_2fa: true, temp_token: outcome.tempToken, user: { id: outcome.user.id, username: outcome.user.username } };

@@ -24,6 +24,12 @@ export interface PortalLogins {
   readonly hashing: PasswordHashing;
 }
 
+/** Told apart for the audit row alone. */
+export type TenantMissing = "tenant_unknown" | "tenant_disabled";
+
+/** The tenant that somebody wants to get into, or why nobody gets into the one they named. */
+export type PortalTenant = { readonly id: string } | { readonly missing: TenantMissing };
+
 /** Who acts, and from where. */
 export interface PortalOrigin {
   readonly address: string;
@@ -72,16 +78,17 @@ async function completed(logins: PortalLogins, verified: EndUserRow, sessionEnds
 
 /**
  * Throws the same 401 whatever was wrong, after the same work, and `too_many_logins` with Retry-After; `inactive_user`
- * only to whoever knows the password. A null tenant is one that is not there.
+ * only to whoever knows the password.
  */
 export async function logInPortalUser(
   logins: PortalLogins,
-  tenantId: string | null,
+  tenant: PortalTenant,
   given: { username: string; password: string },
   origin: PortalOrigin,
 ): Promise<PortalSession | SecondFactorRequired> {
+  const tenantId = "id" in tenant ? tenant.id : null;
   const account = JSON.stringify(["portal", tenantId, usernameKey(given.username)]);
-  let reason = "unknown_user";
+  let reason = "missing" in tenant ? tenant.missing : "unknown_user";
   let found: EndUserRow | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const user = tenantId === null ? undefined : await endUserByUsername(logins.directory.db, tenantId, given.username);

@@ -9,7 +9,7 @@ import { pictureType } from "../../pictures/picture.ts";
 import { setPhoto } from "../photos.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor } from "../../writes/write.ts";
-import type { PortalOrigin, PortalLogins } from "./portal-logins.ts";
+import type { PortalOrigin, PortalLogins, PortalTenant } from "./portal-logins.ts";
 
 function photoOf(body: Registration): Uint8Array | null {
   if (body.photo_base64 === undefined) return null;
@@ -24,11 +24,11 @@ function photoOf(body: Registration): Uint8Array | null {
 
 /**
  * A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. Throws
- * `too_many_registrations` with Retry-After before anything is looked up. A null tenant is one that is not there.
+ * `too_many_registrations` with Retry-After before anything is looked up.
  */
 export async function registerEndUser(
   logins: PortalLogins,
-  tenantId: string | null,
+  into: PortalTenant,
   body: Registration,
   origin: PortalOrigin,
 ): Promise<EndUser> {
@@ -36,7 +36,8 @@ export async function registerEndUser(
   const retryAfter = registrations.enter(origin.address);
   if (retryAfter !== null)
     throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
-  if (tenantId === null) throw new Refused(refuse("registration_closed", undefined, { reason: "tenant_unknown" }));
+  if ("missing" in into) throw new Refused(refuse("registration_closed", undefined, { reason: into.missing }));
+  const tenantId = into.id;
   const tenant = await tenantStore.find(directory.db, null, tenantId);
   if (tenant === undefined || tenant.portal_registration === "closed" || !tenant.local_passwords)
     throw new Refused(refuse("registration_closed"));
