@@ -37,9 +37,11 @@ export class Sender {
     // Official clients retry on the status alone, unless a header forbids it.
     const inVain: Record<string, string> =
       !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
+    // A refusal that knows how to get a credential says so itself.
+    const challenge: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer" } : {};
     const outcome = refusedOutcome(call, refusal);
     const told = outcome.status === usual ? { ...outcome, status } : outcome;
-    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), told);
+    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...challenge, ...shown.headers }, body), told);
   }
 
   /** Null where the row could not be stored: then the answer must not be given. */

@@ -185,7 +185,8 @@ describe("events", () => {
     const event = seenServer("x1", "planted");
     const before = (await found("")).total;
     const refused = async (message: unknown, signature?: string) => {
-      const { status, body } = await scout.send(message, signature);
+      const { status, body, headers } = await scout.send(message, signature);
+      expect(headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
       return [status, body.code];
     };
     const good = scout.message([event]);
@@ -237,7 +238,7 @@ describe("events", () => {
     });
     await owner.post(`${PATH}/collector-keys/${scout.keyId}/revoke`, {});
     const late = await scout.report(seenServer("x1", "after the end"));
-    expect(late.status).toBe(401);
+    expect([late.status, late.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect((await found("")).total).toBe(before + 1);
     // Whoever's key it was learns that it is still used.
     const row = await rowOf(owner, { id: late.headers.get("x-request-id") });

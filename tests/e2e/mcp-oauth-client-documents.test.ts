@@ -92,6 +92,6 @@ describe("clients known by a document", () => {
     "HTTPS://app.example/client.json",
   ])("%s is no name of a client", async (clientId) => {
     const answer = await ask((await begun()).authorizeUrl({ client_id: clientId }));
-    expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
+    expect([answer.status, answer.headers.get("location"), answer.headers.get("www-authenticate")]).toEqual([401, null, "Bearer"]);
   });
 });

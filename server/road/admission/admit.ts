@@ -30,7 +30,6 @@ export interface AdmissionParts {
  */
 export type RouteCallers = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
 
-const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Whose portal it is when nobody says. */
 const DEFAULT_TENANT = "default";
 /** What a person may do before they replaced a password that somebody else chose. */
@@ -38,7 +37,7 @@ const SIGNING_IN = "/v1/portal/auth/";
 
 /** The caller sees one 401; the audit row says which part of the credential was wrong. */
 function unauthenticated(reason: string): Refusal {
-  return refuse("unauthenticated", undefined, { headers: CHALLENGE, reason });
+  return refuse("unauthenticated", undefined, { reason });
 }
 
 /** The resource groups a caller may use, and the one used when no header names another. */

@@ -22,8 +22,7 @@ const contentSurface = (files: FileService): Surface =>
       const file = await fileNamed(call, files);
       return isRefusal(file) ? file : contentAnswer(call, files, file);
     }
-    if (expires === undefined && signature === undefined)
-      return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" }, reason: "credential_missing" });
+    if (expires === undefined && signature === undefined) return refuse("unauthenticated", undefined, { reason: "credential_missing" });
     if (expires === undefined || signature === undefined || others.length + more.length > 0) return refuse("file_not_found");
     const file = await files.findSigned(fileIdIn(call), expires, signature);
     if (isRefusal(file)) return file;

@@ -54,7 +54,7 @@ export function userActor(user: Pick<EndUserRow, "id">, origin: PortalOrigin): A
 }
 
 /** One and the same 401 to the caller, whatever was wrong; the reason is for the audit row. */
-const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" }, reason }));
+const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
 
 export function tooManyAttempts(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));

@@ -77,7 +77,7 @@ async function connectSender(
   { query, scope }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
   const proven = requestHolder(call);
-  if (proven === null || call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  if (proven === null || call.identity === null) return refuse("unauthenticated");
   if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
   const { cookie, browser } = newBrowserBinding(broker);
   const wanted: RequestedAuthorization = {

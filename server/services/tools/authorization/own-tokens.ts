@@ -35,7 +35,7 @@ export async function ownTokenAccount(
 
 /** What the caller has of this issuer for this server: no token is shown. */
 export async function ownTokens(parts: AuthorizationParts, call: Call, { id, issuer }: TokenAccount): Promise<BrokerAnswer | Refusal> {
-  if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  if (call.identity === null) return refuse("unauthenticated");
   const tokens = await listTokens(parts, principalOfIdentity(call.identity), id, issuer);
   return { kind: "json", status: 200, body: { tokens, total: tokens.length } };
 }
@@ -47,7 +47,7 @@ export async function deleteOwnToken(
   account: TokenAccount,
   { recordId }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
-  if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  if (call.identity === null) return refuse("unauthenticated");
   const dropped = isUuid(recordId ?? "")
     ? await dropTokens(parts, principalOfIdentity(call.identity), account.id, account.issuer, recordId as string)
     : null;
