@@ -17,6 +17,8 @@ export interface GovernedRoute {
   readonly admits?: RouteCallers;
   /** Whether its calls are for showing who one is, told on the row as is_auth_event: a login, a token, a second factor. */
   readonly authenticates?: true;
+  /** Whether its rows leave out who was let in, however their calls end. */
+  readonly withoutCaller?: true;
   /** Largest body, where it is smaller than that of a model call. */
   readonly maxBodyBytes?: number;
 }

@@ -7,6 +7,7 @@ import type { Answer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";
 import { readBody } from "./read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
+import { forgetCaller } from "./record/forget-caller.ts";
 import { isStranger } from "./record/stranger.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
 import { Sender } from "./sender.ts";
@@ -79,6 +80,7 @@ export class Road {
       if (FAILED_AUTHENTICATION.has(notAdmitted.code)) call.row.is_auth_event = true;
       return route.surface.notAdmitted?.(notAdmitted, call) ?? notAdmitted;
     }
+    if (route.withoutCaller === true) forgetCaller(call);
     const noting = this.parts.admitted(call);
     if (noting !== null) await noting;
 

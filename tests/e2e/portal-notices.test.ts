@@ -224,6 +224,44 @@ describe("a notice record", () => {
   });
 });
 
+test("no row of what a person asked of the evidence endpoints names them or their group, however it ended", async () => {
+  const { admin, gateway } = world;
+  const provider = await admin.post("/v1/admin/identity-providers", {
+    kind: "oidc",
+    audience: "portal",
+    name: "sign-on",
+    oidc: { issuer: "https://issuer.example", client_id: "c" },
+    client_secret: "a secret",
+  });
+  const hidden = await newPerson(gateway.runtimeUrl, "hidden-person");
+  await admin.post(`/v1/admin/identity-providers/${provider.id}/identities`, { subject: "hidden-subject", end_user_id: hidden.id });
+  await admin.request("PATCH", `/v1/admin/end-users/${hidden.id}/primary-group`, { group_id: served.groupId });
+  const told = await rowOf(admin, { id: (await hidden.request("GET", "/auth/profile")).headers.get("x-request-id") });
+  expect([told.gateway_user_id, told.idp_user_id, told.resource_group_id]).toEqual([hidden.id, "hidden-subject", served.groupId]);
+
+  const exemption = { asserted: true, basis: "obvious_from_context", rationale: "A robot arm." };
+  await admin.request("PUT", CONFIG, { ai_system_id: served.groupId, enabled: false, exemption });
+  const replies = [
+    await hidden.request("GET", "/evidence/notice-config"),
+    await hidden.request("GET", "/evidence/notice-config?surprise=1"),
+    await hidden.request("GET", `/evidence/notice-config?ai_system_id=${crypto.randomUUID()}`),
+    await post(newHandle(), {}, hidden),
+    await post(newHandle(), { extra: 1 }, hidden),
+    await post(newHandle(), { ai_system_id: crypto.randomUUID() }, hidden),
+    await post(newHandle(), { ai_system_id: served.groupId }, hidden),
+    await post("x".repeat(256 * 1024), {}, hidden),
+    (await Promise.all(Array.from({ length: 31 }, () => post(newHandle(), {}, hidden)))).find(({ status }) => status === 429),
+  ];
+  await admin.request("DELETE", `${CONFIG}?ai_system_id=${served.groupId}`);
+  expect(replies.map((reply) => reply?.status)).toEqual([200, 400, 404, 200, 422, 422, 503, 413, 429]);
+  for (const reply of replies) {
+    const row = await rowOf(admin, { id: reply?.headers.get("x-request-id") });
+    expect([row.tenant_id, row.http_status_code]).toEqual(["default", reply?.status]);
+    expect([row.subject_id, row.subject_kind, row.resource_group_id]).toEqual([null, null, null]);
+    expect(JSON.stringify(row)).not.toMatch(new RegExp(`${hidden.id}|hidden`));
+  }
+});
+
 test("the statement counts the conversations whose notice came first, as a recount from the exported ledger does", async () => {
   const [noticed, late, never] = [newHandle(), newHandle(), newHandle()];
   await post(noticed);

@@ -341,7 +341,7 @@ describe("every route answers a user, with one row that has no body of theirs", 
     expect(await onlyRow(reply.headers)).toMatchObject({
       proxy_type: "portal",
       tenant_id: "other",
-      gateway_user_username: route.audit.proxySubtype === "notice" ? null : "foreigner",
+      gateway_user_username: route.withoutCaller === true ? null : "foreigner",
       http_status_code: reply.status,
       request_body_preview: null,
       response_body_preview: null,

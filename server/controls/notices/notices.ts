@@ -23,7 +23,7 @@ export class Notices {
 
   /**
    * Puts the record on the call's row, which seals it; the answer leaves once it is stored. A conversation has one for
-   * each method: a second POST gets the first one's id. Nothing of the user is on the row.
+   * each method: a second POST gets the first one's id.
    */
   async record(call: Call, post: NoticePost): Promise<{ record_id: string } | Refusal> {
     const { user, tenant } = call;
@@ -35,7 +35,6 @@ export class Notices {
       throw invalidFields("invalid_notice", [{ field: "ai_system_id", message: "names no AI system of this tenant" }]);
     const config = await effectiveNoticeConfig(this.parts, tenant.id, post.ai_system_id ?? null);
     if (!config.enabled) return refuse("evidence_disabled");
-    forgetUser(call);
     const key = `${tenant.id}/${post.conversation_handle}/${post.method}`;
     for (;;) {
       const before = (await this.parts.conversations.of(tenant.id, post.conversation_handle)).get(post.method);
@@ -81,15 +80,6 @@ function note(call: Call, records: ReadonlyMap<string, string>): void {
       ...(call.row.custom_metadata as object),
       references: [{ type: "ai.gw.notice", record_id: earliest, purpose: "responds_to" }],
     };
-}
-
-/** The user was needed to limit the rate, and for nothing else. */
-function forgetUser({ row }: Call): void {
-  row.gateway_user_id = null;
-  row.gateway_user_username = null;
-  row.subject_id = null;
-  row.subject_kind = null;
-  row.resource_group_id = null;
 }
 
 function recordOf(call: Call, tenantId: string, post: NoticePost, known: boolean): ActionRecord {

@@ -3,8 +3,12 @@ import { noticeConfigQuery, noticePost } from "@gatehouse/contracts/notices";
 import { effectiveNoticeConfig } from "../../directory/notices/notice-configs.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
+/** The user is used for limiting the rate alone (interface 5.10). */
+const evidence = { withoutCaller: true } as const;
+
 export const evidenceRoutes: readonly PortalRoute[] = [
   portalOperation({
+    ...evidence,
     method: "GET",
     path: "/v1/portal/evidence/notice-config",
     name: "notice_config",
@@ -21,6 +25,7 @@ export const evidenceRoutes: readonly PortalRoute[] = [
     },
   }),
   portalOperation({
+    ...evidence,
     method: "POST",
     path: "/v1/portal/evidence/notice",
     name: "notice",

@@ -24,6 +24,8 @@ interface Spec<Query, Body, Run> {
   readonly admits?: RouteCallers;
   /** As of a `GovernedRoute`. */
   readonly authenticates?: true;
+  /** As of a `GovernedRoute`. */
+  readonly withoutCaller?: true;
   readonly query?: Query;
   readonly body?: Body;
   /** What a body that fails validation is refused with; `invalid_body` when left out. */
@@ -67,6 +69,7 @@ export function portalOperation<Query extends z.ZodObject = NoShape, Body extend
     body: hasBody || spec.method !== "GET",
     maxBodyBytes: spec.maxBodyBytes ?? DEFAULT_BODY_BYTES,
     ...(spec.authenticates === true ? { authenticates: true } : {}),
+    ...(spec.withoutCaller === true ? { withoutCaller: true } : {}),
     described: {
       tag: "Portal",
       summary: spec.summary,
