@@ -1,6 +1,8 @@
 import { type Insertable, type Selectable, sql } from "kysely";
+import { storableValue } from "../kernel/storable.ts";
 import type { Database } from "./database.ts";
 import type { FileOwner } from "./files.ts";
+import { hasId } from "./has-id.ts";
 import type { Page, Paged } from "./paging.ts";
 import type { BatchJobError, BatchJobTable, BatchProblem, BatchStatus } from "./tables/batch.ts";
 
@@ -28,7 +30,7 @@ export async function createBatchJob(db: Database, job: Insertable<BatchJobTable
 }
 
 export async function findBatchJob(db: Database, owner: FileOwner, id: string): Promise<BatchJobWithCost | undefined> {
-  return jobsOf(db).where("j.id", "=", id).where(owned(owner)).executeTakeFirst();
+  return jobsOf(db).where(hasId(id, "j.id")).where(owned(owner)).executeTakeFirst();
 }
 
 /** One that a process carries: whoever owns it. */
@@ -170,7 +172,7 @@ export async function failValidation(db: Database, tenantId: string, id: string,
     db,
   );
   await sql`
-    UPDATE batch_jobs SET status = 'failed', ended_at = now(), error = ${JSON.stringify(error)}::jsonb, problems = ${JSON.stringify(problems)}::jsonb
+    UPDATE batch_jobs SET status = 'failed', ended_at = now(), error = ${JSON.stringify(error)}::jsonb, problems = ${JSON.stringify(storableValue(problems))}::jsonb
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
 }
 

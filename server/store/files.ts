@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { hasId } from "./has-id.ts";
 import type { Page, Paged } from "./paging.ts";
 import type { FileTable } from "./tables/files.ts";
 
@@ -31,12 +32,12 @@ export const ownedBy = (owner: FileOwner) =>
 const alive = (now: Date) => sql<boolean>`deleted_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`;
 
 export async function findFile(db: Database, owner: FileOwner, id: string, now: Date): Promise<FileRow | undefined> {
-  return db.selectFrom("files").selectAll().where("id", "=", id).where(ownedBy(owner)).where(alive(now)).executeTakeFirst();
+  return db.selectFrom("files").selectAll().where(hasId(id)).where(ownedBy(owner)).where(alive(now)).executeTakeFirst();
 }
 
 /** Whoever asks shows by a signature for this tenant and file that they may. */
 export async function findSignedFile(db: Database, id: string, now: Date): Promise<FileRow | undefined> {
-  return db.selectFrom("files").selectAll().where("id", "=", id).where(alive(now)).executeTakeFirst();
+  return db.selectFrom("files").selectAll().where(hasId(id)).where(alive(now)).executeTakeFirst();
 }
 
 export async function countAccess(db: Database, tenantId: string, id: string): Promise<void> {
@@ -107,7 +108,7 @@ export async function deleteFiles(
     .set({ deleted_at: now })
     .where(ownedBy(owner))
     .where(alive(now))
-    .where("id" in which ? sql<boolean>`id = ${which.id}` : sql<boolean>`chat_id = ${which.chatId}`)
+    .where("id" in which ? hasId(which.id) : sql<boolean>`chat_id = ${which.chatId}`)
     .returning("id")
     .execute();
   return deleted.map(({ id }) => id);

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { type FileOwner, ownedBy } from "./files.ts";
+import { hasId } from "./has-id.ts";
 import type { ResumableUploadTable, UploadPiece } from "./tables/files.ts";
 
 export type ResumableUploadRow = Selectable<ResumableUploadTable>;
@@ -26,7 +27,7 @@ export async function findResumableUpload(db: Database, owner: FileOwner, id: st
   return db
     .selectFrom("resumable_uploads")
     .selectAll()
-    .where("id", "=", id)
+    .where(hasId(id))
     .where(ownedBy(owner))
     .where("expires_at", ">", now)
     .executeTakeFirst();

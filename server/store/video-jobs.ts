@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { FileOwner } from "./files.ts";
+import { hasId } from "./has-id.ts";
 import type { Page, Paged } from "./paging.ts";
 import type { VideoError, VideoJobTable, VideoStatus } from "./tables/videos.ts";
 
@@ -17,7 +18,7 @@ export async function createVideoJob(db: Database, job: Insertable<VideoJobTable
 }
 
 export async function findVideoJob(db: Database, owner: FileOwner, id: string): Promise<VideoJobRow | undefined> {
-  return db.selectFrom("video_jobs").selectAll().where("id", "=", id).where(owned(owner)).executeTakeFirst();
+  return db.selectFrom("video_jobs").selectAll().where(hasId(id)).where(owned(owner)).executeTakeFirst();
 }
 
 /** Newest first, unless told otherwise; with `after` those behind it. */

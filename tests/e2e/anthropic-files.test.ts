@@ -106,6 +106,7 @@ test("what is no request is told with its name, in Anthropic's form", async () =
     [await raw("/v1/files?limit=0"), "limit"],
     [await raw("/v1/files?scope=all"), "scope"],
     [await raw(`/v1/files?${ids}`), "ids"],
+    [await raw("/v1/files?ids[]=a%00b"), "ids"],
   ] as const)
     expect([response.status, await response.json()]).toEqual([
       400,

@@ -176,6 +176,7 @@ test("what is no upload is told with the name of what is wrong", async () => {
     [await raw("/upload/v1beta/files", start, "x".repeat(70_000)), 400, "65536 bytes"],
     [await piece(url, "start", 0), 400, "X-Goog-Upload-Command"],
     [await piece(url.replace(/upload_id=[^&]*/, "upload_id=01JABCDEFGHJKMNPQRSTVWXYZ0"), "upload", 0, "abc"), 404, "no such upload"],
+    [await piece(url.replace(/upload_id=[^&]*/, "upload_id=a%00b"), "query", 0), 404, "no such upload"],
   ] as const)
     expect(await problemOf(answer)).toEqual([status, expect.stringContaining(said)]);
 });

@@ -205,6 +205,8 @@ test("each mistake is told by its field, and characters are no path", async () =
   expect(await said(`/${source}/remix`, { prompt: "x", model: "films-2" })).toMatch(/^400 .*model/);
   expect(await said(`/${source}/remix`, { prompt: "x", seconds: "4" })).toMatch(/^400 .*seconds/);
   expect(await said("/edits", { prompt: "x", video: source })).toMatch(/^400 .*video/);
+  expect(await said("/edits", { prompt: "x", video: { id: "a\0b" } })).toMatch(/^404 /);
+  expect(await said("/extensions", { prompt: "x", video: { id: "a\0b" }, seconds: "4" })).toMatch(/^404 /);
   expect(await said("/edits", { prompt: "x", video, size: "1280x720" })).toMatch(/^400 .*size/);
   expect(await said("/extensions", { prompt: "x", video })).toMatch(/^400 .*seconds/);
   expect(await said("/extensions", { prompt: "x", video, seconds: "16" })).toMatch(/^400 .*seconds.*at most 12/);

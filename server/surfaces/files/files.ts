@@ -115,10 +115,10 @@ const invalid = (field: string, message: string): Refusal => refuse("invalid_que
 export function queryOf(call: Call, known: readonly string[], lists: readonly string[] = []): ReadonlyMap<string, string> | Refusal {
   const query = new Map<string, string>();
   for (const [name, value] of new URL(call.url).searchParams) {
+    if (value.includes("\0")) return invalid(name.slice(0, 100), "must be text");
     if (lists.includes(name)) continue;
     if (!known.includes(name)) return invalid(name.slice(0, 100), "is not known here");
     if (query.has(name)) return invalid(name, "was sent more than once");
-    if (value.includes("\0")) return invalid(name, "must be text");
     query.set(name, value);
   }
   return query;
