@@ -197,6 +197,9 @@ test.each([
   [{ response_format: "gif" }, "response_format"],
   [{ quality: "hd" }, "quality"],
   [{ model: "cannot" }, "images"],
+  [{ chat_id: "a\0b" }, "chat_id"],
+  [{ chat_id: "\ud800" }, "chat_id"],
+  [{ display_name: "a\0b" }, "display_name"],
 ])("%j is refused and named, and nothing is sent", async (wrong, named) => {
   const before = vendor.seen.length;
   const asked = openai.images.generate({ model: "draws", prompt: "A cat", ...wrong } as OpenAI.Images.ImageGenerateParamsNonStreaming);

@@ -142,13 +142,13 @@ test("a text is spoken, priced by its characters and recorded", async () => {
 });
 
 test("what is to be kept is stored, whole or not at all, and named by a header", async () => {
-  const ask = (model: string) =>
+  const ask = (model: string, chat = "memo") =>
     openai.audio.speech.create({
       model,
       voice: "alloy",
       input: "Keep me",
       persist: true,
-      chat_id: "memo",
+      chat_id: chat,
     } as OpenAI.Audio.SpeechCreateParams);
   const response = await ask("speaks");
   const sound = Buffer.from(await response.arrayBuffer());
@@ -164,6 +164,10 @@ test("what is to be kept is stored, whole or not at all, and named by a header",
     custom_metadata: { files: [{ id, size_bytes: 16 }] },
   });
   expect(await refusal(ask("nonsense"))).toMatchObject({ status: 502 });
+  const before = vendor.seen.length;
+  for (const chat of ["a\0b", "\udc00"])
+    expect(await refusal(ask("speaks", chat))).toMatchObject({ status: 400, error: expect.stringContaining("`chat_id`") });
+  expect(vendor.seen).toHaveLength(before);
   const files = `${world.gateway.runtimeUrl}/v1/proxy/files?chat_id=memo`;
   const deleted = await fetch(files, { method: "DELETE", headers: { "x-api-key": openai.apiKey as string } });
   expect(await deleted.json()).toEqual({ deleted: 1 });

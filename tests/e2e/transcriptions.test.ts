@@ -244,6 +244,7 @@ test("what is wrong is named, and nothing is sent or kept", async () => {
     refusal(openai.audio.transcriptions.create({ file: await sound(bytes), model: "hears", ...more } as never));
   for (const [field, value] of Object.entries({ response_format: "midi", chat_id: "", persist: "perhaps", stream: "maybe" }))
     expect(await ask({ [field]: value })).toMatchObject({ status: 400, message: expect.stringContaining(`\`${field}\``) });
+  expect(await ask({ display_name: "a\0b" })).toMatchObject({ status: 400, message: expect.stringContaining("`display_name`") });
   expect(await ask({ response_format: "srt", stream: true })).toMatchObject({ status: 400, message: expect.stringContaining("`stream`") });
   expect(await ask({}, Buffer.from("<html>no sound</html>"))).toMatchObject({
     status: 400,

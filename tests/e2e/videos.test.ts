@@ -206,6 +206,15 @@ test("each mistake in a request is told by its field, and none leaves", async ()
   expect(await said({ model: "films", prompt: "x", duration_seconds: -1 })).toContain("duration_seconds");
   expect(await said({ model: "films", prompt: "x", size: "1280x720", resolution: "720p" })).toContain("size");
   expect(await said({ model: "films", prompt: "x", input_reference: { file_id: "file-none" } })).toContain("input_reference.file_id");
+  for (const [field, text] of [
+    ["chat_id", "a\0b"],
+    ["display_name", "\ud800"],
+  ] as const) {
+    const { status, body } = await llm("POST", "/video/generations", { model: "films", prompt: "x", [field]: text });
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
+  }
+  const unnamed = await llm("POST", "/video/generations", { model: "films", prompt: "x", input_reference: { file_id: "a\0b" } });
+  expect([unnamed.status, JSON.stringify(unnamed.body)]).toEqual([404, expect.stringContaining("input_reference.file_id")]);
   expect((await llm("POST", "/video/generations", { model: "cannot", prompt: "x" })).status).toBe(400);
   expect((await llm("POST", "/video/generations", { model: "nobody", prompt: "x" })).status).toBe(404);
   expect(vendor.jobs.size).toBe(before);

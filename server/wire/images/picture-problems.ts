@@ -1,4 +1,5 @@
 import type { FieldProblem, JsonObject } from "../document.ts";
+import { keptTextProblems } from "../kept-texts.ts";
 import { isSize } from "./image-size.ts";
 import { OURS } from "./pictures-request.ts";
 
@@ -34,9 +35,5 @@ export function pictureProblems({
     !said(partials) || (Number.isInteger(partials) && (partials as number) >= 0 && (partials as number) <= MAX_PARTIALS),
     `must be from 0 to ${MAX_PARTIALS}`,
   );
-  for (const name of OURS) {
-    const one = value[name];
-    check(name, !said(one) || (typeof one === "string" && one.length <= 255), "must be a text of at most 255 characters");
-  }
-  return fields;
+  return [...fields, ...keptTextProblems(value, OURS)];
 }

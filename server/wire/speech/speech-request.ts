@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { keptTextProblems } from "../kept-texts.ts";
 import { knownMembers, otherTexts } from "../other-texts.ts";
 import type { MediaAsked } from "../media-asked.ts";
 import type { SpeechAsked } from "./speech-codec.ts";
@@ -104,7 +105,7 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const fields = modelProblems(document);
-  const { input, voice, instructions, response_format: format, speed, stream_format: framing, persist, chat_id: chat } = document.value;
+  const { input, voice, instructions, response_format: format, speed, stream_format: framing, persist } = document.value;
   const said = (value: unknown) => value !== undefined && value !== null;
   const check = (field: string, good: boolean, message: string) => {
     if (!good) fields.push({ field, message });
@@ -122,6 +123,6 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
   check("stream_format", !said(framing) || framing === "audio" || framing === "sse", "must be audio or sse");
   check("stream_format", framing !== "sse" || persist !== true, "must be audio where the sound is to be stored (`persist`)");
   check("persist", !said(persist) || typeof persist === "boolean", "must be true or false");
-  check("chat_id", !said(chat) || (typeof chat === "string" && chat.length <= 255), "must be a text of at most 255 characters");
+  fields.push(...keptTextProblems(document.value, ["chat_id"]));
   return fields.length > 0 ? { fields } : new SpeechRequest(document);
 }

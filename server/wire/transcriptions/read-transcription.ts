@@ -1,7 +1,11 @@
 import type { MediaFile } from "../../kernel/media-file.ts";
 import { type FieldProblem, JsonDocument } from "../document.ts";
+import { keptTextProblems } from "../kept-texts.ts";
 import { modelProblems } from "../prompted-request.ts";
 import { TRANSCRIPT_FORMATS, TranscriptionRequest } from "./transcription-request.ts";
+
+/** Members that are kept with the file of what was said. */
+const KEPT = ["chat_id", "display_name"] as const;
 
 /** Each problem names its field. */
 export function readTranscriptionRequest(
@@ -14,7 +18,7 @@ export function readTranscriptionRequest(
   const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(Object.fromEntries([...fields, ...lists]))));
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const problems = modelProblems(document);
-  const { response_format: format, stream, persist, chat_id: chat, display_name: shown } = document.value;
+  const { response_format: format, stream, persist } = document.value;
   const check = (field: string, good: boolean, message: string) => {
     if (!good) problems.push({ field, message });
   };
@@ -31,10 +35,7 @@ export function readTranscriptionRequest(
     stream !== "true" || format === undefined || (format as string).endsWith("json"),
     "must be false for this response_format",
   );
-  for (const [name, value] of [
-    ["chat_id", chat],
-    ["display_name", shown],
-  ] as const)
-    check(name, value === undefined || /^[^\0]{1,255}$/su.test(value as string), "must be a text of at most 255 characters");
+  for (const name of KEPT) check(name, document.value[name] !== "", "must be a text that is not empty");
+  problems.push(...keptTextProblems(document.value, KEPT));
   return problems.length > 0 ? { fields: problems } : new TranscriptionRequest(document, operation, file, formBytes);
 }

@@ -4,6 +4,7 @@ import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { FieldProblem, JsonDocument, JsonObject } from "../document.ts";
 import { formBody } from "../form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
+import { keptTextProblems } from "../kept-texts.ts";
 import { knownMembers, otherTexts } from "../other-texts.ts";
 import type { Film, MediaAsked } from "../media-asked.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
@@ -194,9 +195,5 @@ export function videoProblems(value: JsonObject): FieldProblem[] {
   check("seconds", !(said(ours) && said(theirs)), "says again what `duration_seconds` says");
   check("n", !said(n) || n === 1, "must be 1: a job makes one video");
   check("seed", !said(seed) || Number.isSafeInteger(seed), "must be a whole number");
-  for (const name of OURS) {
-    const one = value[name];
-    check(name, !said(one) || (typeof one === "string" && one.length <= 255), "must be a text of at most 255 characters");
-  }
-  return fields;
+  return [...fields, ...keptTextProblems(value, OURS)];
 }
