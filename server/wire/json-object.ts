@@ -31,10 +31,13 @@ function objectOf(
     throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
   const unclear = unclearName(value as Record<string, unknown>);
   if (unclear !== null) throw new Refused(refuse("ambiguous_name", ambiguityOf(unclear)));
-  const unholdable = findUnholdable(value, [], 0);
+  const unholdable = unholdableIn(value);
   if (unholdable !== undefined) throw invalidFields("invalid_body", [unholdable]);
   return value as Record<string, unknown>;
 }
+
+/** Where a JSON value holds what no record can. */
+export const unholdableIn = (value: unknown): FieldError | undefined => findUnholdable(value, [], 0);
 
 function findUnholdable(value: unknown, path: readonly string[], depth: number): FieldError | undefined {
   const field = path.join(".");

@@ -229,6 +229,32 @@ test("what is wrong is named by line and field, and nothing is run", async () =>
   expect(world.upstream.seen).toHaveLength(before);
 });
 
+test.each(["a\0b", "\ud800"])("%j is no text of a job, its lines or its problems", async (text) => {
+  const requests = [{ custom_id: "a", body: asks("x") }];
+  for (const [body, field] of [
+    [{ model: text, requests }, "`model`"],
+    [{ model_id: text, requests }, "`model_id`"],
+    [{ model: "fake-1", requests, description: text }, "`description`"],
+    [{ model: "fake-1", requests, metadata: { team: text } }, "`metadata.team`"],
+    [{ model: "fake-1", requests, metadata: { [text]: "x" } }, "`metadata`"],
+    [{ model: "fake-1", requests: [{ custom_id: "a", body: { ...asks("x"), model: text } }] }, "`requests[0].body.model`"],
+  ] as const) {
+    const refused = await api("POST", "/jobs", body);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
+  }
+  const asked = { endpoint: "/v1/chat/completions", completion_window: "24h" } as const;
+  const told = async (job: object) =>
+    openai.batches.create({ input_file_id: "file-0", ...asked, ...job }).then(
+      ({ status, errors }) => [status, errors?.data?.map(({ param }) => param)],
+      ({ status, message }) => [status, message],
+    );
+  expect(await told({ metadata: { team: text } })).toEqual([400, expect.stringContaining("`metadata.team`")]);
+  expect(await told({ input_file_id: text })).toEqual([400, expect.stringContaining("`input_file_id`")]);
+  const line = { custom_id: "a", method: "POST", url: asked.endpoint, body: { ...asks("x"), model: text }, [text]: 1 };
+  const file = await openai.files.create({ purpose: "batch", file: await toFile(Buffer.from(JSON.stringify(line)), "in.jsonl") });
+  expect(await told({ input_file_id: file.id })).toEqual(["failed", [text.replace("\0", "\ufffd").toWellFormed(), "body.model"]]);
+});
+
 test("a line may name its model by its id, and is of no other job's model for that", async () => {
   const of = (model: object) => ({ method: "POST", url: "/v1/chat/completions", body: { ...model, ...asks("hi") } });
   const input = [

@@ -126,6 +126,7 @@ test("what is wrong with a request is said by its place, and nothing is run", as
     [{ requests: [{ custom_id: "a", params: { ...params, stream: true } }] }, "requests[0].params.stream"],
     [{ requests: [{ custom_id: "a", params: { ...params, max_tokens: undefined } }] }, "requests[0].params.max_tokens"],
     [{ requests: [{ custom_id: "a", body: params }] }, "requests[0].body"],
+    [{ requests: [{ custom_id: "a", params: { ...params, model: "a\0b" } }] }, "requests[0].params.model"],
     [{ requests: [] }, "requests"],
     [{ requests: [asks("a")], model: "fake-1" }, ""],
   ];

@@ -12,6 +12,7 @@ import { JsonDocument } from "../../wire/document.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { batchIdIn } from "./jobs.ts";
+import { jobBodyOf } from "./submit-requests.ts";
 import { submitted } from "./submit.ts";
 
 /** OpenAI's own paths for batches, over the same jobs: input and results are files. */
@@ -61,13 +62,11 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
   async read(call, body) {
     const document = JsonDocument.read(body ?? new Uint8Array(0));
     if (!(document instanceof JsonDocument)) return refuse("invalid_body", undefined, { fields: [document] });
-    const parsed = openaiBatchRequest.safeParse(document.value);
-    if (!parsed.success) {
-      const fields = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ field: path.join("."), message }));
-      return refuse("invalid_body", undefined, { fields });
-    }
-    const { input_file_id: fileId, endpoint, completion_window: completionWindow, metadata = null } = parsed.data;
-    const resultsExpireSeconds = parsed.data.output_expires_after?.seconds ?? null;
+    const read = jobBodyOf(document, openaiBatchRequest);
+    if (isRefusal(read)) return read;
+    const { said } = read;
+    const { input_file_id: fileId, endpoint, completion_window: completionWindow, metadata = null } = said;
+    const resultsExpireSeconds = said.output_expires_after?.seconds ?? null;
     if (!isBatchEndpoint(endpoint)) return invalid("endpoint", `must be one of ${Object.keys(BATCH_ENDPOINTS).join(", ")}`);
     if (windowMs(completionWindow, true) === null) return invalid("completion_window", "must be from 1h to 7d");
     const { owner } = callerOf(call);

@@ -11,6 +11,7 @@ import { callerOf } from "../../services/files/caller.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import type { LineForm } from "../../wire/batch/batch-line.ts";
 import { JsonDocument } from "../../wire/document.ts";
+import { unholdableIn } from "../../wire/json-object.ts";
 import { submitted } from "./submit.ts";
 
 export const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
@@ -64,7 +65,15 @@ function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf 
   if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
   if (reader.torn)
     return fieldsRefusal([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
-  const parsed = body.safeParse(document.value);
-  if (parsed.success) return factsOf(parsed.data);
+  const said = jobBodyOf(document, body);
+  return "said" in said ? factsOf(said.said) : said;
+}
+
+/** A body as its schema reads it: the record of a job has to hold all that it says beside the requests. */
+export function jobBodyOf<Body extends z.ZodType>({ value }: JsonDocument, body: Body): { readonly said: z.output<Body> } | Refusal {
+  const unholdable = unholdableIn(value);
+  if (unholdable !== undefined) return fieldsRefusal([unholdable]);
+  const parsed = body.safeParse(value);
+  if (parsed.success) return { said: parsed.data };
   return fieldsRefusal(parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ field: path.join("."), message })));
 }

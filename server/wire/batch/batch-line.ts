@@ -52,6 +52,8 @@ export function readBatchLine({ text }: InputPiece, form: LineForm, endpoint: st
     if (body.stream !== undefined && body.stream !== null && body.stream !== false)
       problems.push({ field: `${form}.stream`, message: "must not be set: nobody reads a stream of a batch" });
     if (body.model !== undefined && typeof body.model !== "string") problems.push({ field: `${form}.model`, message: "must be text" });
+    else if (typeof body.model === "string" && !isStorableText(body.model))
+      problems.push({ field: `${form}.model`, message: "holds a NUL or half a surrogate pair" });
   }
   if (problems.length > 0) return problems;
   const source = new TextDecoder().decode(text);
