@@ -193,6 +193,17 @@ describe("a request with something to say of each of its many parts", () => {
     expect(names.at(-1)).toBe(`and ${5_001 - names.length} more`);
   });
 
+  test("is told names that no header holds as addresses spell them", async () => {
+    for (const [name, spelled] of [
+      ["a\0b\r\n", "a%00b%0D%0A"],
+      ["ort/ñ中%", "ort/%C3%B1%E4%B8%AD%25"],
+      ["\ud800", "%EF%BF%BD"],
+    ] as const) {
+      const { dropped } = await sent("/v1/messages", { model: "plain", max_tokens: 7, messages, [name]: 1 });
+      expect(dropped).toBe(spelled);
+    }
+  });
+
   test("is refused with the first of its problems", async () => {
     const response = await asked(() => ({ toolCall: {} }));
     expect(response.status).toBe(400);

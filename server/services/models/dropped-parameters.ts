@@ -5,7 +5,12 @@ const MAX_DROPPED_CHARACTERS = 2_000;
 
 /** Reports to the caller which of its parameters were not sent to the provider. */
 export function tellDropped(answer: Answer, prepared: PreparedRequest): void {
-  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped)]);
+  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped.map(spelled))]);
+}
+
+/** A name is whatever the caller wrote, and a header holds only some of that. */
+function spelled(name: string): string {
+  return name.toWellFormed().replaceAll(/[^\x20-\x24\x26-\x7e]/gu, encodeURIComponent);
 }
 
 /**
