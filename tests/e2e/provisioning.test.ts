@@ -418,6 +418,8 @@ describe("wrong requests", () => {
       ["POST", "/Schemas", {}, 405, undefined],
       ["GET", "/Nothing", undefined, 404, undefined],
       ["GET", "/Users/not-an-id", undefined, 404, undefined],
+      ["DELETE", "/Users/a%00b", undefined, 404, undefined],
+      ["PUT", "/Groups/a%00b", { displayName: "x" }, 404, undefined],
     ] as const) {
       const answer = await scim.send(method, to, body);
       expect([method, to.slice(0, 60), body, answer.status, answer.body.scimType, answer.body.status]).toEqual([

@@ -1,5 +1,6 @@
 import type { ProvisioningEntry } from "@gatehouse/contracts/provisioning";
 import { ulid } from "../../kernel/ids.ts";
+import { storableText, storableValue } from "../../kernel/storable.ts";
 import { appendProvisioningLog } from "../../store/provisioning-log.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
@@ -21,10 +22,10 @@ const entryOf = (caller: ScimCaller, at: Date, deed: ProvisioningDeed) => ({
   token_id: caller.tokenId,
   method: deed.method,
   resource_type: deed.resourceType,
-  resource_id: deed.resourceId,
+  resource_id: deed.resourceId === null ? null : storableText(deed.resourceId),
   status: deed.status,
   outcome: deed.outcome,
-  detail: JSON.stringify(deed.detail),
+  detail: JSON.stringify(storableValue(deed.detail)),
 });
 
 /** With the change it tells of, or not at all. */
