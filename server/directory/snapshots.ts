@@ -1,5 +1,6 @@
 import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
+import { isStorableText } from "../kernel/storable.ts";
 import type { Database } from "../store/database.ts";
 import { readTenantPolicy } from "../store/policy-reads.ts";
 import { readGroupChains } from "../store/group-chains.ts";
@@ -118,7 +119,8 @@ export class Snapshots {
   }
 
   private async read(tenantId: string, groupIds: readonly string[]): Promise<Held | null> {
-    const rows = await readTenantPolicy(this.db, tenantId);
+    // Strangers may name any: what no record can hold is the name of none.
+    const rows = isStorableText(tenantId) ? await readTenantPolicy(this.db, tenantId) : null;
     if (rows === null) return null;
     const argumentPolicies = await argumentPolicyEntries(
       rows.argument_policies,

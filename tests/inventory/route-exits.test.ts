@@ -15,7 +15,7 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { WELL_FORMED, type WellFormed } from "../support/well-formed-requests.ts";
+import { FURTHER_BODIES, WELL_FORMED, type WellFormed } from "../support/well-formed-requests.ts";
 import { newPerson } from "../support/portal.ts";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
 import { startHandshakeServer, type ToolServerFixture } from "../support/tool-servers.ts";
@@ -394,6 +394,31 @@ test("with names of things that are not there", async () => {
       .replaceAll(names.virtualServer, crypto.randomUUID())
       .replaceAll("fake-1", "not-there"),
   }));
+  expect(statuses().filter(isBroken)).toEqual([]);
+});
+
+/** Every value in which one text of `value`, however deep, is `put` instead, or a member of that name is there as well. */
+function* withText(value: unknown, put: string): Generator<unknown> {
+  if (typeof value === "string") yield put;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value))
+    for (const other of withText(member, put))
+      yield Array.isArray(value) ? value.map((one, at) => (String(at) === name ? other : one)) : { ...value, [name]: other };
+  if (!Array.isArray(value)) yield { ...value, [put]: put };
+}
+
+test("with texts that no record can hold", async () => {
+  for (const route of GOVERNED_ROUTES) {
+    const path = pathOf(route);
+    await ask(route, { path: `${path}${path.includes("?") ? "&" : "?"}a%00b=a%00b` });
+    for (const [name, , pattern = ".+"] of route.path.matchAll(/(?<=\/):(\w+)(?:\{([^}]*)\})?/g)) {
+      const named = route.path.replace(name, pattern.replace(/\[\^\/\]\+|\.\+/, "a%00b"));
+      await ask(route, { path: pathOf({ ...route, path: named }) });
+    }
+    const bodies = [WELL_FORMED[nameOf(route)]?.body, FURTHER_BODIES[nameOf(route)]];
+    for (const put of ["a\0b", "\ud800"])
+      for (const body of bodies.flatMap((one) => [...withText(one, put)])) await ask(route, { body: JSON.stringify(body) });
+  }
   expect(statuses().filter(isBroken)).toEqual([]);
 });
 

@@ -163,3 +163,27 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "POST /v1/discovery/events": { body: { key_id: "nobody's" }, ok: 401 },
   "POST /v1/ingest/otel/v1/traces": { body: { resourceSpans: [] }, ok: 200 },
 };
+
+const kept = { chat_id: "c", display_name: "d" };
+const filmed = { model: "films", prompt: PROMPT, ...kept, input_reference: { file_id: "f" } };
+/** Of a model that is not there: a job that began would make calls of its own. */
+const line = { custom_id: "1", body: { model: "nobody's", messages } };
+
+/** Bodies of routes whose well-formed request has none, or leaves out what is kept. */
+export const FURTHER_BODIES: Readonly<Record<string, object>> = {
+  "POST /v1/proxy/llm/images/generations": { model: "pictures", prompt: PROMPT, ...kept },
+  "POST /v1/proxy/llm/audio/speech": { model: "voice", input: PROMPT, voice: "alloy", persist: true, chat_id: "c" },
+  "POST /v1/proxy/llm/responses": { model: "fake-1", input: [{ type: "item_reference", id: "i" }], previous_response_id: "r", user: "u" },
+  "POST /v1/proxy/batch/jobs": { model: "nobody's", description: "d", metadata: { team: "x" }, requests: [line] },
+  "POST /v1/proxy/llm/batches": {
+    ...{ input_file_id: "f", endpoint: "/v1/chat/completions", completion_window: "24h", metadata: { team: "x" } },
+  },
+  "POST /v1/messages/batches": { requests: [{ custom_id: "1", params: { model: "nobody's", max_tokens: 10, messages } }] },
+  "POST /v1/proxy/llm/video/generations": filmed,
+  "POST /v1/proxy/llm/videos": filmed,
+  "POST /v1/proxy/llm/videos/edits": { prompt: PROMPT, video: { id: "v" } },
+  "POST /v1/proxy/llm/videos/extensions": { prompt: PROMPT, video: { id: "v" }, seconds: "4" },
+  "POST /v1/runs/:root_task_id/end": { status: "failed", reason: "r" },
+  "POST /v1/portal/auth/login": { username: "u", password: "p", tenant_id: "t" },
+  "POST /v1/portal/auth/sso/exchange": { code: "c" },
+};
