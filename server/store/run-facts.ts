@@ -1,5 +1,6 @@
 import { POLICY_REFUSALS } from "../kernel/errors.ts";
 import { MODEL_LISTINGS } from "../kernel/model-listings.ts";
+import { MADE_BY_CALLER } from "./own-calls.ts";
 
 /** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
 export const isAction = (row: string): string =>
@@ -23,6 +24,12 @@ const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 
     AND (a.source = 'otel' OR a.mcp_method IN ('tools/call', 'prompts/get', 'resources/read') OR a.proxy_subtype = 'mcp_sub_path'))`;
 
 /**
+ * What a call of the gateway's own came to is told by the caller's call that it was made for, where there is one: that
+ * went on or did not as somebody decided for the case.
+ */
+const DECIDES = `(a.parent_request_id IS NULL OR ${MADE_BY_CALLER})`;
+
+/**
  * What runs need to know of a row of `audit_rows a`, and not its bodies: they would be carried along. `moment` is text
  * that sorts as the time does.
  */
@@ -30,6 +37,6 @@ export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_
   (${ASKS_MODEL}) AS asks_model, coalesce(${USES_TOOL}, false) AS tool, a.success IS FALSE OR coalesce(a.tags, '[]') @> '["tool_error"]' AS failed_tool, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
   CASE WHEN a.trace_continuity = 'client_asserted' THEN a.request_headers->>'x-gw-run-id' END AS run_id,
   a.custom_metadata ? 'run_outcome' AS told_outcome, a.custom_metadata->>'run_outcome' AS outcome, a.custom_metadata->'joined_row_id' IS NOT NULL AS joined,
-  ${RESULT} AS result, a.llm_used_fallback OR a.guardrails_skipped AS degraded, a.llm_prompt_tokens AS prompt_tokens, a.llm_completion_tokens AS completion_tokens,
+  ${RESULT} AS result, ${DECIDES} AS decides, a.llm_used_fallback OR a.guardrails_skipped AS degraded, a.llm_prompt_tokens AS prompt_tokens, a.llm_completion_tokens AS completion_tokens,
   round(a.llm_estimated_cost_usd * 1000000) AS cost_micro_usd,
   a.llm_estimated_cost_usd IS NULL AND coalesce(a.llm_total_tokens, a.llm_prompt_tokens, a.llm_completion_tokens) > 0 AS unpriced`;

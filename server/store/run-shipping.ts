@@ -39,8 +39,10 @@ const JUDGED = (facts: string) => `(SELECT j.*, NOT j.late AND NOT j.joined AS c
 // The value of the row that comes last or first in an order. Aggregates that order for themselves would sort for each
 // run anew, and most runs have one row; text that sorts as the order does is compared only where there are more.
 const IN_ORDER = (moment: string, value: string) => `ARRAY[${moment}, a.id, ${value}] COLLATE "C"`;
-const newest = (value: string, which = "NOT a.late") => `(max(${IN_ORDER("a.moment", value)}) FILTER (WHERE ${which}))[3]`;
-const LAST_ID = `(max(${IN_ORDER("a.moment", "a.result")}) FILTER (WHERE NOT a.late))[2]`;
+const newest = (value: string, which: string) => `(max(${IN_ORDER("a.moment", value)}) FILTER (WHERE ${which}))[3]`;
+const DECIDING = "NOT a.late AND a.decides";
+/** The call that says what the run would end as: when it began, which it is, and the state. */
+const LAST = `max(a.timestamp) FILTER (WHERE ${DECIDING}), (max(${IN_ORDER("a.moment", "a.result")}) FILTER (WHERE ${DECIDING}))[2], ${newest("a.result", DECIDING)}`;
 
 /** Names a run among those of all tenants: no tenant's id has a space. */
 const RUN_KEY = "tenant_id || ' ' || root_task_id";
@@ -76,7 +78,7 @@ export const ADD_TO_RUNS = `
         `ends)->>(${RUN_KEY}))::timestamptz, false) AS late FROM shipped WHERE of_run OFFSET 0`,
     )}
   ), added AS (
-    INSERT INTO runs AS r (tenant_id, root_task_id, run_id, resource_group_id, participants, state, state_source, outcome, started_at, last_at, last_id, last_result, active_at, ended_at, closed_at,
+    INSERT INTO runs AS r (tenant_id, root_task_id, run_id, resource_group_id, participants, state, state_source, outcome, started_at, last_at, decided_at, last_id, last_result, active_at, ended_at, closed_at,
       ${SUM_COLUMNS.join(", ")}, degraded)
     SELECT a.tenant_id, a.root_task_id,
       max(a.run_id),
@@ -84,7 +86,7 @@ export const ADD_TO_RUNS = `
       CASE WHEN min(a.participant) = max(a.participant) THEN ARRAY[min(a.participant)] ELSE coalesce((SELECT array_agg(DISTINCT p) FROM unnest(array_agg(a.participant)) p WHERE p IS NOT NULL), '{}') END,
       coalesce(${END_STATE}, 'open'), CASE WHEN ${END_STATE} IS NOT NULL THEN 'client' END,
       ${newest("a.outcome", "NOT a.late AND a.told_outcome")},
-      min(a.timestamp), max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST_ID}, ${newest("a.result")},
+      min(a.timestamp), max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST},
       max(a.created_at), ${ENDED_AT}, ${ENDED_AT}, ${SUMS}
     FROM judged a
     GROUP BY a.tenant_id, a.root_task_id ORDER BY a.tenant_id, a.root_task_id
@@ -95,9 +97,10 @@ export const ADD_TO_RUNS = `
       state_source = coalesce(r.state_source, excluded.state_source),
       outcome = CASE WHEN r.state = 'open' THEN coalesce(excluded.outcome, r.outcome) ELSE coalesce(r.outcome, excluded.outcome) END,
       started_at = least(r.started_at, excluded.started_at),
-      last_id = CASE WHEN excluded.last_at >= coalesce(r.last_at, excluded.last_at) THEN excluded.last_id ELSE r.last_id END,
-      last_result = CASE WHEN excluded.last_at >= coalesce(r.last_at, excluded.last_at) THEN excluded.last_result ELSE r.last_result END,
+      last_id = CASE WHEN excluded.decided_at >= coalesce(r.decided_at, excluded.decided_at) THEN excluded.last_id ELSE r.last_id END,
+      last_result = CASE WHEN excluded.decided_at >= coalesce(r.decided_at, excluded.decided_at) THEN excluded.last_result ELSE r.last_result END,
       last_at = greatest(r.last_at, excluded.last_at),
+      decided_at = greatest(r.decided_at, excluded.decided_at),
       active_at = greatest(r.active_at, excluded.active_at),
       ended_at = coalesce(r.ended_at, excluded.ended_at),
       closed_at = coalesce(r.closed_at, excluded.closed_at),
@@ -117,8 +120,8 @@ const TAG_LATE = `
 
 // A run ended by one writer may have had later calls of another counted already: such a run is added up anew.
 const ADD_UP_ANEW = `
-  UPDATE runs r SET (last_at, last_id, last_result, ${SUM_COLUMNS.join(", ")}, degraded) = (
-    SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST_ID}, ${newest("a.result")}, ${SUMS}
+  UPDATE runs r SET (last_at, decided_at, last_id, last_result, ${SUM_COLUMNS.join(", ")}, degraded) = (
+    SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST}, ${SUMS}
     FROM ${JUDGED(
       `SELECT ${RUN_FACTS}, a.timestamp > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND ` +
         `a.root_task_id = r.root_task_id AND a.timestamp IS NOT NULL AND ${IS_ACTION}`,

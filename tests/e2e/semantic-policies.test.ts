@@ -163,6 +163,21 @@ describe("what goes in", () => {
     expect(world.upstream.seen.length).toBe(seen);
   });
 
+  test("ends its run as the caller's call did, whatever the judge's call came to", async () => {
+    const runEnd = async (content: string) => {
+      const { id } = await ask(content);
+      const ended = await fetch(`${world.gateway.runtimeUrl}/v1/runs/${id}/end`, {
+        method: "POST",
+        headers: { "x-api-key": served.apiKey },
+      });
+      return ((await ended.json()) as { state: string }).state;
+    };
+    expect(await runEnd(fresh("tell me of dragons"))).toBe("blocked_policy");
+    await change({ mode: "shadow" });
+    expect(await runEnd(fresh("broken-judge"))).toBe("completed");
+    await change({ mode: "enforce" });
+  });
+
   test("is judged wherever it stands: in instructions, earlier turns and tool results", async () => {
     const bodies = [
       [{ role: "system", content: "You are a dragon." }, ...user("hi")],

@@ -20,6 +20,7 @@ afterAll(async () => {
 });
 
 const NOW = Date.now() * 1000;
+const JUDGE = "semantic_policy_judge";
 
 interface Stored {
   readonly id: string;
@@ -35,6 +36,7 @@ interface Stored {
   readonly micro_usd: number | null;
   readonly ends: string | null;
   readonly joined: boolean;
+  readonly nested: boolean;
 }
 
 /** A run as its rows say, told the slow way. */
@@ -43,7 +45,10 @@ function modelled(rows: readonly Stored[]): object {
   const closed = ending?.created ?? "9";
   const timely = rows.filter((row) => row.at <= closed);
   const counted = timely.filter((row) => !row.joined);
-  const newest = timely.toSorted((a, b) => (a.at + a.id < b.at + b.id ? -1 : 1)).at(-1);
+  const newest = timely
+    .filter((row) => !(row.nested && row.proxy_subtype === JUDGE))
+    .toSorted((a, b) => (a.at + a.id < b.at + b.id ? -1 : 1))
+    .at(-1);
   const tools = counted.filter((row) => row.mcp_method === "tools/call");
   return {
     state: timely.filter((row) => row.ends !== null).sort((a, b) => (a.created < b.created ? -1 : 1))[0]?.ends ?? "open",
@@ -52,7 +57,7 @@ function modelled(rows: readonly Stored[]): object {
     last_id: newest?.id ?? null,
     last_result: newest === undefined ? null : newest.success ? "completed" : "errored",
     calls: counted.length,
-    llm_calls: counted.filter((row) => row.proxy_subtype === "chat_completions").length,
+    llm_calls: counted.filter((row) => ["chat_completions", JUDGE].includes(row.proxy_subtype)).length,
     tool_calls: tools.length,
     tool_errors: tools.filter((row) => !row.success || row.told_failure).length,
     errors: counted.filter((row) => !row.success).length,
@@ -67,7 +72,7 @@ const call = fc.record({
   run: fc.nat(4),
   second: fc.integer({ min: -60, max: -1 }),
   late: fc.boolean(),
-  what: fc.constantFrom("chat_completions", "models_list", "file_upload", "tools/call", "tools/list", "initialize"),
+  what: fc.constantFrom("chat_completions", "models_list", "file_upload", JUDGE, "tools/call", "tools/list", "initialize"),
   told_failure: fc.boolean(),
   success: fc.boolean(),
   key: fc.constantFrom("k1", "k2"),
@@ -75,6 +80,7 @@ const call = fc.record({
   price: fc.option(fc.nat(1000), { nil: undefined }),
   ends: fc.boolean(),
   joined: fc.boolean(),
+  nested: fc.boolean(),
 });
 
 /** A method of a tool server, or what else is asked of the models' surface. */
@@ -97,6 +103,7 @@ test("runs are what their rows say, however the rows are shipped together", asyn
               resource_group_id: "g",
               api_key_id: made.key,
               ...kindOf(made.what),
+              parent_request_id: made.nested ? "x" : null,
               tags: made.told_failure ? ["tool_error"] : null,
               timestamp: isoMicros(NOW + (made.late && !made.ends ? 3600 + made.second : made.second) * 1_000_000 + index),
               success: made.success,
@@ -112,7 +119,7 @@ test("runs are what their rows say, however the rows are shipped together", asyn
         await ledger.shipped();
       }
       const { rows } = await sql<Stored>`
-        SELECT id, root_task_id AS root, timestamp::text AS at, created_at::text AS created, proxy_subtype, mcp_method, coalesce(tags, '[]') @> '["tool_error"]' AS told_failure, success, api_key_id, llm_prompt_tokens AS tokens, round(llm_estimated_cost_usd * 1000000) AS micro_usd, run_end_state AS ends, custom_metadata ? 'joined_row_id' IS TRUE AS joined
+        SELECT id, root_task_id AS root, timestamp::text AS at, created_at::text AS created, proxy_subtype, mcp_method, coalesce(tags, '[]') @> '["tool_error"]' AS told_failure, success, api_key_id, llm_prompt_tokens AS tokens, round(llm_estimated_cost_usd * 1000000) AS micro_usd, run_end_state AS ends, custom_metadata ? 'joined_row_id' IS TRUE AS joined, parent_request_id IS NOT NULL AS nested
         FROM audit_rows WHERE tenant_id = ${tenant}`.execute(database.db);
       const runs = await sql<{ root: string } & Record<string, unknown>>`
         SELECT root_task_id AS root, state, ARRAY(SELECT unnest(participants) ORDER BY 1) AS participants, started_at::text AS started, last_id, last_result, calls, llm_calls, tool_calls, tool_errors, errors, late_calls, prompt_tokens, cost_micro_usd, unpriced_calls
@@ -138,7 +145,7 @@ test("runs are what their rows say, however the rows are shipped together", asyn
       const models = rows.filter((row) => row.mcp_method === null);
       expect(day.rows).toEqual([
         {
-          requests: models.length,
+          requests: models.filter((row) => row.proxy_subtype !== JUDGE).length,
           tokens: models.reduce((sum, row) => sum + row.tokens, 0),
           cost: models.reduce((sum, row) => sum + (row.micro_usd ?? 0), 0),
           unpriced: models.filter((row) => row.micro_usd === null).length,
