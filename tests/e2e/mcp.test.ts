@@ -15,6 +15,13 @@ let narrow: Team;
 
 const at = (id: string) => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
 
+const BEGIN = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+};
+
 beforeAll(async () => {
   world = await startWorld();
   old = startHandshakeServer();
@@ -161,14 +168,23 @@ describe("the same dialect on both sides", () => {
     expect(answer.text).toBe(modern.sent.at(-1) as string);
   });
 
+  test.each([
+    ["all and names none", "*/*", "text/event-stream"],
+    ["JSON only", "application/json", "application/json"],
+  ])("a caller that takes %s is answered in what it takes", async (_takes, accept, contentType) => {
+    const begun = await post(at(oldId), team.apiKey, BEGIN, { accept });
+    const session = { accept, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    const call = { jsonrpc: "2.0", id: 2, method: "tools/call" };
+    const params = { name: "steps", _meta: { progressToken: "t" } };
+    const steps = await post(at(oldId), team.apiKey, { ...call, params }, session);
+    expect([steps.status, steps.headers.get("content-type"), textOf(steps.body.result)]).toEqual([200, contentType, "done"]);
+    expect(old.seen.at(-1)?.headers.accept).toBe("application/json, text/event-stream");
+    const list = await post(at(oldId), team.apiKey, { jsonrpc: "2.0", id: 3, method: "tools/list" }, session);
+    expect(list.body.result.tools).toHaveLength(7);
+  });
+
   test("a session belongs to the caller it was made for", async () => {
-    const begin = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
-    };
-    const opened = await post(at(oldId), team.apiKey, begin);
+    const opened = await post(at(oldId), team.apiKey, BEGIN);
     const session = opened.headers.get("mcp-session-id") ?? "";
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
     expect((await post(at(oldId), team.apiKey, list, { "mcp-session-id": session })).body.result.tools).toHaveLength(7);

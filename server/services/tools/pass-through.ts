@@ -23,10 +23,12 @@ import { deliverClientAnswer } from "./client-answers.ts";
 import { recordTarget } from "../../road/outlet.ts";
 import { knownTool } from "./listed-tools.ts";
 import { offeredToolsText } from "./offered-tools.ts";
+import { answerInStream, takesEvents } from "./answer-in-stream.ts";
 import { answerGate, answersContent, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { acceptedAnswer, errorIn } from "./relay.ts";
 import { RpcStream, SENDER } from "./rpc-stream.ts";
+import { JSON_AND_EVENTS } from "./session-pool.ts";
 import { passedSession, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
@@ -57,7 +59,11 @@ export async function passThrough(
   const owner = `${principalOf(call)}\n${server.id}`;
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
-  const headers: Record<string, string> = { ...headersNamed(PASSED, call.headers), ...credentials };
+  const headers: Record<string, string> = {
+    ...headersNamed(PASSED, call.headers),
+    ...(message === null ? {} : { accept: JSON_AND_EVENTS.accept }),
+    ...credentials,
+  };
   // Nothing is known of a handshake client without a session.
   let client: JsonObject | null = request.envelope?.capabilities ?? null;
   let shows = begins(message);
@@ -133,20 +139,15 @@ export async function passThrough(
     if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
     return carryOn?.(verdict ?? answer.text, result) ?? verdict;
   };
-  if (response.ok && isEventStream(response) && response.body !== null)
-    return stream(
-      call,
-      message?.id ?? null,
-      response.body,
-      answered,
-      edit,
-      message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs,
-    );
-  return whole(call, response, answered, edit, {
-    id: message?.id ?? null,
-    unread: ifUnreadable(call, request, target, parts),
-    timeoutMs: server.timeoutMs,
-  });
+  const id = message?.id ?? null;
+  const awaited: Awaited = { id, unread: ifUnreadable(call, request, target, parts), timeoutMs: server.timeoutMs };
+  if (!response.ok || !isEventStream(response) || response.body === null) return whole(call, response, answered, edit, awaited);
+  const endless = message?.method === "subscriptions/listen";
+  if (message?.kind === "request" && !endless && !takesEvents(call.headers)) {
+    const read = await answerInStream(call, response, id, server.timeoutMs);
+    return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited);
+  }
+  return stream(call, id, response.body, answered, edit, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
 }
 
 /** What becomes of an answer that is no message of the protocol. */
