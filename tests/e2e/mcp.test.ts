@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, rowsOf } from "../support/admin.ts";
 import { png } from "../support/pictures.ts";
+import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
@@ -358,6 +359,19 @@ describe("what is refused", () => {
     });
     const raw = await post(`${at(oldId)}/upload`, narrow.apiKey, "plain text", { "content-type": "text/plain" });
     expect([hidden.status, hidden.body.error.data.code, raw.status]).toEqual([403, "tool_not_allowed", 403]);
+  });
+
+  test("below the server's own path to change something, and not to look, with GET or HEAD", async () => {
+    const server = startScriptedToolServer("handshake", (message) => (message === null ? new Response("report") : undefined));
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "reports", base_url: server.baseUrl });
+    const readers = await newTeam(world.admin, "readers");
+    await grant(world.admin, "reports", id, [readers.groupId], { disabled_tools: ["closed"] });
+    const statuses: Record<string, number> = {};
+    for (const method of ["GET", "HEAD", "DELETE"])
+      statuses[method] = (await fetch(`${at(id)}/report`, { method, headers: { "x-api-key": readers.apiKey } })).status;
+    await server.stop();
+    expect(statuses).toEqual({ GET: 200, HEAD: 200, DELETE: 403 });
+    expect(server.seen.slice(-2).map(({ http }) => http)).toEqual(["GET", "HEAD"]);
   });
 
   test("another tenant's servers are not there", async () => {

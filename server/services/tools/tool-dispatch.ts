@@ -92,6 +92,8 @@ function reached(call: Call, { targets }: ToolRoute, shared: ToolServiceParts, {
   return { ...shared, send: authorizedSend({ ...shared.authorization, send }, call, servers) };
 }
 
+const LOOKING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
 /** What nothing holds any more, on its way to its server. */
 async function onwards(
   call: Call,
@@ -112,7 +114,7 @@ async function onwards(
         ? "stateless"
         : "handshake";
   if (request.subPath !== null && request.message === null)
-    return (call.method === "GET" ? null : refuseUnreadable(route)) ?? passThrough(call, request, target, parts);
+    return (LOOKING.has(call.method) ? null : refuseUnreadable(route)) ?? passThrough(call, request, target, parts);
   if (dialect === null || dialect === spoken || request.subPath !== null)
     return request.message === null && dialect === "stateless"
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
