@@ -97,6 +97,20 @@ test("model, tool and agent that an agent calls are in one run with the call it 
   expect(JSON.stringify(rows)).not.toContain(chain["x-gw-delegation-signature"]);
 });
 
+test("an agent that names a run of its own stays in the one it was called in, and is told which that is", async () => {
+  const root = await rowOfCall(await call(at("first"), caller.apiKey, "POST", "/message:send", message("complete x")));
+  const headers = { "x-api-key": ofFirst.apiKey, "content-type": "application/json", ...chainOf(first), "x-gw-run-id": "my own" };
+  const body = JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] });
+  const model = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers, body });
+  await model.text();
+  const run = model.headers.get("x-gw-run-id");
+  expect(run).toBe(root.root_task_id);
+  const runAt = async (id: string | null) =>
+    (await (await fetch(`${world.gateway.runtimeUrl}/v1/runs/${id}`, { headers: { "x-api-key": ofFirst.apiKey } })).json()) as any;
+  expect((await runAt(run)).actions.map(({ id }: any) => id)).toContain(model.headers.get("x-request-id"));
+  expect((await runAt("my%20own")).code).toBe("not_found");
+});
+
 describe("a chain", () => {
   let chain: Chain;
   beforeAll(async () => {
