@@ -90,6 +90,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
           keys: new KeySets(issuerDocuments(upstream.outbound), clock),
         },
         adminPublicUrl: config.adminPublicUrl,
+        publicUrl: config.publicUrl,
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,
         learning: config.learning,

@@ -139,6 +139,14 @@ test("the card is signed over what is served, and the official verifier says so"
   const { keys }: any = await (await fetch(`${world.gateway.runtimeUrl}/.well-known/a2a-jwks/default`)).json();
   const keyOf = async (kid: string) => createPublicKey({ key: keys.find((key: any) => key.kid === kid), format: "jwk" });
   await verifyAgentCardSignature(keyOf as never)(card);
+  const { agents: records } = await world.admin.get("/v1/admin/agents");
+  const { id, published_card: recorded } = records.find((one: any) => one.card_name === "new-rest");
+  expect(recorded).toEqual(card);
+  const record = await world.admin.get(`/v1/admin/agents/${id}`);
+  expect(record.published_card).toEqual(card);
+  const changed = await world.admin.request("PATCH", `/v1/admin/agents/${id}`, { ...record, description: "The newest one" });
+  const described: any = await (await fetch(`${world.gateway.runtimeUrl}/.well-known/agent-card/default/new-rest`)).json();
+  expect([changed.body.published_card, described.description]).toEqual([described, "The newest one"]);
   const forged = { ...card, name: "another" };
   await expect(verifyAgentCardSignature(keyOf as never)(forged)).rejects.toThrow();
   const row = await rowOf(world.admin, { proxy_subtype: "agent_card" });

@@ -160,7 +160,9 @@ export const agent = z
     upstream_card: card.nullable(),
     published_card: card
       .nullable()
-      .describe("what is served in the agent's place; its addresses are paths of the runtime plane, and it is signed as it is served"),
+      .describe(
+        "what is served in the agent's place at GW_PUBLIC_URL, or where it is not set at the address this process serves calls at, with our signature; where neither is known, addresses are paths and nothing is signed",
+      ),
     discovered_at: timestamp.nullable(),
     is_healthy: z.boolean().nullable(),
     health_checked_at: timestamp.nullable(),

@@ -129,10 +129,18 @@ export function compileAgents(rows: TenantPolicyRows, open: (sealed: string | nu
     byId: new Map(agents.map((agent) => [agent.id, agent])),
     byGroup: new Map(agents.flatMap((agent) => (agent.resourceGroupId === null ? [] : [[agent.resourceGroupId, agent] as const]))),
     grants,
-    keys: rows.agent_signing_keys.flatMap((row) => {
-      const pem = open(row.private_key_sealed, signingKeyContext(row.kid));
-      if (pem === null) return [];
-      return [{ ...openSigningKey(row.kid, pem), jwk: jwkOf(row.kid, row.public_key), retiresAt: row.retires_at?.getTime() ?? null }];
-    }),
+    keys: openedKeys(rows.agent_signing_keys, open),
   };
+}
+
+/** Without those whose private part cannot be opened. */
+export function openedKeys(
+  rows: TenantPolicyRows["agent_signing_keys"],
+  open: (sealed: string | null, context: string) => string | null,
+): TenantAgents["keys"] {
+  return rows.flatMap((row) => {
+    const pem = open(row.private_key_sealed, signingKeyContext(row.kid));
+    if (pem === null) return [];
+    return [{ ...openSigningKey(row.kid, pem), jwk: jwkOf(row.kid, row.public_key), retiresAt: row.retires_at?.getTime() ?? null }];
+  });
 }

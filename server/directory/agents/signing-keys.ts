@@ -1,7 +1,7 @@
 import type { AgentSigningKey } from "@gatehouse/contracts/agents";
 import { insertSigningKey, type AgentSigningKeyRow, signingKeys } from "../../store/agent-signing-keys.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { signingKeyContext } from "./agent-entry.ts";
+import { openedKeys, signingKeyContext, type TenantAgents } from "./agent-entry.ts";
 import { newSigningKey } from "./card-signature.ts";
 
 const DEFAULT_OVERLAP_SECONDS = 604_800;
@@ -17,6 +17,11 @@ function read(row: AgentSigningKeyRow): AgentSigningKey {
 
 export async function listCardKeys(directory: Pick<Directory, "db" | "clock">, tenantId: string): Promise<AgentSigningKey[]> {
   return (await signingKeys(directory.db, tenantId, new Date(directory.clock.now()))).map(read);
+}
+
+/** The keys that sign the tenant's cards now, newest first. */
+export async function cardSigners({ db, secrets, clock }: Directory, tenantId: string): Promise<TenantAgents["keys"]> {
+  return openedKeys(await signingKeys(db, tenantId, new Date(clock.now())), (sealed, context) => secrets.openOrNull(sealed, context));
 }
 
 /** Makes the tenant's newest signing key; the one before signs beside it until the overlap is over. */

@@ -8,12 +8,14 @@ const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]"]);
  */
 export function ownAddress(publicUrl: string | null, gatewayOrigins: readonly string[]): (base: string) => boolean {
   if (publicUrl !== null) return () => true;
-  const own = new Set(gatewayOrigins.flatMap(localOrigins));
+  const own = new Set(localOrigins(gatewayOrigins));
   return (base) => own.has(base);
 }
 
-/** Who listens everywhere is reached by the names of its own machine too. */
-function localOrigins(origin: string): string[] {
-  const { protocol, hostname, port } = new URL(origin);
-  return EVERY_ADDRESS.has(hostname) ? gatewayOriginsOf(`${protocol}//127.0.0.1:${port}`) : [origin];
+/** Where the gateway is reached that listens at these: who listens everywhere is reached by the names of its own machine. */
+export function localOrigins(gatewayOrigins: readonly string[]): string[] {
+  return gatewayOrigins.flatMap((origin) => {
+    const { protocol, hostname, port } = new URL(origin);
+    return EVERY_ADDRESS.has(hostname) ? gatewayOriginsOf(`${protocol}//127.0.0.1:${port}`) : [origin];
+  });
 }

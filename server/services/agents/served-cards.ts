@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { TenantAgents, AgentEntry } from "../../directory/agents/agent-entry.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { Card } from "../../directory/agents/card.ts";
 import { signedCard } from "../../directory/agents/card-signature.ts";
 import { cardAt, cardOfV03 } from "../../directory/agents/published-card.ts";
 import { ownAddress } from "../../directory/discovery/own-address.ts";
@@ -15,7 +16,7 @@ export interface ServedCard {
   readonly etag: string;
 }
 
-interface CardParts {
+export interface CardParts {
   readonly clock: Clock;
   readonly log: Log;
   /** The address an operator named; null where a request's Host names one. */
@@ -52,9 +53,13 @@ export class ServedCards {
       tenantId,
     }: { readonly base: string; readonly version: AgentVersion; readonly skills: ReadonlySet<string> | null; readonly tenantId: string },
   ): ServedCard {
+    return this.serve(keys, skills === null ? agent.reached.published : cardOfSkills(agent, tenantId, skills), { base, version });
+  }
+
+  /** `card`: as it is published, its addresses paths. Of the keys those sign that have not retired. */
+  serve(keys: TenantAgents["keys"], card: Card, { base, version }: { readonly base: string; readonly version: AgentVersion }): ServedCard {
     const now = this.parts.clock.now();
     const signing = this.isOwn(base) ? keys.filter(({ retiresAt }) => retiresAt === null || retiresAt > now) : [];
-    const card = skills === null ? agent.reached.published : cardOfSkills(agent, tenantId, skills);
     const key = hash("sha256", JSON.stringify([base, version, card, signing.map(({ kid }) => kid)]), "hex");
     const known = this.served.get(key);
     if (known !== undefined) return known;

@@ -24,6 +24,16 @@ const KEYS = "/v1/admin/agent-signing-keys";
 const ONE = { tag: "Agents", reach: "one", subject: "agents", textParams: ["id"] } as const;
 const writing = { ...ONE, access: "agents:write" } as const;
 
+type Asking = Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">;
+
+const shown = ({ services, tenantId }: Omit<Asking, "write">, read: readonly Agent[]) =>
+  services.agentsAsServed(services.directory, tenantId, read);
+
+async function shownOne(call: Omit<Asking, "write">, read: Agent): Promise<Agent> {
+  const [one = read] = await shown(call, [read]);
+  return one;
+}
+
 const generic = resource({
   path: PATH,
   key: "agents",
@@ -37,6 +47,7 @@ const generic = resource({
   create: agentCreate,
   update: agentUpdate,
   read: agent,
+  shown,
   notes: { remove: "Its grants and its tasks go with it." },
 })
   .filter(({ method }) => method !== "POST" && method !== "PATCH")
@@ -47,8 +58,6 @@ function record(answer: unknown): unknown {
   const { discovery: _discovery, ...told } = answer as Agent;
   return told;
 }
-
-type Asking = Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">;
 
 /** Looks for the agent's card and stores what it says. */
 async function refreshed({ services, tenantId, write }: Asking, id: string) {
@@ -67,7 +76,7 @@ async function refreshed({ services, tenantId, write }: Asking, id: string) {
 
 async function discovered(call: Asking, id: string): Promise<Agent> {
   const discovery = await refreshed(call, id);
-  return { ...(await agents.get(call.services.directory, call.tenantId, id)), discovery };
+  return { ...(await shownOne(call, await agents.get(call.services.directory, call.tenantId, id))), discovery };
 }
 
 const isAskedAnew = (before: Agent, after: Agent, newCredentials: boolean) =>
@@ -110,7 +119,7 @@ export const agentOperations: readonly AdminOperation[] = [
     async run(call) {
       const before = await agents.get(call.services.directory, call.tenantId, idOf(call));
       const after = await call.write((write) => agents.update(write, call.tenantId, idOf(call), call.body));
-      return isAskedAnew(before, after, call.body.credentials != null) ? discovered(call, after.id) : after;
+      return isAskedAnew(before, after, call.body.credentials != null) ? discovered(call, after.id) : shownOne(call, after);
     },
   }),
   operation({
@@ -122,7 +131,7 @@ export const agentOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "What came of it", schema: agentCardRefresh },
     async run(call) {
       const told = await refreshed(call, idOf(call));
-      return { ...told, agent: await agents.get(call.services.directory, call.tenantId, idOf(call)) };
+      return { ...told, agent: await shownOne(call, await agents.get(call.services.directory, call.tenantId, idOf(call))) };
     },
   }),
   operation({

@@ -20,6 +20,7 @@ import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
 import { recordRoutes } from "./record-route.ts";
 import { OPERATIONS } from "./routes.ts";
+import { agentsAsServed } from "../../services/agents/agents-as-served.ts";
 import { policyBench } from "../../controls/semantic-policies/policy-bench.ts";
 import { type SearchBench, searchBench } from "../../services/knowledge/search-bench.ts";
 import type { AdminServices, HealthHandler, LiveChain } from "./services.ts";
@@ -38,6 +39,8 @@ export interface AdminDeps {
   readonly welcome?: WelcomeMailer | undefined;
   readonly signOn: Omit<SignOnParts, "directory" | "log">;
   readonly adminPublicUrl?: string | undefined;
+  /** Address of the runtime plane as an operator named it. */
+  readonly publicUrl?: string | undefined;
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
   /** By nobody when left out. */
@@ -140,6 +143,12 @@ function servicesOf(deps: AdminDeps): AdminServices {
     toolServers: deps.toolServers,
     giveUpTokens: deps.giveUpTokens ?? (async () => undefined),
     agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here.", signature: null })),
+    agentsAsServed: agentsAsServed({
+      clock: deps.clock,
+      log: deps.log,
+      publicUrl: deps.publicUrl ?? null,
+      gatewayOrigins: deps.gatewayOrigins ?? [],
+    }),
     tryScript: deps.tryScript ?? scriptTrial(null),
     gitBundles: deps.gitBundles ?? (async () => ({ field: "file", message: "is a Git bundle, which is not read here" })),
     tryImport: deps.tryImport ?? (async () => ({ ok: false, detail: "Vendors are not asked here.", duration_ms: 0 })),

@@ -3,10 +3,10 @@ import type { Permission } from "@gatehouse/contracts/roles";
 import type { z } from "zod";
 import type { TenantRecordTable } from "../../directory/tenants/tenants.ts";
 import type { Records } from "../../directory/writes/record-spec.ts";
-import { operation, type AdminOperation } from "./operation.ts";
+import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 
-interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject> {
+interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject, Read> {
   /** Without the id. */
   readonly path: string;
   /** The items of the list stand under it. */
@@ -18,21 +18,23 @@ interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Up
   /** `<area>:read` and `<area>:write`. */
   readonly area: AreaOf<Permission>;
   readonly table: TenantRecordTable;
-  readonly records: Records<unknown, z.output<Create>, z.output<Update>, z.output<Query>, string>;
+  readonly records: Records<Read, z.output<Create>, z.output<Update>, z.output<Query>, string>;
   readonly query: Query;
   readonly create: Create;
   readonly update: Update;
   readonly read: z.ZodType;
+  /** What was read, as it is shown; the same when left out. */
+  readonly shown?: (call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId">, read: readonly Read[]) => Promise<Read[]>;
   readonly notes?: { readonly list?: string; readonly create?: string; readonly update?: string; readonly remove?: string };
 }
 
 type AreaOf<P> = P extends `${infer Area}:write` ? Area : never;
 
 /** List, create, read, update and delete of a resource that belongs to a tenant. */
-export function resource<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject>(
-  spec: ResourceSpec<Query, Create, Update>,
+export function resource<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject, Read>(
+  spec: ResourceSpec<Query, Create, Update, Read>,
 ): AdminOperation[] {
-  const { path, noun, tag, records, table } = spec;
+  const { path, noun, tag, records, table, shown = async (_call, read) => [...read] } = spec;
   const one = `${spec.article ?? "a"} ${noun}`;
   const reading = { tag, access: `${spec.area}:read` as Permission, reach: "one" } as const;
   const writing = { tag, access: `${spec.area}:write` as Permission, reach: "one" } as const;
@@ -46,7 +48,11 @@ export function resource<Query extends z.ZodObject, Create extends z.ZodObject, 
       ...note(spec.notes?.list),
       query: spec.query,
       answer: { status: 200, about: "One page of them", schema: listOf(spec.key, spec.read) },
-      run: (call) => listed(spec.key, call, (page) => records.list(call.services.directory, call.tenantId, call.query, page)),
+      run: (call) =>
+        listed(spec.key, call, async (page) => {
+          const { items, total } = await records.list(call.services.directory, call.tenantId, call.query, page);
+          return { items: await shown(call, items), total };
+        }),
     }),
     operation({
       ...writing,
@@ -65,7 +71,7 @@ export function resource<Query extends z.ZodObject, Create extends z.ZodObject, 
       subject: table,
       summary: `Read ${one}`,
       answer: { status: 200, about: "The record", schema: spec.read },
-      run: (call) => records.get(call.services.directory, call.tenantId, idOf(call)),
+      run: async (call) => (await shown(call, [await records.get(call.services.directory, call.tenantId, idOf(call))]))[0],
     }),
     operation({
       ...writing,

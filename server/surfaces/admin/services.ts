@@ -5,6 +5,7 @@ import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
+import type { AgentsAsServed } from "../../services/agents/agents-as-served.ts";
 import type { CardDiscovery } from "../../services/agents/discover-card.ts";
 import type { PolicyBench } from "../../controls/semantic-policies/policy-bench.ts";
 import type { SearchBench } from "../../services/knowledge/search-bench.ts";
@@ -41,6 +42,7 @@ export interface AdminServices {
   readonly giveUpTokens: GiveUpTokens;
   /** Looks for agents' cards. */
   readonly agentCards: CardDiscovery;
+  readonly agentsAsServed: AgentsAsServed;
   /** Reads repositories that are sent as one file; a reason where it is none, or cannot be read. */
   readonly gitBundles: GitBundles;
   readonly tryScript: TryScript;

@@ -1,0 +1,24 @@
+import type { Agent } from "@gatehouse/contracts/agents";
+import type { Card } from "../../directory/agents/card.ts";
+import { cardSigners } from "../../directory/agents/signing-keys.ts";
+import { localOrigins } from "../../directory/discovery/own-address.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { type CardParts, ServedCards } from "./served-cards.ts";
+
+/** The records of agents with their published cards as whoever comes to the gateway's own address reads them. */
+export type AgentsAsServed = (directory: Directory, tenantId: string, agents: readonly Agent[]) => Promise<Agent[]>;
+
+/** Where no address of the gateway is known, cards stay as they are stored: their addresses are paths, and nobody signed them. */
+export function agentsAsServed(parts: CardParts): AgentsAsServed {
+  const cards = new ServedCards(parts);
+  const base = parts.publicUrl ?? localOrigins(parts.gatewayOrigins)[0];
+  return async (directory, tenantId, agents) => {
+    if (base === undefined || agents.every(({ published_card: card }) => card === null)) return [...agents];
+    const keys = await cardSigners(directory, tenantId);
+    return agents.map((agent) => {
+      if (agent.published_card === null) return agent;
+      const { text } = cards.serve(keys, agent.published_card as Card, { base, version: "1.0" });
+      return { ...agent, published_card: JSON.parse(text) as Agent["published_card"] };
+    });
+  };
+}
