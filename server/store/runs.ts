@@ -56,7 +56,6 @@ const ACTION_FIELDS: readonly FieldName[] = [
   "server_id",
   "mcp_capability_name",
   "skill_id",
-  "actor_agent_id",
   "http_status_code",
   "success",
   "error_type",

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { newPerson } from "../support/portal.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -44,10 +45,10 @@ const keepLogs = (log_days: number) =>
     data_retention: { store_bodies: "full", body_days: 30, log_days, run_days: 30, file_days: null },
   });
 const at = (rest = "") => `/v1/admin/ai-systems/${system}${rest}`;
-const ask = () =>
+const ask = (credential: Record<string, string> = { "x-api-key": team.apiKey }) =>
   fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-api-key": team.apiKey },
+    headers: { "content-type": "application/json", ...credential },
     body: JSON.stringify({ model: "thinker", messages: [{ role: "user", content: "hi" }] }),
   });
 const callTool = (headers: Record<string, string> = {}) =>
@@ -162,6 +163,22 @@ describe("the life of a system", () => {
         .digest("hex"),
     ).toBe(next.digest);
   });
+});
+
+test("what it calls with its key tells that it was the system, and what a person calls in its group does not", async () => {
+  const asked = await untilCalls(200);
+  await asked.body?.cancel();
+  expect(await rowOf(world.admin, { id: asked.headers.get("x-request-id") })).toMatchObject({ actor_agent_id: system });
+  const used = await callTool();
+  expect(await rowOf(world.admin, { id: used.headers.get("x-request-id") })).toMatchObject({ actor_agent_id: system, server_id: server });
+  const person = await newPerson(world.gateway.runtimeUrl, "colleague");
+  await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: team.groupId });
+  const theirs = await ask({ authorization: `Bearer ${person.token}` });
+  expect(theirs.status).toBe(200);
+  await theirs.body?.cancel();
+  const row = await rowOf(world.admin, { id: theirs.headers.get("x-request-id") });
+  expect(row).toMatchObject({ actor_agent_id: null, resource_group_id: system, gateway_user_id: person.id });
+  await world.admin.request("DELETE", `/v1/admin/end-users/${person.id}`);
 });
 
 describe("autonomy", () => {

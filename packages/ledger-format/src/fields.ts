@@ -74,7 +74,7 @@ export const FIELDS = {
   idp_user_id: asserted("text", "user id at the identity provider"),
   idp_user_username: asserted("text", "username at the identity provider"),
   idp_user_email: asserted("text", "e-mail at the identity provider"),
-  actor_agent_id: witnessed("text", "agent acting"),
+  actor_agent_id: witnessed("text", "AI System or agent acting"),
   subject_id: witnessed("text", "whom the call was for"),
   subject_kind: witnessed("text", "user, upstream agent or service"),
   end_user_session_id: derived("text", "session id, keyed to the credential"),

@@ -55,3 +55,13 @@ test("an id is never taken for the number or name of another turn or step", () =
     [null, "plan", 1],
   ]);
 });
+
+test("an action is aimed at what was called, whoever acted", () => {
+  const { actions } = trajectoryOf([
+    llm({ llm_model_used: "m", actor_agent_id: "system" }),
+    tool({ mcp_method: "tools/list", server_id: "server", actor_agent_id: "system" }),
+    { proxy_type: "a2a", server_id: "agent", actor_agent_id: "system" },
+    { proxy_type: "a2a", actor_agent_id: "system" },
+  ]);
+  expect(actions.map(({ target }) => target)).toEqual(["m", "server", "agent", null]);
+});

@@ -56,6 +56,9 @@ function joinDelegation(call: Call, secrets: SecretBox): void {
   if (own !== undefined) {
     row.actor_agent_id = own.id;
     if (call.user === null) row.trace_root_kind = "agent_invocation";
+  } else if (scope !== null && call.user === null && tenant.aiSystems.has(scope.groupId)) {
+    // A person only chooses the group; a key is bound to it.
+    row.actor_agent_id = scope.groupId;
   }
   const brought = broughtDelegation(call.headers, { tenant, scope, secrets, now: arrivalOf(call) });
   if (brought.kind === "none") return;
