@@ -300,6 +300,12 @@ test("an AI System's runs are listed, and their figures tell how far they rest o
   expect(external).toBeCloseTo(400 / sum("calls"), 1);
   const today = await world.admin.get(`${path}/timeseries`);
   expect([today.bucket, today.buckets.length]).toEqual(["hour", 25]);
+  const until = async (to: string) => {
+    const { bucket, from, buckets } = await world.admin.get(`${path}/timeseries?from=2026-01-01T10:30:00Z&to=${to}`);
+    return [bucket, from, buckets.length];
+  };
+  expect(await until("2026-01-03T10:30:00Z")).toEqual(["hour", "2026-01-01T10:00:00.000Z", 49]);
+  expect(await until("2026-01-03T10:30:01Z")).toEqual(["day", "2026-01-01T10:00:00.000Z", 3]);
   const year = await world.admin.get(`${path}/timeseries?from=2025-11-01T00:00:00Z`);
   expect(year.bucket).toBe("day");
   expect(year.buckets.reduce((total: number, bucket: any) => total + bucket.runs, 0)).toBe(all.total);

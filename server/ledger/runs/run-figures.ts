@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const HOURLY_UP_TO_MS = 48 * HOUR_MS;
 
-/** Whole hours: from the hour `from` is in until `to`. */
+/** As it was asked for; its figures are those from the hour `from` is in until `to`. */
 export interface RunWindow {
   readonly from: string;
   readonly to: string;
@@ -32,7 +32,12 @@ export async function listRuns(
 export function readRunWindow(asked: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {
   const to = asked.to === undefined ? now : Date.parse(asked.to);
   const from = asked.from === undefined ? Math.max(to - DAY_MS, FIRST_MOMENT) : Date.parse(asked.from);
-  return { from: new Date(Math.floor(from / HOUR_MS) * HOUR_MS).toISOString(), to: new Date(to).toISOString() };
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+/** What the figures of a window are over. */
+export function figuredWindow({ from, to }: RunWindow): RunWindow {
+  return { from: new Date(Math.floor(Date.parse(from) / HOUR_MS) * HOUR_MS).toISOString(), to };
 }
 
 const percent = (part: number, whole: number): number | null => (whole === 0 ? null : Math.round((part / whole) * 10_000) / 100);

@@ -7,7 +7,7 @@ import {
 } from "@gatehouse/contracts/runs";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { invalidFields } from "../../kernel/errors.ts";
-import { listRuns, readRunStats, readRunTimeseries, readRunWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
+import { figuredWindow, listRuns, readRunStats, readRunTimeseries, readRunWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
 import { operation, type AdminCall, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 import { idOf } from "./resource.ts";
@@ -61,7 +61,8 @@ export const runOperations: readonly AdminOperation[] = [
     async run(call) {
       const window = windowOf(call);
       const groupId = await known(call);
-      return { ai_system_id: groupId, ...window, ...(await readRunStats(call.services.directory.db, call.tenantId, groupId, window)) };
+      const signals = await readRunStats(call.services.directory.db, call.tenantId, groupId, window);
+      return { ai_system_id: groupId, ...figuredWindow(window), ...signals };
     },
   }),
   operation({
@@ -74,7 +75,8 @@ export const runOperations: readonly AdminOperation[] = [
     async run(call) {
       const window = windowOf(call);
       const groupId = await known(call);
-      return { ai_system_id: groupId, ...window, ...(await readRunTimeseries(call.services.directory.db, call.tenantId, groupId, window)) };
+      const series = await readRunTimeseries(call.services.directory.db, call.tenantId, groupId, window);
+      return { ai_system_id: groupId, ...figuredWindow(window), ...series };
     },
   }),
 ];
