@@ -1,5 +1,4 @@
 import { isRefusal, type Refusal, internalErrorOf, refuse } from "../kernel/errors.ts";
-import { sha256Hex } from "../kernel/secrets.ts";
 import type { Log } from "../kernel/log.ts";
 import { admitHolder, type AdmissionParts } from "./admission/admit.ts";
 import type { Holder } from "./admission/gateway-tokens.ts";
@@ -278,7 +277,7 @@ export class BackgroundCalls {
       claimed = await claim(call.id).catch(() => false);
     }
     if (claimed) Object.assign(call.row, fields);
-    closeRecord(call, claimed ? outcome : NOT_CLAIMED, { bytes: 0, hash: sha256Hex(""), preview: null, headers: {} });
+    closeRecord(call, claimed ? outcome : NOT_CLAIMED, null);
     return (await calls.seal(call)) && claimed;
   }
 

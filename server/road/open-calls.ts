@@ -2,16 +2,15 @@ import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, isRefusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { Roster } from "../kernel/roster.ts";
-import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import type { WholeAnswer } from "./answer.ts";
 import type { CallLimits } from "./call-limits.ts";
 import type { AbortReason, AuditClass, Call } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { type NestedCall, openNested } from "./nested-call.ts";
-import { storedBodies, previewOf } from "./record/content.ts";
+import { storedBodies } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
-import { answeredOutcome, closeRecord, refusedOutcome } from "./record/finish.ts";
+import { answeredOutcome, closeRecord, refusedOutcome, sentWhole } from "./record/finish.ts";
 import { withholdContent } from "./record/withhold-content.ts";
 import { type Arrival, type ResumedCall, openCall } from "./record/open.ts";
 import { beginMarkerRow } from "./record/begin-marker.ts";
@@ -151,13 +150,8 @@ export class OpenCalls {
     settle(call, isRefusal(answer) ? null : answer.usage);
     nested.settled?.(call, answer);
     if (nested.hashesOnly === true) withholdContent(call);
-    const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
-    closeRecord(call, isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer), {
-      bytes: body.byteLength,
-      hash: sha256Hex(body),
-      preview: nested.hashesOnly === true ? null : previewOf(body, storedBodies(call)),
-      headers: {},
-    });
+    if (isRefusal(answer)) closeRecord(call, refusedOutcome(call, answer), null);
+    else closeRecord(call, answeredOutcome(answer), sentWhole(answer.body, nested.hashesOnly === true ? "none" : storedBodies(call), {}));
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 

@@ -1,13 +1,12 @@
 import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
-import { sha256Hex } from "../kernel/secrets.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
 import { abortReason, type Call, endingRefusal } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { streamUsage } from "./metering/stream-usage.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { storedBodies, previewOf, SentContent } from "./record/content.ts";
-import { closeRecord, type CallOutcome, callOutcome, refusedOutcome } from "./record/finish.ts";
+import { storedBodies, SentContent } from "./record/content.ts";
+import { closeRecord, type CallOutcome, callOutcome, refusedOutcome, sentWhole } from "./record/finish.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { Surface } from "./surface.ts";
 
@@ -47,7 +46,7 @@ export class Sender {
   /** Null where the row could not be stored: then the answer must not be given. */
   async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: CallOutcome): Promise<Response | null> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, storedBodies(call)), headers });
+    closeRecord(call, outcome, sentWhole(body, storedBodies(call), headers));
     return (await this.sealed(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
   }
 

@@ -111,6 +111,14 @@ test("a run asks the models anew, reaches no tool, and passes the gate of that c
   // Content of somebody whom the row does not name is not kept there.
   expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
   expect(run.results[0].rows.length).toBe(2);
+  // Nobody called, and what was refused was answered to nobody.
+  const replayed = await Promise.all(run.results.flatMap(({ rows }: any) => rows.map((id: string) => rowOf(owner, { id }))));
+  const refused = replayed.filter(({ success }) => !success);
+  expect(refused.map(({ error_type: type }) => type)).toEqual(["tool_not_allowed", "tool_not_allowed"]);
+  for (const { client_ip, response_size_bytes: size, response_content_hash: hash } of refused)
+    expect([client_ip, size, hash]).toEqual([null, null, null]);
+  for (const answered of replayed.filter(({ success }) => success))
+    expect(answered).toMatchObject({ client_ip: null, response_content_hash: expect.stringMatching(/^[\da-f]{64}$/) });
   const { gate } = await owner.get(at("/replay"));
   expect([gate.verdict, gate.pass_rate, gate.coverage, gate.run_id]).toEqual(["passed", 1, 1, run.id]);
   // What the gateway asks itself is nothing that the system does.

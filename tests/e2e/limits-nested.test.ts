@@ -212,6 +212,8 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
         http_status_code: 429,
         error_type: "usage_limit_reached",
         llm_model_used: null,
+        response_size_bytes: null,
+        response_content_hash: null,
       });
       expect(own.pre_action_state).toMatchObject({
         kind: "usage_limit",

@@ -106,6 +106,7 @@ test("a job: submitted, asked about, its file stored, its cost told once", async
   expect(rows[0]).toMatchObject({
     ...{ proxy_type: "llm", llm_model_used: "films", llm_provider: "o", llm_estimated_cost_usd: 2.4, media_video_seconds_output: 8 },
     ...{ success: true, parent_request_id: submitted.headers.get("x-request-id"), upstream_request_id: made?.id },
+    ...{ response_size_bytes: null, response_content_hash: null },
   });
   const { api_key_id, api_key_name } = await rowOf(world.admin, { id: submitted.headers.get("x-request-id") });
   expect([rows[0].api_key_id, rows[0].api_key_name]).toEqual([api_key_id, api_key_name]);

@@ -6,7 +6,7 @@ import type { WholeAnswer } from "../answer.ts";
 import { abortReason, type Call } from "../call.ts";
 import { routeOf } from "../target.ts";
 import { complianceTags } from "./compliance-tags.ts";
-import { storedBodies, previewOf } from "./content.ts";
+import { storedBodies, previewOf, type StoreBodies } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
 import { isStranger, trimStrangerRow } from "./stranger.ts";
 
@@ -38,8 +38,13 @@ export interface SentAnswer {
   readonly headers: Record<string, string>;
 }
 
-/** Completes the record: after this the row says everything it will ever say. */
-export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer): void {
+/** A whole answer. `stored`: what may be kept of it. */
+export function sentWhole(body: Uint8Array, stored: StoreBodies, headers: Record<string, string>): SentAnswer {
+  return { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, stored), headers };
+}
+
+/** Completes the record: after this the row says everything it will ever say. `sent`: null where nobody was given an answer. */
+export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer | null): void {
   const { row } = call;
   for (const tell of call.beforeRecord) tell();
   row.http_status_code = outcome.status;
@@ -48,15 +53,15 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer):
   if (outcome.errorType !== null && TOOL_DENIALS.has(outcome.errorType)) row.agent_authz_decision = "deny";
   row.error_message = outcome.errorMessage?.slice(0, 1000) ?? null;
   row.duration_ms = Math.round(performance.now() - call.arrivedAt);
-  row.response_size_bytes = sent.bytes;
-  row.response_content_hash = sent.hash;
-  row.response_body_preview = sent.preview;
+  row.response_size_bytes = sent?.bytes ?? null;
+  row.response_content_hash = sent?.hash ?? null;
+  row.response_body_preview = sent?.preview ?? null;
   noteAttempts(call);
   if (isStranger(call)) {
     trimStrangerRow(call);
     return;
   }
-  row.response_headers = sanitisedHeaders(sent.headers);
+  row.response_headers = sent === null ? null : sanitisedHeaders(sent.headers);
   row.compliance_tags = complianceTags(row, call.scope);
   noteRequest(call);
 }

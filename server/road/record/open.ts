@@ -50,7 +50,7 @@ export function openCall(
     proxy_subtype: audit.proxySubtype,
     http_method: method,
     endpoint: recordablePath(path),
-    client_ip: ip,
+    client_ip: ip === "" ? null : ip,
     user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
     correlation_id: correlationId,
     request_id: recordableClaim(headers, "x-request-id"),

@@ -83,7 +83,7 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
           gateway_user_username: identity.username,
           subject_id: call.row.subject_id,
           subject_kind: call.row.subject_kind,
-          client_ip: call.ip,
+          client_ip: call.row.client_ip,
           user_agent: call.row.user_agent,
           correlation_id: call.row.correlation_id,
         });

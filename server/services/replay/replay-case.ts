@@ -5,7 +5,6 @@ import type { KeptRequest } from "../../directory/assurance/replay-work.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { internalErrorOf, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { sha256Hex } from "../../kernel/secrets.ts";
 import { actionOn } from "../../road/action.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
@@ -14,8 +13,8 @@ import type { Arrival } from "../../road/record/open.ts";
 import type { AuditClass, Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Govern } from "../../road/govern.ts";
-import { previewOf, storedBodies } from "../../road/record/content.ts";
-import { answeredOutcome, closeRecord, refusedOutcome } from "../../road/record/finish.ts";
+import { storedBodies } from "../../road/record/content.ts";
+import { answeredOutcome, closeRecord, refusedOutcome, sentWhole } from "../../road/record/finish.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { toolsOf } from "../../road/target.ts";
 import { deviations, refusedOrError, type ReplayOutcome } from "./judge-outcome.ts";
@@ -181,13 +180,8 @@ async function replayOnce(
   }
   if (!isRefusal(answer) && answer.kind === "stream") answer = await readOut(call, answer, parts.timeoutMs);
   const outcome = await judged(one, call, outcomeOf(answer, exchange), parts);
-  const sent = isRefusal(answer) ? new Uint8Array(0) : answer.body;
-  closeRecord(call, isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer), {
-    bytes: sent.byteLength,
-    hash: sha256Hex(sent),
-    preview: previewOf(sent, storedBodies(call)),
-    headers: {},
-  });
+  if (isRefusal(answer)) closeRecord(call, refusedOutcome(call, answer), null);
+  else closeRecord(call, answeredOutcome(answer), sentWhole(answer.body, storedBodies(call), {}));
   const sealed = await parts.calls.seal(call);
   return { call, outcome: sealed ? outcome : { verdict: "error", reason: "its row could not be kept" } };
 }
