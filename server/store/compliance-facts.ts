@@ -31,7 +31,8 @@ const CONDITIONS = {
   erased: sql`r.erased_at IS NOT NULL`,
   // Streams that broke off had begun with 200, and a provider that wants no more for now is passed on as 429.
   failed: sql`r.http_status_code >= 500 OR (r.error_type = 'upstream_rejected' AND r.http_status_code = 429) OR (r.success IS FALSE AND r.error_type IN ('internal_error', 'upstream_interrupted', 'upstream_timeout', 'upstream_unreachable', 'upstream_overloaded', 'upstream_invalid_response'))`,
-  models: sql`r.llm_model_used IS NOT NULL`,
+  // A trace may tell only which model was asked for.
+  models: sql`r.llm_model_used IS NOT NULL OR (r.source = 'otel' AND r.llm_model_requested IS NOT NULL)`,
   unpriced: sql`r.llm_total_tokens > 0 AND r.llm_estimated_cost_usd IS NULL`,
 } satisfies Record<string, RawBuilder<unknown>>;
 

@@ -51,6 +51,7 @@ const ACTION_FIELDS: readonly FieldName[] = [
   "proxy_type",
   "proxy_subtype",
   "source",
+  "llm_model_requested",
   "llm_model_used",
   "llm_provider",
   "server_id",

@@ -62,6 +62,7 @@ test("an action is aimed at what was called, whoever acted", () => {
     tool({ mcp_method: "tools/list", server_id: "server", actor_agent_id: "system" }),
     { proxy_type: "a2a", server_id: "agent", actor_agent_id: "system" },
     { proxy_type: "a2a", actor_agent_id: "system" },
+    llm({ source: "otel", llm_model_requested: "asked" }),
   ]);
-  expect(actions.map(({ target }) => target)).toEqual(["m", "server", "agent", null]);
+  expect(actions.map(({ target }) => target)).toEqual(["m", "server", "agent", null, "asked"]);
 });

@@ -65,7 +65,7 @@ function actionOf(row: AuditRow, turn: AgentTurn | null): RunAction {
     proxy_type: row.proxy_type ?? null,
     proxy_subtype: row.proxy_subtype ?? null,
     source: row.source ?? null,
-    target: row.mcp_capability_name ?? row.skill_id ?? row.llm_model_used ?? row.server_id ?? null,
+    target: row.mcp_capability_name ?? row.skill_id ?? row.llm_model_used ?? row.llm_model_requested ?? row.server_id ?? null,
     http_status_code: row.http_status_code ?? null,
     success: row.success ?? null,
     error_type: row.error_type ?? null,

@@ -33,3 +33,14 @@ test.each(["full", "redacted", "none"] as const)("the chain proves what a span r
 test("a span without content has no content hash", () => {
   expect(spanRow(span({}), { ...context, storeBodies: "full" })).toMatchObject({ request_content_hash: null, response_content_hash: null });
 });
+
+test("a model that was asked for is no model that answered", () => {
+  const told = (attributes: Record<string, unknown>) => {
+    const { llm_model_requested, llm_model_used } = spanRow(span(attributes), { ...context, storeBodies: "full" });
+    return [llm_model_requested, llm_model_used];
+  };
+  expect(told({ "gen_ai.request.model": "m" })).toEqual(["m", null]);
+  expect(told({ "gen_ai.request.model": "m", "gen_ai.response.model": "m-2026" })).toEqual(["m", "m-2026"]);
+  // OpenInference tells the model in use, not what was asked for.
+  expect(told({ "llm.model_name": "m" })).toEqual([null, "m"]);
+});

@@ -96,15 +96,14 @@ export function genAiFacts(span: Span): GenAiFacts {
         : named !== null || aboutModels
           ? "llm"
           : null;
-  const requested = textAttribute(attributes, "gen_ai.request.model", "llm.model_name");
   const failed = span.statusCode === 2 || textAttribute(attributes, "error.type") !== null;
   return {
     kind,
     operation: named ?? mcpMethod ?? a2aMethod ?? (inference ? "chat" : "span"),
     inference,
     provider: kind === null ? null : genAiProviderOf(attributes),
-    modelRequested: requested,
-    modelUsed: textAttribute(attributes, "gen_ai.response.model") ?? requested,
+    modelRequested: textAttribute(attributes, "gen_ai.request.model"),
+    modelUsed: textAttribute(attributes, "gen_ai.response.model", "llm.model_name"),
     promptTokens: inference
       ? tokensOf(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens")
       : null,
