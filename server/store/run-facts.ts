@@ -1,3 +1,4 @@
+import { CAPABILITY_METHODS } from "../kernel/capability-methods.ts";
 import { POLICY_REFUSALS } from "../kernel/errors.ts";
 import { MODEL_LISTINGS } from "../kernel/model-listings.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
@@ -21,7 +22,7 @@ const ASKS_MODEL = `a.proxy_type = 'batch' AND a.proxy_subtype LIKE 'batch\\_lin
 
 /** Handshakes, lists and streams of a tool server use none of its tools. */
 const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 'virtual_mcp')
-    AND (a.source = 'otel' OR a.mcp_method IN ('tools/call', 'prompts/get', 'resources/read') OR a.proxy_subtype = 'mcp_sub_path'))`;
+    AND (a.source = 'otel' OR a.mcp_method IN (${CAPABILITY_METHODS.map((name) => `'${name}'`).join(", ")}) OR a.proxy_subtype = 'mcp_sub_path'))`;
 
 /**
  * What a call of the gateway's own came to is told by the caller's call that it was made for, where there is one: that

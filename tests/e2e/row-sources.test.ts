@@ -117,6 +117,13 @@ test("the row of a tool call in a run names the model that decided it, and a mod
   const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "open", arguments: {} } };
   const called = await post(at, team.apiKey, call, { ...session, ...run });
   expect(await rowOf(world.admin, { id: called.headers.get("x-request-id") })).toMatchObject({ deciding_model: "decider" });
+  // What the protocol itself asks for nobody decided.
+  expect(await rowOf(world.admin, { id: begun.headers.get("x-request-id") })).toMatchObject({
+    mcp_method: "initialize",
+    deciding_model: null,
+  });
+  const listed = await post(at, team.apiKey, { jsonrpc: "2.0", id: 2, method: "tools/list", params: {} }, { ...session, ...run });
+  expect(await rowOf(world.admin, { id: listed.headers.get("x-request-id") })).toMatchObject({ deciding_model: null });
   await claude.stop(true);
 });
 

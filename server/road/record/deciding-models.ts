@@ -1,8 +1,16 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { BoundedMap } from "../../directory/bounded-map.ts";
+import { CAPABILITY_METHODS } from "../../kernel/capability-methods.ts";
 import type { Call } from "../call.ts";
 
 const MAX_RUNS = 50_000;
 const ACTIONS = new Set(["mcp", "virtual_mcp", "skill", "a2a"]);
+
+/** Handshakes, lists and streams of a tool server come of its client, whatever a model answered before. */
+function isDecided({ proxy_type: type, proxy_subtype: subtype, mcp_method: method }: AuditRow): boolean {
+  if (method != null) return CAPABILITY_METHODS.includes(method);
+  return type === "skill" || type === "a2a" || subtype === "mcp_sub_path";
+}
 
 /**
  * Says on the row of an action which model decided it: the one whose completion came last in the run, one of the same
@@ -17,7 +25,7 @@ export class DecidingModels {
     if (typeof run !== "string") return;
     const turn = typeof row.turn_id === "string" ? `${run}\n${row.turn_id}` : null;
     if (ACTIONS.has(audit.proxyType)) {
-      row.deciding_model = (turn === null ? undefined : this.last.get(turn)) ?? this.last.get(run) ?? null;
+      if (isDecided(row)) row.deciding_model = (turn === null ? undefined : this.last.get(turn)) ?? this.last.get(run) ?? null;
       return;
     }
     // A call that is a run of its own decides nothing beyond itself.
