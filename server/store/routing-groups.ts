@@ -73,6 +73,17 @@ export function routingGroupStore(
   };
 }
 
+/** The group that callers ask for by this virtual model. */
+export async function routingGroupOfVirtualModel(db: Database, tenantId: string, modelId: string): Promise<RoutingGroupRow | undefined> {
+  return db
+    .selectFrom("routing_groups as g")
+    .selectAll("g")
+    .select([members.as("members"), SHARED_MODES.as("modes")])
+    .where("g.tenant_id", "=", tenantId)
+    .where("g.model_id", "=", modelId)
+    .executeTakeFirst();
+}
+
 /** Slugs of the groups whose slug or name is one of these. */
 export async function routingGroupsCalled(db: Database | Trx, tenantId: string, names: readonly string[]): Promise<string[]> {
   const rows = await db

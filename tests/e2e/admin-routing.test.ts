@@ -46,6 +46,22 @@ describe("a routing group", () => {
     expect((await acme.send("GET", `${path}?search=bindable`)).body.llm_models[0].portal_visible).toBe(false);
     const foreign = (await other.send("POST", "/v1/admin/resource-groups", { name: "theirs", group_type: "team" })).body.id;
     expect((await other.send("POST", `/v1/admin/resource-groups/${foreign}/llm-models`, { model_ids: [virtual] })).status).toBe(400);
+    const read = await acme.send("GET", `${MODELS}/${virtual}`);
+    const { body: routing } = await acme.send("GET", `${MODELS}?mode=routing&search=bindable`);
+    expect([read.status, read.body]).toEqual([200, routing.llms[0]]);
+    expect((await other.send("GET", `${MODELS}/${virtual}`)).status).toBe(404);
+    for (const [method, document, body] of [
+      ["PATCH", "limits", { limits: { requests: { daily_limit: 1 } } }],
+      ["GET", "limits", undefined],
+      ["PATCH", "governance", { governance: { max_tool_calls_per_hour: 3 } }],
+    ] as const) {
+      const refused = await acme.send(method, `${path}/${virtual}/${document}`, body);
+      expect([refused.status, refused.body.fields?.[0]]).toMatchObject([
+        400,
+        { field: "model_id", message: expect.stringContaining("name one of its members") },
+      ]);
+    }
+    expect((await acme.send("PATCH", `${path}/${member}/limits`, { limits: { requests: { daily_limit: 1 } } })).status).toBe(200);
     expect((await acme.send("DELETE", path, { model_ids: [virtual] })).body).toEqual({ unbound: [virtual], not_bound: [] });
     expect((await acme.send("DELETE", path, { model_ids: [virtual] })).status).toBe(404);
   });

@@ -7,8 +7,9 @@ import { removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
 import { readPolicyRows } from "../../store/group-policy-rows.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { knownModels } from "../../store/models.ts";
+import { knownVirtualModels } from "../../store/routing-groups.ts";
 import { lockTree } from "../../store/resource-groups.ts";
-import { notFound } from "../writes/records.ts";
+import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { quotaCapacityOf } from "./capacity.ts";
 import { overcommittedQuotas } from "./overcommitted-quotas.ts";
@@ -136,11 +137,18 @@ function limitRefusal(code: "limit_exceeds_inherited" | "limit_exceeds_available
   return new Refused(refuse(code, `${words}: ${fields.map(({ field, message }) => `${field} ${message}`).join("; ")}`, { fields }));
 }
 
+/** What a call uses is counted, and held to rules, at the member that serves it. */
+const OF_ROUTING_GROUP =
+  "is that of a routing group: name one of its members, whose rules hold for calls that it serves for the group. The group's own caps " +
+  "are its rpm_limit, tpm_limit and max_parallel_requests";
+
 /** The item a refinement is of. A model or tool server must be the tenant's; skills are taken as they are named. */
 async function checkedItem(db: Database | Trx, tenantId: string, { kind, itemId }: PolicyOf): Promise<string> {
   if (itemId === undefined) return "";
-  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId))
+  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId)) {
+    if ((await knownVirtualModels(db, tenantId, [itemId])).has(itemId)) throw invalidField("model_id", OF_ROUTING_GROUP);
     throw notFound("model");
+  }
   if (kind === "mcp_limits" && !(await knownMcpServers(db, tenantId, [itemId])).has(itemId)) throw notFound("tool server");
   if (kind === "skill_limits" && (await agentSkillStore.find(db, tenantId, itemId)) === undefined) throw notFound("skill");
   return itemId;

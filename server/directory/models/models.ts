@@ -31,7 +31,7 @@ import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
 import { originOf } from "./model-entry.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { checkAddress, newKey, providerToUse, sealedKey } from "./providers.ts";
-import { listVirtualModels } from "./virtual-models.ts";
+import { findVirtualModel, listVirtualModels } from "./virtual-models.ts";
 
 /** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
 function columns(write: Write, body: ModelUpdate): ModelPatch {
@@ -180,11 +180,12 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
-/** With the mode `routing`, the list is that of the routing groups' virtual models, which are no records of this table. */
+/** The virtual models of routing groups are read as models are, and are no records of this table: they change with their group. */
 export const models: Records<Model, ModelCreate, ModelUpdate, ModelQuery> = {
   ...stored,
   list: (directory, tenantId, filters, page) =>
     filters.mode === "routing" ? listVirtualModels(directory, tenantId, filters, page) : stored.list(directory, tenantId, filters, page),
+  get: async (directory, tenantId, id) => (await findVirtualModel(directory, tenantId, id)) ?? stored.get(directory, tenantId, id),
 };
 
 /** Writes what a probe of a model found, and tells the runtime processes when it is news. It is no change for the admin log. */

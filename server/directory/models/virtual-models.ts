@@ -1,7 +1,7 @@
 import type { Mode, Model, ModelQuery } from "@gatehouse/contracts/models";
 import { routedModels, type ModelRow } from "../../store/models.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import { routingGroupStore, type RoutingGroupRow } from "../../store/routing-groups.ts";
+import { routingGroupOfVirtualModel, routingGroupStore, type RoutingGroupRow } from "../../store/routing-groups.ts";
 import type { Directory } from "../writes/write.ts";
 
 const PROVIDER = "routing";
@@ -24,6 +24,12 @@ export async function listVirtualModels(directory: Directory, tenantId: string, 
       ),
     ),
   };
+}
+
+/** One of them; undefined where no routing group has a virtual model of this id. */
+export async function findVirtualModel(directory: Directory, tenantId: string, id: string): Promise<Model | undefined> {
+  const group = await routingGroupOfVirtualModel(directory.db, tenantId, id);
+  return group === undefined ? undefined : virtualModel(group, await routedModels(directory.db, tenantId, [group.id]));
 }
 
 /** It can do what each of its members can, because any of them may serve a call. */

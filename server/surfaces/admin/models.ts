@@ -15,7 +15,7 @@ export const modelOperations = resource({
   update: modelUpdate,
   read: model,
   notes: {
-    list: "With mode=routing, the virtual models of the routing groups.",
+    list: "With mode=routing, the virtual models of the routing groups. They are read by their id as well, and change with their group.",
     create:
       "With group_ids it is bound to those resource groups at once. What the body leaves out of a model in the catalog is " +
       "filled from there, its token prices all or none. " +
