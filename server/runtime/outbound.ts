@@ -72,6 +72,9 @@ const BY_PROXY = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some
 /** Nobody was reached, so the request was not sent. */
 const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
 
+/** Whether a fetch failed on a connection that was there: the other side may have what it was sent, or some of it. */
+export const wasConnected = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "ECONNRESET";
+
 interface Checks {
   readonly resolve?: Resolve;
   readonly isDenied?: (address: string) => boolean;

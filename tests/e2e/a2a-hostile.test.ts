@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { startRawUpstream } from "../support/raw-upstream.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -293,4 +294,36 @@ describe("a caller", () => {
     expect(got.status).toBe(200);
     expect(received).toContain("12345678901234567890");
   });
+});
+
+test("an agent that breaks off before it answers may have the message, and one that is gone has not", async () => {
+  const json = (value: unknown) => {
+    const body = Buffer.from(JSON.stringify(value));
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.byteLength}\r\nconnection: close\r\n\r\n`;
+    return { head, pieces: [body], ending: "end" } as const;
+  };
+  const asked: string[] = [];
+  const raw = await startRawUpstream((path, body) => {
+    if (path === "/.well-known/agent-card.json") return json(card(raw.origin));
+    asked.push(path);
+    if (body.includes("to the end")) return json({ task: task("done", { status: { state: "TASK_STATE_COMPLETED" } }) });
+    return { head: null, pieces: [], ending: body.includes("torn") ? "tear" : "end" };
+  });
+  const { id } = await registerAgent(world.admin, "breaks-off", raw.origin);
+  await grantAgent(world.admin, id, [team.groupId]);
+  const at = `${world.gateway.runtimeUrl}/a2a/default/breaks-off`;
+  const say = (text: string) => call(at, team.apiKey, "POST", "/message:send", message(text));
+  const ended = await say("to the end");
+  expect(ended.status).toBe(200);
+  for (const text of ["torn", "closed"]) {
+    const broken = await say(text);
+    expect([broken.status, reasonOf(broken)]).toEqual([502, "UPSTREAM_INTERRUPTED"]);
+    expect(await rowOf(world.admin, { id: broken.headers.get("x-request-id") })).toMatchObject({ error_type: "upstream_interrupted" });
+  }
+  // What is known of a task that has ended is told while its agent is away.
+  const known = await call(at, team.apiKey, "GET", `/tasks/${ended.body.task.id}`);
+  expect([known.status, known.body.status?.state, asked.at(-1)]).toEqual([200, "TASK_STATE_COMPLETED", "/tasks/done"]);
+  await raw.stop();
+  const gone = await say("torn");
+  expect([gone.status, reasonOf(gone)]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
 });

@@ -73,6 +73,7 @@ const AWAY = new Set([
   "agent_task_not_found",
   "agent_undiscovered",
   "upstream_unreachable",
+  "upstream_interrupted",
   "upstream_timeout",
   "upstream_error",
   "upstream_overloaded",

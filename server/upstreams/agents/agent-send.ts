@@ -1,5 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 
@@ -27,6 +27,10 @@ export function agentSend(outbound: Outbound): AgentSend {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The agent did not answer in time.");
       if (error instanceof OutboundDenied)
         return refuse("upstream_address_denied", "The agent's address is not allowed from this gateway.");
+      if (wasConnected(error))
+        return refuse("upstream_interrupted", "The agent broke off before it answered; it may have what it was sent.", {
+          reason: reasonOf(error),
+        });
       return refuse("upstream_unreachable", "The agent could not be reached.", { reason: reasonOf(error) });
     }
   };
