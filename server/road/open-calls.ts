@@ -10,7 +10,7 @@ import { settle } from "./metering/settle.ts";
 import { type NestedCall, openNested } from "./nested-call.ts";
 import { storedBodies } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
-import { answeredOutcome, closeRecord, refusedOutcome, sentWhole } from "./record/finish.ts";
+import { answeredOutcome, closeRecord, refusedOutcome, wholeSent } from "./record/finish.ts";
 import { withholdContent } from "./record/withhold-content.ts";
 import { type Arrival, type ResumedCall, openCall } from "./record/open.ts";
 import { beginMarkerRow } from "./record/begin-marker.ts";
@@ -151,7 +151,7 @@ export class OpenCalls {
     nested.settled?.(call, answer);
     if (nested.hashesOnly === true) withholdContent(call);
     if (isRefusal(answer)) closeRecord(call, refusedOutcome(call, answer), null);
-    else closeRecord(call, answeredOutcome(answer), sentWhole(answer.body, nested.hashesOnly === true ? "none" : storedBodies(call), {}));
+    else closeRecord(call, answeredOutcome(answer), wholeSent(answer.body, nested.hashesOnly === true ? "none" : storedBodies(call), {}));
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 

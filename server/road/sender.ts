@@ -1,12 +1,13 @@
 import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
+import { waitsForOthers } from "../kernel/waiting-answers.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
 import { abortReason, type Call, endingRefusal } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { streamUsage } from "./metering/stream-usage.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { storedBodies, SentContent } from "./record/content.ts";
-import { closeRecord, type CallOutcome, callOutcome, refusedOutcome, sentWhole } from "./record/finish.ts";
+import { closeRecord, type CallOutcome, callOutcome, refusedOutcome, wholeSent } from "./record/finish.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { Surface } from "./surface.ts";
 
@@ -46,7 +47,7 @@ export class Sender {
   /** Null where the row could not be stored: then the answer must not be given. */
   async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: CallOutcome): Promise<Response | null> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, sentWhole(body, storedBodies(call), headers));
+    closeRecord(call, outcome, wholeSent(body, storedBodies(call), headers));
     return (await this.sealed(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
   }
 
@@ -66,18 +67,23 @@ export class Sender {
       this.parts.unrecorded("audit_unavailable");
       return surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
+    const ended = Promise.withResolvers<void>();
     const stream = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: (how) =>
-        end(how).catch(async (error: unknown) => {
-          this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
-          await sealBroken();
-          // A torn stream, which no client takes for a whole one.
-          throw error;
-        }),
+        end(how)
+          .catch(async (error: unknown) => {
+            this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
+            await sealBroken();
+            // A torn stream, which no client takes for a whole one.
+            throw error;
+          })
+          .finally(ended.resolve),
     });
-    return new Response(stream, { status: answer.status, headers });
+    const response = new Response(stream, { status: answer.status, headers });
+    // A file is there: only its reader can be slow.
+    return answer.bytes === true ? response : waitsForOthers(response, ended.promise);
   }
 
   /** The caller's next request may come to another process at once. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { waitsForOthers } from "../kernel/waiting-answers.ts";
 import { ListenError, type ServeOptions, type Serving, serve } from "./serve.ts";
 
 let serving: Serving | undefined;
@@ -80,6 +81,50 @@ test("a client that does not read holds back the stream", async () => {
   // What the two socket buffers hold, not an endless stream in memory.
   expect(pulled * piece.byteLength).toBeLessThan(32 * 1024 * 1024);
   client.destroy();
+});
+
+test("an answer that waits for somebody is as silent as they are, and its connection is let go once it has ended", async () => {
+  const told = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  serving = serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleSeconds: 1,
+    onError: () => new Response("failed", { status: 500 }),
+    fetch(request) {
+      if (request.url.endsWith("/own")) return new Response("own");
+      const body = new ReadableStream({
+        async start(controller) {
+          controller.enqueue(encode("begun"));
+          asked.resolve();
+          await told.promise;
+          controller.enqueue(encode("told"));
+          controller.close();
+        },
+      });
+      return waitsForOthers(new Response(body), told.promise);
+    },
+  });
+  const client = async (path: string) => {
+    const socket = connect(serving?.port as number, "127.0.0.1");
+    let answer = "";
+    socket.on("data", (piece: Buffer) => (answer += piece.toString()));
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    socket.once("close", () => resolve());
+    return { closed, answer: () => answer };
+  };
+  const waiting = await client("/waits");
+  await asked.promise;
+  // What came later and is let go twice over has been silent for less.
+  for (let turn = 0; turn < 2; turn++) {
+    const idle = await client("/own");
+    await idle.closed;
+    expect(idle.answer()).toContain("own");
+  }
+  told.resolve();
+  await waiting.closed;
+  expect(waiting.answer()).toEndWith("5\r\nbegun\r\n4\r\ntold\r\n0\r\n\r\n");
 });
 
 describe("stopping", () => {

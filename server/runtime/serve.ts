@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { endOfWaiting } from "../kernel/waiting-answers.ts";
 
 export interface Peer {
   /** Address of the other end of the connection; empty when it is gone already. */
@@ -14,6 +15,8 @@ export interface ServeOptions {
    * sure that nobody else is there.
    */
   readonly sharing?: "own" | "first" | "joined";
+  /** For connections that send nothing, between requests and while a request's head is awaited; 120 when left out. */
+  readonly idleSeconds?: number;
   /** `request.signal` aborts and a streamed body is cancelled when the client goes away. */
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   onError(error: Error): Response | Promise<Response>;
@@ -29,7 +32,6 @@ export interface Serving {
 /** A reason not to start, in one line. */
 export class ListenError extends Error {}
 
-/** For connections that send nothing: between requests, and while a request's head is awaited. */
 const IDLE_SECONDS = 120;
 const POLL_MS = 10;
 
@@ -59,13 +61,14 @@ export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
 export const portUrl = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun.Server<undefined> {
+  const { idleSeconds = IDLE_SECONDS } = options;
   try {
     return Bun.serve({
       hostname: options.hostname,
       port: options.port,
       reusePort,
       development: false,
-      idleTimeout: IDLE_SECONDS,
+      idleTimeout: idleSeconds,
       // The application bounds bodies itself: a request the server refused would leave no audit row.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       async fetch(request, self) {
@@ -74,8 +77,11 @@ function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun
         // HTTP/1.0 asks for no Host, and health checks of balancers send none: the address of such a request is its path alone.
         const addressed = request.url.startsWith("/") ? new Request(`${self.url.origin}${request.url}`, request) : request;
         const response = await options.fetch(addressed, { ip: self.requestIP(request)?.address ?? "" });
-        // Nothing but a stream falls silent by itself: a client that stops reading, or reuses nothing, is let go again.
-        if (!response.headers.get("content-type")?.startsWith("text/event-stream")) self.timeout(request, IDLE_SECONDS);
+        // A client that stops reading, or reuses nothing, is let go again once it is the only one that is waited for.
+        const idle = () => self.timeout(request, idleSeconds);
+        const end = endOfWaiting(response);
+        if (end === undefined) idle();
+        else void end.then(idle);
         return response;
       },
       error: (error) => options.onError(error),

@@ -39,7 +39,7 @@ export interface SentAnswer {
 }
 
 /** A whole answer. `stored`: what may be kept of it. */
-export function sentWhole(body: Uint8Array, stored: StoreBodies, headers: Record<string, string>): SentAnswer {
+export function wholeSent(body: Uint8Array, stored: StoreBodies, headers: Record<string, string>): SentAnswer {
   return { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, stored), headers };
 }
 

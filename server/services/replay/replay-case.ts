@@ -14,7 +14,7 @@ import type { AuditClass, Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Govern } from "../../road/govern.ts";
 import { storedBodies } from "../../road/record/content.ts";
-import { answeredOutcome, closeRecord, refusedOutcome, sentWhole } from "../../road/record/finish.ts";
+import { answeredOutcome, closeRecord, refusedOutcome, wholeSent } from "../../road/record/finish.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { toolsOf } from "../../road/target.ts";
 import { deviations, refusedOrError, type ReplayOutcome } from "./judge-outcome.ts";
@@ -181,7 +181,7 @@ async function replayOnce(
   if (!isRefusal(answer) && answer.kind === "stream") answer = await readOut(call, answer, parts.timeoutMs);
   const outcome = await judged(one, call, outcomeOf(answer, exchange), parts);
   if (isRefusal(answer)) closeRecord(call, refusedOutcome(call, answer), null);
-  else closeRecord(call, answeredOutcome(answer), sentWhole(answer.body, storedBodies(call), {}));
+  else closeRecord(call, answeredOutcome(answer), wholeSent(answer.body, storedBodies(call), {}));
   const sealed = await parts.calls.seal(call);
   return { call, outcome: sealed ? outcome : { verdict: "error", reason: "its row could not be kept" } };
 }
