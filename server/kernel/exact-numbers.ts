@@ -45,6 +45,16 @@ export function exactReading(json: string): unknown {
   return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : undefined;
 }
 
+/** What `JSON.parse` makes of the numbers of a text that it rounds. */
+export function roundedNumbers(json: string): readonly number[] {
+  const rounded: number[] = [];
+  if (!MAYBE_INEXACT.test(json)) return rounded;
+  parsedExactly(json, (source, written) => {
+    if (written !== "-0") rounded.push(Number(source));
+  });
+  return rounded;
+}
+
 /**
  * What was read from `json`, with the members of these names as `exactValue` has them: for what is handed on as JSON and
  * not looked into, because a number that keeps its digits is no number to who reads it.

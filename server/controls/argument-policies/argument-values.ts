@@ -1,4 +1,5 @@
 import { ambiguousName } from "../../wire/ambiguous-name.ts";
+import { exactReading } from "../../kernel/exact-numbers.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { repeatedName } from "../../wire/repeated-name.ts";
 import { hasVariantOf, VARIANT_OF_NAME } from "./name-variants.ts";
@@ -12,7 +13,7 @@ const DEPTH = 64;
 
 /**
  * Finds the values at a dotted key in a tool call's arguments, a JSON text. A list on the way is looked into item by
- * item, and a list at the end gives each of its items unless `whole`. Empty text is an object without members, as
+ * item, and a list at the end gives each of its items unless `whole`; a number that this process would round is then raw JSON. Empty text is an object without members, as
  * models send it. A name that stands twice in an object makes the arguments unreadable, because the tool may see the
  * other one.
  */
@@ -26,6 +27,8 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   } catch {
     return { kind: "unreadable", why: "The arguments are not JSON." };
   }
+  // A schema is asked of numbers only: it cannot read raw JSON.
+  if (!whole) parsed = exactReading(text) ?? parsed;
   if (key === null) return { kind: "values", values: [parsed] };
   if (typeof parsed !== "object" || parsed === null) return { kind: "unreadable", why: "The arguments are not a JSON object." };
   // Which of the two the tool goes by is not known: a member with dots in its name hides nothing that stands at the path.

@@ -131,6 +131,25 @@ describe("judging", () => {
     expect(judge(allowed, { a: { b: 1 } })?.rule).toBe("unparseable");
   });
 
+  test("lists of values tell ids apart that differ in their last digit, and find the one a tool may round to", () => {
+    const denied = { analyzer: "values", rules: [{ deny_if: "in", message: "D", values: ["9007199254740993", "18014398509481984"] }] };
+    for (const a of ["9007199254740993", "18014398509481985"]) expect(judge(denied, `{"a":${a}}`)?.message).toBe("D");
+    for (const a of ["9007199254740992", "9007199254740995"]) expect(judge(denied, `{"a":${a}}`)).toBeNull();
+    const allowed = { analyzer: "values", rules: [{ deny_if: "not_in", message: "N", values: ["9007199254740992", "9007199254740997"] }] };
+    for (const a of ["9007199254740992", "[9007199254740997]"]) expect(judge(allowed, `{"a":${a}}`)).toBeNull();
+    for (const a of ["9007199254740993", "9007199254740996"]) expect(judge(allowed, `{"a":${a}}`)?.message).toBe("N");
+    for (const policy of [denied, allowed])
+      for (const a of ["9007199254740993.0", "0.10000000000000000001"]) expect(judge(policy, `{"a":${a}}`)?.rule).toBe("unparseable");
+  });
+
+  test("a number that cannot be told from one of a JSON Schema is not taken for it", () => {
+    const schema = { type: "object", properties: { id: { enum: [9007199254740992] }, n: { type: "number", maximum: 100 } } };
+    const whole = { analyzer: "json_schema", schema, argument_key: null, rules: [{ deny_if: "invalid", message: "I" }] };
+    for (const args of ['{"id":9007199254740993}', '{"n":100.00000000000000001}']) expect(judge(whole, args)?.rule).toBe("unparseable");
+    for (const args of ['{"id":9007199254740992}', '{"n":-0.0,"other":12345678901234567891}']) expect(judge(whole, args)).toBeNull();
+    expect(judge(whole, '{"id":9007199254740996}')?.message).toBe("I");
+  });
+
   test("a JSON Schema judges the value, or the arguments whole", () => {
     const schema = { type: "object", properties: { n: { type: "integer", maximum: 10 } }, required: ["n"], additionalProperties: false };
     const whole = { analyzer: "json_schema", schema, argument_key: null, rules: [{ deny_if: "invalid", message: "I" }] };

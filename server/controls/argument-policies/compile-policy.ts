@@ -1,11 +1,13 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
+import { roundedNumbers } from "../../kernel/exact-numbers.ts";
 import type { Analyzer, RuleVerdict } from "./analyzer.ts";
 import { type AnalyzerName, type CompiledArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
 import { argumentValues } from "./argument-values.ts";
 import { schemaAnalyzer } from "./json-schema.ts";
 import { hasNameVariant } from "./name-variants.ts";
 import { schemaNames } from "./schema-names.ts";
+import { schemaNumbers } from "./schema-numbers.ts";
 import { pathAnalyzer } from "./path.ts";
 import { shellAnalyzer } from "./shell.ts";
 import { sqlAnalyzer } from "./sql/sql-analyzer.ts";
@@ -119,6 +121,7 @@ function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: 
   });
   const unjudged = (why: string) => hit(unparseable(why));
   const names = name === "json_schema" ? schemaNames(policy.schema) : null;
+  const numbers = name === "json_schema" ? schemaNumbers(policy.schema) : null;
   return {
     id: policy.id,
     name: policy.name,
@@ -130,6 +133,8 @@ function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: 
       if (found.kind === "unreadable") return unjudged(found.why);
       if (names !== null && found.values.some((value) => hasNameVariant(value, names)))
         return unjudged("The arguments name a member of the schema in another spelling.");
+      if (numbers !== null && roundedNumbers(argumentsText).some((number) => numbers.has(number)))
+        return unjudged("The arguments hold a number that cannot be told from one that the schema names.");
       for (const value of found.values) {
         const { denied } = verdictOf(value);
         if (denied !== null) return hit(denied);

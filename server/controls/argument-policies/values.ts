@@ -1,12 +1,14 @@
-import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
+import { isRawJson } from "../../kernel/exact-numbers.ts";
+import { type Analyzer, type AnalyzerResult, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 
 /**
  * Lists of values. A denied value is found however it is spelled (case, width, surrounding space); an allowed one must
- * be written exactly. Numbers, booleans and null are compared as JSON writes them.
+ * be written exactly. Numbers, booleans and null are compared as JSON writes them, whole numbers with all their digits.
  */
 export const valuesAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
   inspect(value) {
+    if (isRawJson(value)) return inspectedDigits(JSON.stringify(value));
     if (typeof value === "object" && value !== null) return unreadable("The argument is not a single value.");
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return {
@@ -15,6 +17,19 @@ export const valuesAnalyzer: Analyzer = {
     };
   },
 };
+
+/** A number that this process would round. A tool may do the same: then it gets the rounded one, and that may be denied as well. */
+function inspectedDigits(digits: string): AnalyzerResult {
+  if (!WHOLE_NUMBER.test(digits)) return unreadable("The number has more digits than can be compared.");
+  const rounded = JSON.stringify(Number(digits));
+  return {
+    unparseable: null,
+    holds: (denyIf, values) =>
+      denyIf === "in" ? foldedSet(values).has(digits) || foldedSet(values).has(rounded) : denyIf === "not_in" && !values.includes(digits),
+  };
+}
+
+const WHOLE_NUMBER = /^-?[1-9]\d*$/;
 
 /** The lists of rules, folded once: they are long, and every value is compared with them. */
 const foldedLists = new WeakMap<readonly string[], ReadonlySet<string>>();
