@@ -31,7 +31,7 @@ export interface OtherText extends Place {
 
 /**
  * A tool call, or a piece of one. `piece`: the place holds the next piece of the arguments; `whole`: all of them as JSON
- * text; `object`: all of them as an object.
+ * text; `object`: all of them as the value they are.
  */
 export interface CallPiece {
   /** One call. */

@@ -3,6 +3,7 @@ import type { ArgumentPolicyEntry, PolicyHit, ToolCallPolicy } from "../../direc
 import { policiesByTool } from "../../directory/policies/policies-by-tool.ts";
 import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { Call } from "../../road/call.ts";
+import type { JsonObject } from "../../wire/document.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { governToolCall } from "./govern-tool-call.ts";
@@ -354,4 +355,14 @@ describe("nothing passes that was not judged", () => {
     expect(out.flat()).toEqual([]);
     expect(last.map(({ body }) => body)).toEqual([{ error: { message: "Torn." } }]);
   });
+});
+
+test.each([
+  ["chat", { choices: [{ index: 0, message: { tool_calls: [{ id: "c", function: { name: "run", arguments: ["bad"] } }] } }] }],
+  ["responses", { output: [{ type: "function_call", name: "run", arguments: ["bad"] }] }],
+  ["messages", { content: [{ type: "tool_use", name: "run", input: ["bad"] }] }],
+  ["messages", { content: [{ type: "tool_use", name: "run", input: "bad" }] }],
+] as const)("arguments that are no object are judged as what they are (%s, %#)", (format, body) => {
+  const gate = new ToolCallGate(callUnder(denying), ANSWER_FORMATS[format]);
+  expect(atOnce(gate.whole(structuredClone(body) as unknown as JsonObject))?.code).toBe("argument_policy_denied");
 });

@@ -224,6 +224,9 @@ const EXECUTED = {
   ],
 };
 
+/** No format has them: some servers give them all the same. */
+const ODD_ARGUMENTS = { "a list": ["x", { to: VALUE }], "a list of texts": [VALUE], "an object": { to: VALUE, of: 4111111111111111 } };
+
 const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", object]>> = {
   "arguments of a call as an object": [
     "chat",
@@ -235,6 +238,33 @@ const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", obje
     "frame",
     delta({ tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "mail", arguments: { to: VALUE } } }] }),
   ],
+  ...Object.fromEntries(
+    Object.entries(ODD_ARGUMENTS).flatMap(([kind, given]) => [
+      [
+        `arguments of a call as ${kind}`,
+        ["chat", "whole", message({ tool_calls: [{ id: "c", function: { name: "mail", arguments: given } }] })],
+      ],
+      [
+        `arguments of a streamed call as ${kind}`,
+        ["chat", "frame", delta({ tool_calls: [{ index: 0, id: "c", function: { name: "mail", arguments: given } }] })],
+      ],
+      [`arguments of a legacy call as ${kind}`, ["chat", "whole", message({ function_call: { name: "mail", arguments: given } })]],
+      [`arguments of an item as ${kind}`, ["responses", "whole", output({ type: "function_call", name: "mail", arguments: given })]],
+      [`the input of a custom tool as ${kind}`, ["responses", "whole", output({ type: "custom_tool_call", name: "mail", input: given })]],
+      [
+        `arguments of an event as ${kind}`,
+        ["responses", "frame", { type: "response.function_call_arguments.done", output_index: 0, name: "mail", arguments: given }],
+      ],
+      [
+        `the input of a block as ${kind}`,
+        ["messages", "whole", { type: "message", content: [{ type: "tool_use", name: "mail", input: given }] }],
+      ],
+      [
+        `arguments of Google's as ${kind}`,
+        ["gemini", "whole", candidate({ content: { parts: [{ functionCall: { name: "mail", args: given } }] } })],
+      ],
+    ]),
+  ),
   "blocks of thinking": ["chat", "whole", message({ thinking_blocks: [{ type: "thinking", thinking: `Ask ${VALUE}`, signature: "s" }] })],
   "what Azure's data says": ["chat", "whole", message(AZURE)],
   "what Azure's data says, streamed": ["chat", "frame", delta(AZURE)],

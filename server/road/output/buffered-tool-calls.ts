@@ -21,23 +21,26 @@ export class BufferedToolCall {
   freeform = false;
   /** Whether two tellings of the arguments differ: then callers must get one. */
   contradicted = false;
-  private readonly pieces: CallPiece[] = [];
+  private readonly pieces: Pick<CallPiece, "place" | "form">[] = [];
   private wholeness = new WholeArguments();
 
   add(piece: CallPiece): void {
-    const { name, place, form } = piece;
+    const { name, place } = piece;
     this.id ??= piece.id ?? null;
     this.name ??= name;
     if (name !== null && name !== this.spelled) this.spelled += name;
-    this.freeform ||= piece.freeform === true;
+    const value = place?.holder[place.key] ?? null;
+    // Whatever a format has there, some servers give arguments as the value they are.
+    const isValue = value !== null && typeof value !== "string";
+    this.freeform ||= piece.freeform === true && !isValue;
     if (place === null) return;
-    this.pieces.push(piece);
-    const value = place.holder[place.key];
+    const form = isValue ? "object" : piece.form;
+    this.pieces.push({ place, form });
     if (form === "piece") {
       if (typeof value === "string") this.append(value);
       return;
     }
-    const all = form === "object" ? JSON.stringify(value) : typeof value === "string" ? value : "";
+    const all = value === null ? "" : form === "object" ? JSON.stringify(value) : (value as string);
     if (all === "") return;
     if (this.arguments !== "" && this.arguments !== all) this.contradicted = true;
     this.replace(all);
@@ -66,12 +69,21 @@ export class BufferedToolCall {
     for (const { place, form } of this.pieces) {
       if (place === null) continue;
       if (form === "whole") place.holder[place.key] = text;
-      else if (form === "object") place.holder[place.key] = JSON.parse(text) as JsonValue;
+      else if (form === "object") place.holder[place.key] = valueOf(text);
       else {
         place.holder[place.key] = told ? "" : text;
         told = true;
       }
     }
+  }
+}
+
+function valueOf(json: string): JsonValue {
+  try {
+    return JSON.parse(json) as JsonValue;
+  } catch {
+    // Two tellings of which one is no JSON: both become the same text.
+    return json;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
-import { isObject, type JsonObject } from "../document.ts";
+import { asksNothing, isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { holdsText } from "../openai/text-places.ts";
 import { isProse } from "./prose.ts";
@@ -49,7 +49,7 @@ export const messagesAnswerTexts: AnswerTexts = {
 function blockContents(block: JsonObject, index: number, contents: ContentsList): void {
   if (CALLS.has(block.type)) {
     // At its start a streamed call has an empty object, and its pieces follow.
-    const hasInput = isObject(block.input) && Object.keys(block.input).length > 0;
+    const hasInput = block.input !== "" && !asksNothing(block.input);
     contents.calls.push({
       channel: `${index}.call`,
       group: `${index}.call`,

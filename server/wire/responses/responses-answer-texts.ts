@@ -100,14 +100,13 @@ export function itemContents(item: JsonObject, output: number, contents: Content
   const args = CALLS.get(item.type);
   if (args !== undefined) {
     const freeform = item.type === "custom_tool_call";
-    const asObject = objectOf(item[args]) !== null;
-    const given = asObject || filledOf(item[args]) !== null;
+    const given = item[args];
     contents.calls.push({
       channel: `${output}.call`,
       group: `${output}.call`,
       name: filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null),
-      place: given ? { holder: item, key: args } : null,
-      form: asObject ? "object" : "whole",
+      place: given === undefined || given === null || given === "" ? null : { holder: item, key: args },
+      form: typeof given === "string" ? "whole" : "object",
       freeform,
       ...(item.type === "mcp_approval_request" && { proposed: true }),
     });
