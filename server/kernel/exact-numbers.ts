@@ -93,6 +93,7 @@ export function exactlyWritten(value: unknown, source: string): string {
  * and arrays is written as it is.
  */
 export function exactWriter(whole: unknown, source: string): (value: unknown) => string {
+  if (!MAYBE_INEXACT.test(source)) return JSON.stringify;
   const read = new Map<unknown, unknown>();
   const pair = (value: unknown, exact: unknown): void => {
     if (typeof value !== "object" || value === null || typeof exact !== "object" || exact === null) return;

@@ -1,5 +1,7 @@
-import { exactlyWritten, exactMembers, exactValue } from "../kernel/exact-numbers.ts";
+import { exactlyWritten, exactMembers, exactValue, exactWriter } from "../kernel/exact-numbers.ts";
 import type { JsonObject } from "./document.ts";
+
+const decoder = new TextDecoder();
 
 /**
  * What tools are called with and what they answer, in the formats that say it as objects: an id of 64 bits must stay the one the model
@@ -7,6 +9,28 @@ import type { JsonObject } from "./document.ts";
  */
 const NAMES: ReadonlySet<string> = new Set(["input", "args", "response"]);
 const HAS_ONE = /"(?:input|args|response)"\s*:/;
+/** Some servers give as a value what is a text in the other formats. */
+const AS_VALUE = /"(?:arguments|action|operation)"\s*:\s*[^"\s]/;
+
+/** What `body` was read from; undefined where it was made here. */
+export interface JsonSource {
+  readonly body: unknown;
+  readonly json?: string | undefined;
+}
+
+/** A whole answer: its text is decoded for who asks. */
+export const wholeSource = (body: unknown, bytes?: Uint8Array): JsonSource => ({
+  body,
+  get json() {
+    return bytes && decoder.decode(bytes);
+  },
+});
+
+/** JSON of values within the body of `source`, with every digit: what is looked at must be what goes on. */
+export function exactArguments(source: JsonSource): (value: unknown) => string {
+  let write: ((value: unknown) => string) | null = null;
+  return (value) => (write ??= exactWriter(source.body, source.json ?? ""))(value);
+}
 
 /** What was read from `json`, with every digit of what tools are told and say. */
 export function withExactTools<T>(value: T, json: string): T {
@@ -27,7 +51,7 @@ export function resultsWithExactCalls(json: string): unknown {
 
 /** JSON of an object that was read from `json` and may have been changed since, with every digit of what tools are told and say. */
 export function writtenWithExactTools(value: unknown, json: string): string {
-  return HAS_ONE.test(json) && exactObject(json) !== null ? exactlyWritten(value, json) : JSON.stringify(value);
+  return (HAS_ONE.test(json) || AS_VALUE.test(json)) && exactObject(json) !== null ? exactlyWritten(value, json) : JSON.stringify(value);
 }
 
 /** The object a JSON text holds, with every digit, to be written as JSON again; null when it holds none. */

@@ -22,7 +22,7 @@ export const generatedToolCalls: AnswerControl = {
       if (answer.kind === "whole") {
         const body = replyObject(answer.body);
         if (body === null) return refuse("upstream_invalid_response");
-        const judged = inTurns(gate.whole(body), work);
+        const judged = inTurns(gate.whole(body, answer.body), work);
         return judged instanceof Promise ? judged.then((refusal) => refusal ?? answer) : (judged ?? answer);
       }
       const codec = new GatedStream(answer.codec, gate, framing);

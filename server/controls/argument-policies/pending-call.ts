@@ -27,13 +27,14 @@ export class PendingCall {
     this.isGoverned = isGoverned;
   }
 
-  add({ id, name, place, form, scattered }: CallPiece): void {
+  /** `written`: a value of the piece as JSON. */
+  add({ id, name, place, form, scattered }: CallPiece, written: (value: unknown) => string): void {
     this.id ??= id ?? null;
     if (name !== null && !this.names.includes(name)) this.named(name);
     if (scattered === true) this.giveUp("The arguments came in parts that cannot be put together.");
     const value: unknown = place === null ? undefined : place.holder[place.key];
     if (value === undefined || value === null) return;
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const text = typeof value === "string" ? value : written(value);
     this.length += text.length;
     if (this.length > LONGEST_TOLD) this.giveUp(TOO_LONG);
     if (this.unreadable !== null) return;

@@ -366,3 +366,22 @@ test.each([
   const gate = new ToolCallGate(callUnder(denying), ANSWER_FORMATS[format]);
   expect(atOnce(gate.whole(structuredClone(body) as unknown as JsonObject))?.code).toBe("argument_policy_denied");
 });
+
+test("arguments as an object are judged with the digits that go on, whole and in a stream", () => {
+  const block = '{"type":"tool_use","name":"run","input":{"to":9007199254740993}}';
+  const denied = (digits: string) => callUnder(policy("run", "deny", (text) => text.includes(digits)));
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const whole = `{"content":[${block}]}`;
+  const event = `data: {"type":"content_block_start","index":0,"content_block":${block}}\n\n`;
+  for (const [digits, code] of [
+    ["9007199254740993", "argument_policy_denied"],
+    ["9007199254740992", undefined],
+  ] as const) {
+    const gate = new ToolCallGate(denied(digits), ANSWER_FORMATS.messages);
+    expect(atOnce(gate.whole(JSON.parse(whole), bytes(whole)))?.code).toBe(code as never);
+    const streamed = new ToolCallGate(denied(digits), ANSWER_FORMATS.messages);
+    for (const one of new EventFraming().push(bytes(event))) atOnce(streamed.frame(one));
+    atOnce(streamed.end());
+    expect(streamed.refusal?.code).toBe(code as never);
+  }
+});

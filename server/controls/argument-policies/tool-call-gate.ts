@@ -4,6 +4,7 @@ import type { InTurns } from "../../kernel/in-turns.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { exactArguments, wholeSource } from "../../wire/exact-tools.ts";
 import type { Call } from "../../road/call.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import { governToolCall } from "./govern-tool-call.ts";
@@ -42,9 +43,10 @@ export class ToolCallGate {
     return this.refusal === null && this.pending.size === 0 && this.queue.idle;
   }
 
-  /** A complete answer. */
-  *whole(body: JsonObject): InTurns<Refusal | null> {
-    for (const piece of this.texts.contents(body, true).calls) yield* this.take(piece);
+  /** A complete answer, read from `source`. */
+  *whole(body: JsonObject, source?: Uint8Array): InTurns<Refusal | null> {
+    const written = exactArguments(wholeSource(body, source));
+    for (const piece of this.texts.contents(body, true).calls) yield* this.take(piece, written);
     yield* this.settle("");
     return this.refusal;
   }
@@ -56,8 +58,9 @@ export class ToolCallGate {
     const { calls, pieces, ends, finishes } = this.texts.contents(frame.body, false);
     if (this.broken) return this.behindBreak(frame, calls);
     const groups = new Set<string>();
+    const written = exactArguments(frame);
     for (const piece of calls) {
-      yield* this.take(piece);
+      yield* this.take(piece, written);
       groups.add(piece.group);
     }
     for (const prefix of ends) for (const group of yield* this.settle(prefix, finishes.includes(prefix))) groups.add(group);
@@ -108,7 +111,7 @@ export class ToolCallGate {
     return this.call.scope?.toolCallPolicies.has(toolSpelling(name)) === true;
   }
 
-  private *take(piece: CallPiece): InTurns<void> {
+  private *take(piece: CallPiece, written: (value: unknown) => string): InTurns<void> {
     let pending = this.pending.get(piece.channel);
     if (pending !== undefined && piece.name !== null && pending.endsBefore(piece)) {
       this.letGo ||= pending.held;
@@ -123,7 +126,7 @@ export class ToolCallGate {
       this.pending.set(piece.channel, pending);
     }
     const { held } = pending;
-    pending.add(piece);
+    pending.add(piece, written);
     this.letGo ||= held && !pending.held;
   }
 

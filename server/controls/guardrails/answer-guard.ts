@@ -2,6 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { wholeSource } from "../../wire/exact-tools.ts";
 import type { AskedText } from "../../wire/other-answer-texts.ts";
 import { hasWords } from "../../wire/other-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
@@ -72,10 +73,10 @@ export class AnswerGuard {
     return this.heard;
   }
 
-  /** A complete answer; its body is changed in place. Returns whether it was. */
-  *whole(body: JsonObject): InTurns<boolean> {
+  /** A complete answer, read from `source`; its body is changed in place. Returns whether it was. */
+  *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
     this.run.looked();
-    const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
+    const frame: Frame = Object.assign(wholeSource(body, source), { bytes: new Uint8Array(0), body, closes: false, changed: false });
     this.isWhole = true;
     yield* this.guarded(frame, wholeTexts(this.contents(body, true)));
     return frame.changed;

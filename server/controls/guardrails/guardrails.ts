@@ -96,7 +96,7 @@ export class Guardrails implements RequestControl, AnswerControl {
   private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
-    const looking = inTurns(guard.whole(body), run.work);
+    const looking = inTurns(guard.whole(body, answer.body), run.work);
     const changed = looking instanceof Promise ? await looking : looking;
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     run.warn(call);

@@ -77,7 +77,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
   private whole(call: Call, terms: HeldAnswerTerms, conversation: Conversation, answer: WholeAnswer): Answer | Refusal | Promise<Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return refuse("upstream_invalid_response");
-    const calls = toolCallsOf(conversation, body);
+    const calls = toolCallsOf(conversation, body, answer.body);
     return calls.length === 0 ? answer : this.hold(call, terms, calls, answer, answer.body);
   }
 

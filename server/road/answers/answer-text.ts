@@ -1,6 +1,7 @@
 import type { AnswerTexts } from "../../wire/answer-texts.ts";
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { exactArguments, type JsonSource, wholeSource } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { outputFormOf } from "../output/answer-formats.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
@@ -15,7 +16,7 @@ export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array)
   const body = replyObject(bytes);
   if (reply === null || body === null) return null;
   const told = new ToldWords(outputFormOf(conversation).texts);
-  told.add(body, true);
+  told.add(body, wholeSource(body, bytes), true);
   return joined(textOfReply(reply), told);
 }
 
@@ -29,7 +30,7 @@ export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): st
   const body = replyObject(bytes);
   if (body === null) return null;
   const told = new ToldWords(texts);
-  told.add(body, true);
+  told.add(body, wholeSource(body, bytes), true);
   return joined("", told);
 }
 
@@ -41,9 +42,9 @@ export function wordsOfStreamedAnswer(form: OutputForm, pieces: readonly Uint8Ar
 function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): ToldWords {
   const words = new ToldWords(texts);
   const frames = framingOf(framing);
-  for (const piece of pieces) for (const { body } of frames.push(piece)) if (body !== null) words.add(body, false);
-  const last = frames.rest()?.body ?? null;
-  if (last !== null) words.add(last, false);
+  for (const piece of pieces) for (const frame of frames.push(piece)) if (frame.body !== null) words.add(frame.body, frame, false);
+  const last = frames.rest();
+  if (last !== null && last.body !== null) words.add(last.body, last, false);
   return words;
 }
 
@@ -77,14 +78,15 @@ class ToldWords {
     this.texts = texts;
   }
 
-  add(body: JsonObject, whole: boolean): void {
+  add(body: JsonObject, source: JsonSource, whole: boolean): void {
+    const written = exactArguments(source);
     const { pieces, wholes, calls } = this.texts.contents(body, whole);
     for (const { channel, holder, key } of pieces) this.channels.set(channel, (this.channels.get(channel) ?? "") + String(holder[key]));
     for (const { holder, key } of wholes) this.wholes.add(String(holder[key]));
     for (const piece of calls) {
       const call = this.calls.get(piece.channel) ?? new BufferedToolCall();
       this.calls.set(piece.channel, call);
-      call.add(piece);
+      call.add(piece, written);
     }
   }
 

@@ -1,14 +1,15 @@
 import type { AnswerContents } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { exactArguments, wholeSource } from "../../wire/exact-tools.ts";
 import type { Conversation } from "../conversation.ts";
 import { outputFormOf } from "../output/answer-formats.ts";
 import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
 import { framingOf } from "../output/frames.ts";
 
-/** The tool calls of a whole answer, in their order. */
-export function toolCallsOf(conversation: Conversation, body: JsonObject): readonly BufferedToolCall[] {
+/** The tool calls of a whole answer, which was read from `source`, in their order. */
+export function toolCallsOf(conversation: Conversation, body: JsonObject, source: Uint8Array): readonly BufferedToolCall[] {
   const calls = new CallList();
-  calls.add(outputFormOf(conversation).texts.contents(body, true));
+  calls.add(outputFormOf(conversation).texts.contents(body, true), exactArguments(wholeSource(body, source)));
   return calls.made;
 }
 
@@ -19,7 +20,8 @@ export function toolCallsOfPieces(conversation: Conversation, pieces: readonly U
   const frames = pieces.flatMap((piece) => cut.push(piece));
   const rest = cut.rest();
   const calls = new CallList();
-  for (const { body } of rest === null ? frames : [...frames, rest]) if (body !== null) calls.add(texts.contents(body, false));
+  for (const frame of rest === null ? frames : [...frames, rest])
+    if (frame.body !== null) calls.add(texts.contents(frame.body, false), exactArguments(frame));
   return calls.made;
 }
 
@@ -28,7 +30,7 @@ class CallList {
   /** The newest call of each channel. */
   private readonly newest = new Map<string, BufferedToolCall>();
 
-  add({ calls, ends }: AnswerContents): void {
+  add({ calls, ends }: AnswerContents, written: (value: unknown) => string): void {
     for (const piece of calls) {
       const { channel, form, id, name } = piece;
       let call = this.newest.get(channel);
@@ -41,7 +43,7 @@ class CallList {
         this.newest.set(channel, call);
         this.made.push(call);
       }
-      call.add(piece);
+      call.add(piece, written);
     }
     // Of a list whose calls come whole the next frame's first is another one.
     for (const prefix of ends)

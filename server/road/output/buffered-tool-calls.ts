@@ -1,5 +1,6 @@
 import type { CallPiece, Place } from "../../wire/answer-texts.ts";
 import type { JsonValue } from "../../wire/document.ts";
+import { exactArguments } from "../../wire/exact-tools.ts";
 import { WholeArguments } from "../../wire/whole-arguments.ts";
 import type { Frame } from "./frames.ts";
 import { textAround } from "./text-around.ts";
@@ -24,7 +25,8 @@ export class BufferedToolCall {
   private readonly pieces: Pick<CallPiece, "place" | "form">[] = [];
   private wholeness = new WholeArguments();
 
-  add(piece: CallPiece): void {
+  /** `written`: a value of the piece as JSON. */
+  add(piece: CallPiece, written: (value: unknown) => string): void {
     const { name, place } = piece;
     this.id ??= piece.id ?? null;
     this.name ??= name;
@@ -40,7 +42,7 @@ export class BufferedToolCall {
       if (typeof value === "string") this.append(value);
       return;
     }
-    const all = value === null ? "" : form === "object" ? JSON.stringify(value) : (value as string);
+    const all = value === null ? "" : form === "object" ? written(value) : (value as string);
     if (all === "") return;
     if (this.arguments !== "" && this.arguments !== all) this.contradicted = true;
     this.replace(all);
@@ -107,6 +109,7 @@ export class CallGroup {
     if (this.frames.length >= JOINED_FROM && this.joins(frame, pieces)) return;
     this.frames.push(frame);
     this.bytes += frame.bytes.byteLength;
+    const written = exactArguments(frame);
     for (const piece of pieces) {
       let call = this.newest.get(piece.channel);
       // Some servers give every call the same index: a name with another id, or behind whole arguments, is that of another call.
@@ -118,7 +121,7 @@ export class CallGroup {
         this.newest.set(piece.channel, call);
         this.calls.push(call);
       }
-      call.add(piece);
+      call.add(piece, written);
     }
   }
 

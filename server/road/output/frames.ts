@@ -15,6 +15,8 @@ export interface Frame {
   readonly bytes: Uint8Array;
   /** Null where it carries no JSON object. */
   readonly body: JsonObject | null;
+  /** What the body was read from; nothing where it was made here. */
+  readonly json?: string;
   /** Whether it says that nothing follows. */
   readonly closes: boolean;
   /** What else than data an event says, line by line, a plain name of it left out; nothing when left out. */
@@ -120,7 +122,7 @@ function frameOf(bytes: Uint8Array, data: string, clears: boolean): Frame {
   const body = parsed(data);
   const closes = data.trim() === "[DONE]";
   if (body === null) return { bytes, body, closes, changed: false, ...(!closes && data.trim() !== "" && { unread: true }) };
-  return { bytes, body, closes, changed: clears && clearNames(body, data) };
+  return { bytes, body, json: data, closes, changed: clears && clearNames(body, data) };
 }
 
 function parsed(data: string): JsonObject | null {

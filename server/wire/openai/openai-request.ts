@@ -164,9 +164,13 @@ export abstract class OpenAiRequest implements ConversationInbound {
     const slots: TextSlot[] = WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
     slots.push(...otherTexts(this.body, this.known, (member) => this.changed(member)));
     const said: TextSlot[] = [];
+    const source = {
+      changed: (member: string) => this.changed(member),
+      written: (member: string, value: JsonObject) => this.document.written(member, value),
+    };
     this.visitAll((role, kind, holder, key, member) => {
-      if (kind === "other") slots.push(new PlacedText(role, "text", holder, key, () => this.changed(member), null));
-      else said.push(new PlacedText(role, kind, holder, key, () => this.changed(member), this.visited));
+      if (kind === "other") slots.push(new PlacedText(role, "text", holder, key, member, source, null));
+      else said.push(new PlacedText(role, kind, holder, key, member, source, this.visited));
     });
     return slots.length === 0 ? said : [...slots, ...said];
   }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../nesting.ts";
 import { NO_TEXT_NAMES, visitOther } from "../other-texts.ts";
@@ -196,13 +197,20 @@ export function textAt(holder: Record<string | number, unknown>, key: string | n
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A text in its place. Replacing it changes the parsed body and tells `changed` which member to write anew. */
+/** The document that texts stand in: `written` gives JSON of an object within a member, with every digit. */
+interface TextSource {
+  changed(member: string): void;
+  written(member: string, value: JsonObject): string;
+}
+
+/** A text in its place. Replacing it changes the parsed body and tells its source which member to write anew. */
 export class PlacedText implements TextSlot {
   readonly role: TextSlot["role"];
   readonly kind: TextSlot["kind"];
   private readonly holder: Record<string | number, unknown>;
   private readonly key: string | number;
-  private readonly changed: () => void;
+  private readonly member: string;
+  private readonly source: TextSource;
   readonly owner?: object;
 
   constructor(
@@ -210,7 +218,8 @@ export class PlacedText implements TextSlot {
     kind: TextSlot["kind"],
     holder: Record<string | number, unknown>,
     key: string | number,
-    changed: () => void,
+    member: string,
+    source: TextSource,
     owner: object | null,
   ) {
     if (owner !== null) this.owner = owner;
@@ -218,16 +227,18 @@ export class PlacedText implements TextSlot {
     this.kind = kind;
     this.holder = holder;
     this.key = key;
-    this.changed = changed;
+    this.member = member;
+    this.source = source;
   }
 
   get text(): string {
-    return textAt(this.holder, this.key);
+    const value = this.holder[this.key];
+    return typeof value === "string" ? value : this.source.written(this.member, value as JsonObject);
   }
 
   replace(text: string): void {
     const isObject = typeof this.holder[this.key] === "object";
     this.holder[this.key] = isObject ? JSON.parse(text) : text;
-    this.changed();
+    this.source.changed(this.member);
   }
 }

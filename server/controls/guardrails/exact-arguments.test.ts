@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { atOnce } from "../../kernel/in-turns.ts";
+import type { InboundRequest } from "../../wire/inbound.ts";
+import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
+import { framingOf } from "../../road/output/frames.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+
+/** A number that becomes its even neighbour where it is read as 64 bits of floating point. */
+const ACCOUNT = "9007199254740993";
+const READ_AS = "9007199254740992";
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+const guardOn = (format: keyof typeof ANSWER_FORMATS, word: string) =>
+  new AnswerGuard(ANSWER_FORMATS[format], answerGuardRun({ bannedWords: { action: "block", words: [word] } }));
+
+describe.each([
+  ["chat", `{"choices":[{"index":0,"message":{"tool_calls":[{"id":"c","function":{"name":"pay","arguments":{"to":${ACCOUNT}}}}]}}]}`],
+  ["responses", `{"output":[{"type":"function_call","name":"pay","arguments":[{"to":${ACCOUNT}}]}]}`],
+  ["messages", `{"content":[{"type":"tool_use","id":"c","name":"pay","input":{"to":${ACCOUNT}}}]}`],
+  ["gemini", `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"pay","args":{"to":${ACCOUNT}}}}]}}]}`],
+] as const)("a call's arguments as an object (%s)", (format, json) => {
+  test("are looked at with the digits that go on", () => {
+    for (const [word, refused] of [
+      [ACCOUNT, true],
+      [READ_AS, false],
+    ] as const) {
+      const guard = guardOn(format, word);
+      atOnce(guard.whole(replyObject(bytes(json)) as never, bytes(json)));
+      expect(guard.refusal !== null).toBe(refused);
+    }
+  });
+});
+
+test.each([
+  [
+    "chat",
+    "events",
+    `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"pay","arguments":{"to":${ACCOUNT}}}}]}}]}\n\n`,
+  ],
+  [
+    "messages",
+    "events",
+    `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"pay","input":{"to":${ACCOUNT}}}}\n\n`,
+  ],
+  ["gemini", "array", `[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"pay","args":{"to":${ACCOUNT}}}}]}}]}\n]`],
+] as const)("so are those of a stream (%s)", (format, form, text) => {
+  for (const [word, refused] of [
+    [ACCOUNT, true],
+    [READ_AS, false],
+  ] as const) {
+    const guard = guardOn(format, word);
+    const framing = framingOf(form);
+    const out = [...atOnce(guard.frames(framing.push(bytes(text)))), ...atOnce(guard.end())];
+    expect(guard.refusal !== null).toBe(refused);
+    if (!refused) expect(out.map((frame) => new TextDecoder().decode(framing.write(frame))).join("")).toContain(ACCOUNT);
+  }
+});
+
+test("arguments as an object keep their digits where something else in them is redacted", () => {
+  const json = `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"pay","arguments":{"to":${ACCOUNT},"mail":"joe@example.com"}}}]}}]}`;
+  const guard = new AnswerGuard(ANSWER_FORMATS.chat, answerGuardRun({ pii: { action: "redact" } }));
+  const framing = framingOf("events");
+  const out = [...atOnce(guard.frames(framing.push(bytes(`data: ${json}\n\n`)))), ...atOnce(guard.end())];
+  expect(new TextDecoder().decode(framing.write(out[0] as never))).toBe(`data: ${json.replace("joe@example.com", "[REDACTED:email]")}\n\n`);
+});
+
+test.each([
+  [
+    "chat",
+    readChatRequest,
+    `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"pay","arguments":{"to":${ACCOUNT}}}}]},{"role":"tool","tool_call_id":"c","content":"ok"}]}`,
+  ],
+  [
+    "responses",
+    readResponsesRequest,
+    `{"model":"m","input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c","name":"pay","arguments":{"to":${ACCOUNT}}},{"type":"function_call_output","call_id":"c","output":"ok"}]}`,
+  ],
+] as const)("a request's calls are looked at with the digits that go on (%s)", (_format, read, json) => {
+  const request = read(bytes(json)) as InboundRequest;
+  expect(request.texts().map(({ text }) => text)).toContain(`{"to":${ACCOUNT}}`);
+});
