@@ -26,7 +26,8 @@ beforeAll(async () => {
     const { whole, frames } = answerOf(path, Number(/make (\d) calls/.exec(body)?.[1]));
     const streamed = path.includes(":stream") || body.includes('"stream":true');
     const type = streamed && !frames.startsWith("[") ? "text/event-stream" : "application/json";
-    const text = streamed ? frames : JSON.stringify(whole);
+    const sent = body.includes("break off") ? frames.split("\n\n").slice(0, -3).join("\n\n") + "\n\n" : frames;
+    const text = streamed ? sent : JSON.stringify(whole);
     return { head: `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`, pieces: [Buffer.from(text)], ending: "end" };
   });
   world = await startWorld();
@@ -121,6 +122,18 @@ test("an answer without tool calls is given at once", async () => {
   for (const surface of CALLING) {
     const answer = await ask(surface, "openai", "make 0 calls");
     expect([surface.name, answer.status, surface.read(answer.text)]).toEqual([surface.name, 200, "answer"]);
+  }
+});
+
+test.each(MODELS)("a stream that breaks off behind its calls waits for nobody, and is not given (%s)", async (model) => {
+  for (const surface of CALLING.filter(({ name }) => name.endsWith("streamed"))) {
+    const answer = await ask(surface, model, `${surface.name}: make 2 calls and break off`);
+    expect([surface.name, answer.approval, callsIn(answer.text)]).toEqual([surface.name, null, 0]);
+    expect(await rowOf(world.admin, { id: answer.id })).toMatchObject({
+      success: false,
+      error_type: "upstream_interrupted",
+      agent_authz_decision: null,
+    });
   }
 });
 

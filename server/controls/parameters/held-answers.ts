@@ -88,7 +88,12 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     settle(call, streamUsage(answer));
     if (isRefusal(buffered)) return buffered;
     const calls = toolCallsOfPieces(conversation, buffered.pieces);
-    return calls.length === 0 ? buffered.answer : this.hold(call, terms, calls, answer, Buffer.concat(buffered.pieces));
+    if (calls.length === 0) return buffered.answer;
+    const { codec } = buffered.answer;
+    // Once approved it would be given as a whole one.
+    if (!codec.end().complete)
+      return refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer did" });
+    return this.hold(call, terms, calls, answer, Buffer.concat(buffered.pieces));
   }
 
   private async hold(
