@@ -10,6 +10,7 @@ import { HoldBack } from "./hold-back.ts";
 import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
 import { guardedName } from "./names.ts";
+import { redactText } from "./redact.ts";
 import { withoutFoundLines } from "./frame-lines.ts";
 import { OtherMembers } from "./other-members.ts";
 import { wholeTexts } from "./whole-texts.ts";
@@ -71,6 +72,11 @@ export class AnswerGuard {
   /** All that was said, as it is handed on; only where somebody is to be asked about it. */
   get said(): string {
     return this.heard;
+  }
+
+  /** What is not handed on but told elsewhere, without what is redacted; behind what blocks nothing is told. */
+  redacted(text: string): string {
+    return redactText(this.run.surface.guard, text).text;
   }
 
   /** A complete answer, read from `source`; its body is changed in place. Returns whether it was. */

@@ -171,3 +171,15 @@ test("a frame that is redacted keeps every digit of what a tool is told beside i
   expect(said).toContain('"id":1234567890123456789');
   expect(said).toContain("[REDACTED:email]");
 });
+
+test("what the provider tells of its failure in the stream is told to nobody with what is redacted of it", () => {
+  const guard = new AnswerGuard(ANSWER_FORMATS.chat, new GuardRun(answerGuardOf(REDACT)));
+  const codec = new GuardedStream(CODECS.chat(), guard, "events");
+  const frames = [
+    { choices: [{ index: 0, delta: { content: "Hi" } }] },
+    { error: { message: "stopped at joe@example.com by policy", code: "stopped" } },
+  ];
+  for (const frame of frames) codec.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`));
+  expect(codec.end().complete).toBe(false);
+  expect(codec.providerError).toBe("stopped at [REDACTED:email] by policy");
+});

@@ -9,6 +9,7 @@ import type { Frame } from "../../road/output/frames.ts";
 /** A stream in the caller's format with a guard between the provider's answer and the caller. */
 export class GuardedStream extends FramedStream {
   private readonly guard: AnswerGuard;
+  private reported: string | null = null;
 
   constructor(inner: StreamCodec, guard: AnswerGuard, form: OutputForm["framing"]) {
     super(inner, form);
@@ -17,6 +18,12 @@ export class GuardedStream extends FramedStream {
 
   get refusal(): Refusal | null {
     return this.guard.refusal;
+  }
+
+  /** As the guard lets it be said: it stands on the audit row. */
+  override get providerError(): string | null {
+    const { providerError } = this.inner;
+    return providerError === null ? null : (this.reported ??= this.guard.redacted(providerError));
   }
 
   *passing(piece: StreamPiece): InTurns<StreamPiece> {
