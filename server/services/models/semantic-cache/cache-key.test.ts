@@ -43,6 +43,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   config: fc.constantFrom("c1", "c2"),
   beta: fc.constantFrom(null, "x"),
   role: fc.constantFrom(null, "admin", "guest"),
+  line: fc.boolean(),
   body,
 });
 
@@ -77,6 +78,7 @@ const pair = fc
       "region",
       "config",
       "beta",
+      "line",
       "body",
     ),
   )

@@ -6,6 +6,7 @@ import { isRawJson } from "../../../kernel/exact-numbers.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { JsonObject, JsonValue } from "../../../wire/document.ts";
 import type { Call } from "../../../road/call.ts";
+import { surfaceOf } from "../../../road/content-surface.ts";
 import type { Route } from "../../../road/target.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 import { passedOn } from "../passed-headers.ts";
@@ -59,6 +60,8 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
     cache.scope === "group" ? scope.groupId : "",
     conditionsOf(scope, route),
     caller.format,
+    // What was answered elsewhere was judged by the policies of that surface.
+    surfaceOf(call.audit.proxySubtype, "output") ?? "",
     canonical(told as JsonValue[]),
     canonical(passed),
     only,

@@ -24,6 +24,8 @@ export interface Setting {
   readonly beta: string | null;
   /** A header of the caller that the provider is sent. */
   readonly role: string | null;
+  /** Whether a line of a batch asks. */
+  readonly line: boolean;
   readonly body: { readonly [member: string]: unknown };
 }
 
@@ -40,6 +42,7 @@ export const PLAIN_SETTING: Setting = {
   config: "c",
   beta: null,
   role: null,
+  line: false,
   body: { messages: [{ role: "user", content: "x" }] },
 };
 
@@ -109,7 +112,7 @@ export function callIn(
       ...(at.role !== null && { headers: { "x-role": at.role } }),
     }),
     "",
-    { proxyType: "llm", proxySubtype: "chat_completions" },
+    { proxyType: "llm", proxySubtype: at.line ? "batch_line_chat_completions" : "chat_completions" },
     { now: () => 0, micros: () => 0 },
   );
   call.scope = {
