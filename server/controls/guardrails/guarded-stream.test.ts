@@ -183,3 +183,18 @@ test("what the provider tells of its failure in the stream is told to nobody wit
   expect(codec.end().complete).toBe(false);
   expect(codec.providerError).toBe("stopped at [REDACTED:email] by policy");
 });
+
+test.each(["chat", "messages"] as const)("the name of an event is looked at, in small letters too (%s)", (format) => {
+  const settings = { bannedWords: { action: "block", words: ["titan"] } } as const;
+  const named = (name: string, type: string) => {
+    const guard = new AnswerGuard(ANSWER_FORMATS[format], new GuardRun(answerGuardOf(settings)));
+    const codec = new GuardedStream(CODECS[format](), guard, "events");
+    const body =
+      format === "chat" ? { choices: [{ index: 0, delta: { content: "Hi" } }] } : { index: 0, delta: { type: "text_delta", text: "Hi" } };
+    codec.push(new TextEncoder().encode(`event: ${name}\ndata: ${JSON.stringify({ ...body, type })}\n\n`));
+    codec.end();
+    return codec.refusal?.code;
+  };
+  expect(named("titan", "content_block_delta")).toBe("guardrail_blocked");
+  expect(named("content_block_delta", "content_block_delta")).toBeUndefined();
+});

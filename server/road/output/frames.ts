@@ -19,7 +19,7 @@ export interface Frame {
   readonly json?: string;
   /** Whether it says that nothing follows. */
   readonly closes: boolean;
-  /** What else than data an event says, line by line, a plain name of it left out; nothing when left out. */
+  /** What else than data an event says, line by line; nothing when left out, as where it is only named as its body is. */
   readonly beside?: readonly string[];
   /** Whether it has data that is no object, of which no reader here knows what another one makes. */
   readonly unread?: boolean;
@@ -72,7 +72,7 @@ function eventFrame(bytes: Uint8Array, clears: boolean): Frame {
   const text = decoder.decode(bytes);
   const data = frameData(text) ?? (text.trimStart().startsWith("{") ? text : null);
   const frame = data === null ? { bytes, body: null, closes: false, changed: false } : frameOf(bytes, data, clears);
-  return isOneLine(text) || isNamed(text) ? frame : { ...frame, beside: besideData(text) };
+  return isOneLine(text) || isNamed(text, frame.body?.type) ? frame : { ...frame, beside: besideData(text) };
 }
 
 function besideData(text: string): readonly string[] {
@@ -81,9 +81,9 @@ function besideData(text: string): readonly string[] {
 
 const NAME = /^event: [a-z_.]{1,64}$/;
 
-/** Whether a frame is one line of data behind a plain name, as two formats write them. */
-function isNamed(text: string): boolean {
-  if (!text.startsWith("event: ") || !text.endsWith("\n\n") || text.includes("\r")) return false;
+/** Whether a frame is one line of data behind the name that its body has as well, as two formats write them. */
+function isNamed(text: string, type: unknown): boolean {
+  if (typeof type !== "string" || !text.startsWith(`event: ${type}\n`) || !text.endsWith("\n\n") || text.includes("\r")) return false;
   const end = text.indexOf("\n");
   return text.startsWith("data:", end + 1) && text.indexOf("\n", end + 1) === text.length - 2 && NAME.test(text.slice(0, end));
 }
