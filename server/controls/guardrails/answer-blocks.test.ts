@@ -84,6 +84,26 @@ describe("a value that is cut over blocks of one text", () => {
     expect(through("responses", responseEvents(CARD), cards("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
   });
 
+  test("is found where a block begins before the one in front of it has ended", () => {
+    const begun = CARD.flatMap((text, index) => [
+      { type: "content_block_start", index, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index, delta: { type: "text_delta", text } },
+    ]);
+    const ended = CARD.map((_, index) => ({ type: "content_block_stop", index }));
+    const overlapping = [{ type: "message_start", message: { content: [] } }, ...begun, ...ended, { type: "message_stop" }];
+    const said = (events: readonly { index?: number; delta?: { text?: string } }[]) =>
+      CARD.map((_, at) => events.map(({ index, delta }) => (index === at ? (delta?.text ?? "") : "")).join("")).join("");
+    expect(said(through("messages", overlapping, cards("redact")).events)).toBe("The card 4111 1111 [REDACTED:credit_card] is valid.");
+    expect(through("messages", overlapping, cards("block")).refusal).toMatchObject({ code: "guardrail_blocked" });
+    const parts = [
+      ...CARD.map((delta, output_index) => ({ type: "response.output_text.delta", output_index, content_index: 0, delta })),
+      { type: "response.completed", response: response(CARD) },
+    ];
+    const { events } = through("responses", parts, cards("redact"));
+    expect(JSON.stringify(events)).not.toContain("1111 1111 is");
+    expect(JSON.stringify(events.at(-1))).toContain("[REDACTED:credit_card] is");
+  });
+
   test("a word that only two blocks make is found, and one that was judged is not judged anew", () => {
     const run = redacting();
     const { events } = through("messages", messageEvents(["My card, a sword", "fish and", " no discard"]), run);

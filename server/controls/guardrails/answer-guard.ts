@@ -75,9 +75,7 @@ export class AnswerGuard {
   }
 
   /** What is not handed on but told elsewhere, without what is redacted; behind what blocks nothing is told. */
-  redacted(text: string): string {
-    return redactText(this.run.surface.guard, text).text;
-  }
+  readonly redacted = (text: string): string => redactText(this.run.surface.guard, text).text;
 
   /** A complete answer, read from `source`; its body is changed in place. Returns whether it was. */
   *whole(body: JsonObject, source?: Uint8Array): InTurns<boolean> {
@@ -284,7 +282,9 @@ export class AnswerGuard {
       // In one frame the blocks come one behind the other without saying where each ends.
       for (const [other, { latest, piece: last }] of this.channels)
         if (last.flow === flow && latest === frame) yield* this.endedInPlace(other);
-      before = this.flows.get(flow) ?? "";
+      // What is held of blocks that have not ended yet is read before this one all the same.
+      const open = [...this.channels.values()].filter(({ piece: last }) => last.flow === flow);
+      before = ((this.flows.get(flow) ?? "") + open.map(({ hold }) => hold.waiting).join("")).slice(-BEFORE);
     }
     const hold = new HoldBack(this.run.surface.guard, before);
     const channel: Channel = { hold, latest: frame, piece, continued: before === "" ? null : { came: "", left: "" } };
