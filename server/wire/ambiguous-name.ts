@@ -7,6 +7,8 @@ export interface AmbiguousName {
   readonly name: string;
   /** The governed name, or the sibling's. */
   readonly other: string;
+  /** The object that has a member of the name. */
+  readonly within: object;
 }
 
 /**
@@ -72,7 +74,7 @@ function inObject(object: Members, protocol: object[] | null, data: object[]): A
     const known = knownName(name);
     names++;
     if (!(protocol === null ? known.plain : known.plainInProtocol)) plain = false;
-    if (protocol !== null && known.pretends !== null) return { name, other: known.pretends };
+    if (protocol !== null && known.pretends !== null) return { name, other: known.pretends, within: object };
     const member = object[name];
     if (typeof member !== "object" || member === null) continue;
     if (protocol === null || known.holdsData || isForm(object, name, member)) data.push(member);
@@ -101,7 +103,7 @@ function siblings(object: Members): AmbiguousName | null {
   for (const name in object) {
     const { folding } = knownName(name);
     const other = seen.get(folding);
-    if (other !== undefined) return { name, other };
+    if (other !== undefined) return { name, other, within: object };
     seen.set(folding, name);
   }
   return null;
@@ -109,7 +111,7 @@ function siblings(object: Members): AmbiguousName | null {
 
 const SHOWN = 100;
 
-export function ambiguityOf({ name, other }: AmbiguousName): string {
+export function ambiguityOf({ name, other }: Omit<AmbiguousName, "within">): string {
   const shown = (text: string) => JSON.stringify(text.slice(0, SHOWN));
   return (
     `The names ${shown(name)} and ${shown(other)} are the same to parsers that do not care about case; send only one of ` +

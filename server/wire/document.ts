@@ -1,7 +1,7 @@
 import { exactlyWritten, exactWriter } from "../kernel/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, jsonMembersOf } from "./json-members.ts";
 import { ambiguityOf, nameProblem, TOO_DEEP } from "./ambiguous-name.ts";
-import { deepPlace, REQUEST_LEVELS } from "./nesting.ts";
+import { deepPlace, memberPlace, REQUEST_LEVELS } from "./nesting.ts";
 import { repeatedName } from "./repeated-name.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -68,7 +68,8 @@ export class JsonDocument {
     const unclear = nameProblem(value, levels);
     if (unclear === TOO_DEEP)
       return { field: deepPlace(value, levels), message: `is nested too deep: a request may have ${levels} levels` };
-    if (unclear !== null) return { field: unclear.name, message: ambiguityOf(unclear), ambiguous: true };
+    if (unclear !== null)
+      return { field: memberPlace(value, unclear.within, unclear.name), message: ambiguityOf(unclear), ambiguous: true };
     return new JsonDocument(source, value as JsonObject, members);
   }
 

@@ -35,6 +35,7 @@ const GOVERNED = `
   introspection_endpoint authorization_servers scopes_supported code_challenge_methods_supported response_types_supported
   grant_types_supported active sub aud iss exp
   quality size style chat_id
+  custom_id input_file_id endpoint completion_window output_expires_after retry_interrupted
 `;
 
 /** Members whose value is what callers and tools tell each other: its objects are no protocol's. */

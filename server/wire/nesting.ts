@@ -26,13 +26,39 @@ export function deepPlace(value: object, levels: number): string {
     const deep = Object.entries(at).find(([, member]) => reaches(member, levels - step));
     if (deep === undefined) break;
     const [name, member] = deep as [string, object];
-    place += Array.isArray(at) ? `[${name}]` : `${place === "" ? "" : "."}${name}`;
+    place = placeIn(at, place, name);
     at = member;
   }
   return place;
 }
 
+/** Where in a value one of the objects that it holds has a member, as far as it is worth telling: `messages[3].content`. */
+export function memberPlace(value: object, holder: object, member: string): string {
+  const names = [...(pathTo(value, holder) ?? []), member];
+  let place = "";
+  let at: unknown = value;
+  for (const name of names.slice(0, STEPS_TOLD)) {
+    place = placeIn(at, place, name);
+    at = (at as Record<string, unknown>)[name];
+  }
+  return place;
+}
+
+function pathTo(value: object, holder: object): string[] | null {
+  if (value === holder) return [];
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    const below = typeof member === "object" && member !== null ? pathTo(member, holder) : null;
+    if (below !== null) return [name, ...below];
+  }
+  return null;
+}
+
+function placeIn(holder: unknown, place: string, name: string): string {
+  return place + (Array.isArray(holder) ? `[${name}]` : `${place === "" ? "" : "."}${name.slice(0, LONGEST_NAME)}`);
+}
+
 const STEPS_TOLD = 3;
+const LONGEST_NAME = 100;
 
 function reaches(value: unknown, levels: number): boolean {
   const isHolder = (one: unknown): one is object => typeof one === "object" && one !== null;

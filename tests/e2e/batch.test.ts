@@ -255,6 +255,56 @@ test.each(["a\0b", "\ud800"])("%j is no text of a job, its lines or its problems
   expect(await told({ input_file_id: file.id })).toEqual(["failed", [text.replace("\0", "\ufffd").toWellFormed(), "body.model"]]);
 });
 
+test("a name that readers may take for another is refused by its own code, with both and where they stand", async () => {
+  const before = world.upstream.seen.length;
+  const line = { custom_id: "a", body: asks("x") };
+  const spelled = { ...asks("x"), model: "fake-1", Model: "b" };
+  for (const [body, names, place] of [
+    [{ model: "fake-1", Model: "b", requests: [line] }, ["Model", "model"], null],
+    [{ Completion_Window: "1h", model: "fake-1", requests: [line] }, ["Completion_Window", "completion_window"], null],
+    [{ model: "fake-1", requests: [line, { custom_id: "b", body: spelled }] }, ["Model", "model"], "requests[1].body.Model"],
+    [{ model: "fake-1", requests: [{ ...line, Custom_Id: "b" }] }, ["Custom_Id", "custom_id"], "requests[0].Custom_Id"],
+    [
+      { model: "fake-1", requests: [{ custom_id: "a", body: { messages: [{ role: "user", content: "x", Content: "y" }] } }] },
+      ["Content", "content"],
+      "requests[0].body.messages[0]",
+    ],
+  ] as const) {
+    const { status, json } = await api("POST", "/jobs", body);
+    const [name, other] = names;
+    const told = `The names "${name}" and "${other}" are the same to parsers that do not care about case; send only one of them, as it is spelled.`;
+    expect([status, json.code, json.error]).toEqual([
+      400,
+      "ambiguous_name",
+      place === null ? told : `${told} The first stands at \`${place}\`.`,
+    ]);
+  }
+
+  const said = { input_file_id: "file-0", endpoint: "/v1/chat/completions", completion_window: "24h" } as const;
+  const twice = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/batches`, {
+    method: "POST",
+    headers: { "x-api-key": served.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ ...said, Input_File_Id: "file-1" }),
+  });
+  expect([twice.status, await twice.json()]).toEqual([
+    400,
+    expect.objectContaining({ code: "ambiguous_name", error: expect.stringContaining('"Input_File_Id" and "input_file_id"') }),
+  ]);
+  const written = [spelled, asks("y")].map((body, at) => JSON.stringify({ custom_id: `${at}`, method: "POST", url: said.endpoint, body }));
+  const file = await openai.files.create({ purpose: "batch", file: await toFile(Buffer.from(written.join("\n")), "in.jsonl") });
+  const failed = await openai.batches.create({ ...said, input_file_id: file.id });
+  expect([failed.status, failed.errors?.data]).toEqual([
+    "failed",
+    [
+      {
+        ...{ code: "ambiguous_name", line: 1, param: "body.Model" },
+        message: expect.stringMatching(/^The names "Model" and "model" are .* as it is spelled\.$/),
+      },
+    ],
+  ]);
+  expect(world.upstream.seen).toHaveLength(before);
+});
+
 test("a line may name its model by its id, and is of no other job's model for that", async () => {
   const of = (model: object) => ({ method: "POST", url: "/v1/chat/completions", body: { ...model, ...asks("hi") } });
   const input = [

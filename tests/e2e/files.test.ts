@@ -208,6 +208,18 @@ test("what is wrong with an upload is named, and nothing of it stays", async () 
   await until(async () => (await stored()).every((name) => known.has(name)));
 });
 
+test.each([
+  ["/v1/proxy/files", { kind: "document", Kind: "image" }, '"Kind" and "kind"'],
+  ["/v1/proxy/files", { kind: "document", Chat_Id: "c" }, '"Chat_Id" and "chat_id"'],
+  ["/v1/proxy/llm/files", { purpose: "user_data", Purpose: "batch" }, '"Purpose" and "purpose"'],
+  ["/v1/files", { Expires_In_Seconds: "3600" }, '"Expires_In_Seconds" and "expires_in_seconds"'],
+  ["/v1/files", { Note: "a", note: "b" }, '"note" and "Note"'],
+])("a field of an upload to %s that readers may take for another is refused with both: %j", async (path, fields, names) => {
+  const { status, body } = await send("POST", path, { body: form("x", fields) });
+  expect([status, body.code ?? body.error.code]).toEqual([400, "ambiguous_name"]);
+  expect(body.error.message ?? body.error).toContain(`The names ${names} are the same`);
+});
+
 test("all files of a chat go in one call", async () => {
   for (let n = 0; n < 20; n++) expect((await put(`page ${n}`, { kind: "document", chat_id: "long" })).status).toBe(201);
   expect((await send("DELETE", "/v1/proxy/files?chat_id=long")).body).toEqual({ deleted: 20 });

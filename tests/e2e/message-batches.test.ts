@@ -137,6 +137,18 @@ test("what is wrong with a request is said by its place, and nothing is run", as
   }
 });
 
+test("a name that clients may take for another is refused with both, in the body and in a request", async () => {
+  const { params } = asks("x");
+  for (const [body, told] of [
+    [{ requests: [asks("a")], Requests: [] }, '"Requests" and "requests"'],
+    [{ requests: [asks("a"), { custom_id: "b", params: { ...params, Model: "b" } }] }, '"Model" and "model"'],
+    [{ requests: [asks("a"), { custom_id: "b", params: { ...params, Model: "b" } }] }, "`requests[1].params.Model`"],
+  ] as const) {
+    const { status, json } = await raw("POST", "", body);
+    expect([status, json.error.code, json.error.message]).toEqual([400, "ambiguous_name", expect.stringContaining(told)]);
+  }
+});
+
 test("one that is under way is not deleted and has no results; cancelled it says so of what was not run", async () => {
   const made = await client.messages.batches.create({ requests: ["a", "b", "c"].map((name) => asks(name, "slow-down")) });
   for (const [method, path] of [

@@ -1,3 +1,4 @@
+import type { FieldProblem } from "../../wire/document.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
@@ -12,10 +13,7 @@ interface Endpoint {
   readonly modes: readonly string[];
   /** Headers without which no call of it is one. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly read: (
-    body: Uint8Array,
-    headers: Readonly<Record<string, string>>,
-  ) => { readonly fields: readonly { readonly field: string; readonly message: string }[] } | object;
+  readonly read: (body: Uint8Array, headers: Readonly<Record<string, string>>) => { readonly fields: readonly FieldProblem[] } | object;
 }
 
 /** What a batch may ask for. */
@@ -50,7 +48,7 @@ export function problemsOfBody(
   endpoint: BatchEndpoint,
   body: string,
   headers: Readonly<Record<string, string>> | null,
-): readonly { readonly field: string; readonly message: string }[] {
+): readonly FieldProblem[] {
   const { read }: Endpoint = BATCH_ENDPOINTS[endpoint];
   const found = read(new TextEncoder().encode(body), { ...headersOfLines(endpoint), ...headers });
   return "fields" in found ? found.fields : [];

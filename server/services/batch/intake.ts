@@ -1,6 +1,6 @@
 import type { BatchStore } from "../../directory/batch/batch-store.ts";
-import { type LineForm, type LineProblem, problemOfLine, readBatchLine, type ReadLine } from "../../wire/batch/batch-line.ts";
-import { isObject, JsonDocument, type JsonObject } from "../../wire/document.ts";
+import { type LineForm, readBatchLine, type ReadLine } from "../../wire/batch/batch-line.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../../wire/document.ts";
 import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
 import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
 
@@ -14,7 +14,7 @@ const CALLED = /_call(?:_output)?$/;
 const BYTES_AT_ONCE = 1024 * 1024;
 
 /** What is wrong with one line of the input; `number` is null where it is the whole of it. */
-export interface NumberedProblem extends LineProblem {
+export interface NumberedProblem extends FieldProblem {
   readonly number: number | null;
 }
 
@@ -95,17 +95,18 @@ export class Intake {
     }
   }
 
-  private wrongIn(body: string, { endpoint, vendorHeaders }: LinesSaidTo, named: JobModel): readonly LineProblem[] {
+  private wrongIn(body: string, { endpoint, vendorHeaders }: LinesSaidTo, named: JobModel): readonly FieldProblem[] {
     const document = JsonDocument.read(new TextEncoder().encode(body));
-    if (!(document instanceof JsonDocument)) return [this.inBody(problemOfLine(document))];
+    if (!(document instanceof JsonDocument)) return [this.inBody(document)];
     this.tools ||= hasTools(document.value);
     const other = otherModel(document.value, named);
     if (other !== null) return [this.inBody(other)];
     return problemsOfBody(endpoint, withModel(document, named), vendorHeaders).map((problem) => this.inBody(problem));
   }
 
-  private inBody({ field, message }: LineProblem): LineProblem {
-    return { field: field === "" ? this.form : `${this.form}.${field}`, message };
+  private inBody(problem: FieldProblem): FieldProblem {
+    const { field } = problem;
+    return { ...problem, field: field === "" ? this.form : `${this.form}.${field}` };
   }
 
   private add(line: number, { customId, body, model, url }: ReadLine): void {
@@ -132,8 +133,8 @@ export class Intake {
     this.problem(number, { field: "", message });
   }
 
-  private problem(number: number | null, { field, message }: LineProblem): void {
-    if (this.problems.length < MOST_PROBLEMS) this.problems.push({ number, field, message });
+  private problem(number: number | null, problem: FieldProblem): void {
+    if (this.problems.length < MOST_PROBLEMS) this.problems.push({ ...problem, number });
   }
 
   private async flush(): Promise<void> {
@@ -146,7 +147,7 @@ export class Intake {
 }
 
 /** A job that names its model is of that model alone, whichever way a line names one. */
-function otherModel(body: JsonObject, { model, modelId }: JobModel): LineProblem | null {
+function otherModel(body: JsonObject, { model, modelId }: JobModel): FieldProblem | null {
   if (model !== null && body.model !== undefined && body.model !== model)
     return { field: "model", message: `names another model than the job, ${JSON.stringify(model)}` };
   if (model !== null && body.model_id != null) return { field: "model_id", message: "must be left out: the job names its model" };

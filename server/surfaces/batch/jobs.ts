@@ -5,6 +5,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, type JobFacts, windowMs } from "../../services/batch/batch-service.ts";
 import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
@@ -13,7 +14,7 @@ import { callerOf } from "../../services/files/caller.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { llmRefusals } from "../llm/refusals.ts";
-import { fieldsRefusal, submittedRequests } from "./submit-requests.ts";
+import { submittedRequests } from "./submit-requests.ts";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"];
 const MOST_ON_A_PAGE = 200;
@@ -42,7 +43,7 @@ export function batchRecordOf(job: CallerJob): object {
   };
 }
 
-const invalidFact = (field: string, message: string): Refusal => fieldsRefusal([{ field, message }]);
+const invalidFact = (field: string, message: string): Refusal => invalidRequest([{ field, message }]);
 
 /** What a body says of a job beside its lines. */
 function factsOf(data: z.infer<typeof batchJobRequest>): JobFacts | Refusal {

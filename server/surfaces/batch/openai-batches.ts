@@ -1,11 +1,12 @@
 import type { CallerJob, InputProblem } from "../../services/batch/batch-service.ts";
 import { openaiBatchRequest } from "@gatehouse/contracts/batch";
-import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, windowMs } from "../../services/batch/batch-service.ts";
 import { BATCH_ENDPOINTS, isBatchEndpoint } from "../../services/batch/endpoints.ts";
-import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
+import { MOST_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
 import { callerOf, type FileService } from "../../services/files/caller.ts";
 import { textLines } from "../../wire/batch/text-lines.ts";
 import { JsonDocument } from "../../wire/document.ts";
@@ -54,14 +55,22 @@ function objectOf(job: CallerJob): object {
   };
 }
 
-const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
+const invalid = (field: string, message: string): Refusal => invalidRequest([{ field, message }]);
+
+/** What is wrong with a line of the input file, in the words of the vendor's own list of errors. */
+function problemOf({ number, field, message, ambiguous }: NumberedProblem): InputProblem {
+  const where = { line: number, field: field === "" ? null : field };
+  if (ambiguous === true) return { code: "ambiguous_name", message, ...where };
+  const what = field === "" ? `The ${number === null ? "input" : "line"}` : `\`${field}\``;
+  return { code: "invalid_request", message: `${what} ${message}.`, ...where };
+}
 
 /** POST /v1/proxy/llm/batches */
 export const openaiBatchCreate = (batches: BatchService, files: FileService): Surface => ({
   ...llmRefusals,
   async read(call, body) {
     const document = JsonDocument.read(body ?? new Uint8Array(0));
-    if (!(document instanceof JsonDocument)) return refuse("invalid_body", undefined, { fields: [document] });
+    if (!(document instanceof JsonDocument)) return invalidRequest([document]);
     const read = jobBodyOf(document, openaiBatchRequest);
     if (isRefusal(read)) return read;
     const { said } = read;
@@ -85,13 +94,7 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
         }),
       },
       (job) => jsonAnswer(objectOf(job)),
-      ({ problems }) =>
-        problems.map(({ number, field, message }) => ({
-          code: "invalid_request",
-          message: field === "" ? `The ${number === null ? "input" : "line"} ${message}.` : `\`${field}\` ${message}.`,
-          line: number,
-          field: field === "" ? null : field,
-        })),
+      ({ problems }) => problems.map(problemOf),
     );
   },
 });

@@ -1,21 +1,19 @@
 import type { z } from "zod";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import { refusedCoding } from "../../road/read-body.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
-import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
+import { MOST_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
 import { pacedBody } from "../../kernel/paced-body.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import type { LineForm } from "../../wire/batch/batch-line.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { type FieldProblem, JsonDocument } from "../../wire/document.ts";
 import { unholdableIn } from "../../wire/json-object.ts";
 import { submitted } from "./submit.ts";
-
-export const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
-  refuse("invalid_body", undefined, { fields });
 
 /** How a body with the requests of a job is read. */
 interface BodyForm<Body extends z.ZodType> {
@@ -35,7 +33,7 @@ export function submittedRequests<Body extends z.ZodType>(
   const { arriving } = call;
   const coded = refusedCoding(call);
   if (coded !== null) return coded;
-  if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
+  if (arriving === undefined) return invalidRequest([{ field: "", message: "is not JSON" }]);
   const reader = new ArrayElements("requests", MOST_LINE_BYTES);
   return submitted(
     call,
@@ -47,24 +45,24 @@ export function submittedRequests<Body extends z.ZodType>(
       facts: () => factsIn(reader, form),
     },
     answered,
-    ({ problems }) =>
-      fieldsRefusal(
-        problems.map(({ number, field, message }) => ({
-          field: number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`,
-          message,
-        })),
-      ),
+    ({ problems }) => invalidRequest(problems.map(inRequests)),
   );
+}
+
+function inRequests({ number, ...problem }: NumberedProblem): FieldProblem {
+  const { field, message } = problem;
+  const place = number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`;
+  return { ...problem, field: place, message: problem.ambiguous === true ? `${message} The first stands at \`${place}\`.` : message };
 }
 
 /** What the body said beside the requests, once they were read. */
 function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf }: BodyForm<Body>): JobFacts | Refusal {
   const document = JsonDocument.read(new TextEncoder().encode(reader.envelope));
-  if (!(document instanceof JsonDocument)) return fieldsRefusal([document]);
-  if (reader.found === 0) return fieldsRefusal([{ field: "requests", message: "must be an array" }]);
-  if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
+  if (!(document instanceof JsonDocument)) return invalidRequest([document]);
+  if (reader.found === 0) return invalidRequest([{ field: "requests", message: "must be an array" }]);
+  if (reader.stray) return invalidRequest([{ field: "requests", message: "must hold objects only" }]);
   if (reader.torn)
-    return fieldsRefusal([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
+    return invalidRequest([{ field: "requests", message: "is not JSON: one comma stands between two objects, and none else" }]);
   const said = jobBodyOf(document, body);
   return "said" in said ? factsOf(said.said) : said;
 }
@@ -72,8 +70,8 @@ function factsIn<Body extends z.ZodType>(reader: ArrayElements, { body, factsOf 
 /** A body as its schema reads it: the record of a job has to hold all that it says beside the requests. */
 export function jobBodyOf<Body extends z.ZodType>({ value }: JsonDocument, body: Body): { readonly said: z.output<Body> } | Refusal {
   const unholdable = unholdableIn(value);
-  if (unholdable !== undefined) return fieldsRefusal([unholdable]);
+  if (unholdable !== undefined) return invalidRequest([unholdable]);
   const parsed = body.safeParse(value);
   if (parsed.success) return { said: parsed.data };
-  return fieldsRefusal(parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ field: path.join("."), message })));
+  return invalidRequest(parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ field: path.join("."), message })));
 }

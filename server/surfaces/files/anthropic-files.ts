@@ -1,6 +1,7 @@
 import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
@@ -9,6 +10,7 @@ import { upload, type UploadFields } from "../../services/files/upload.ts";
 import { messagesPage, recordSurface } from "../messages/records.ts";
 import { contentAnswer } from "./content.ts";
 import { deletedFile, fileNamed, queryOf, wholeNumber } from "./files.ts";
+import { nameProblems } from "./form-names.ts";
 
 /** Anthropic's own paths for files, over the same store and rules. */
 
@@ -38,14 +40,14 @@ const FORM: UploadFields = {
   // What it is, its bytes say.
   kindOf: () => null,
   factsOf(fields, fileName) {
-    const problems = [...fields.keys()]
-      .filter((name) => !KNOWN.has(name))
-      .map((field) => ({ field, message: field === "purpose" ? OF_OPENAI : "is not known here" }));
+    const problems = nameProblems(fields.keys(), KNOWN).map((problem) =>
+      problem.field === "purpose" ? { ...problem, message: OF_OPENAI } : problem,
+    );
     const seconds = fields.get("expires_in_seconds");
     const isSeconds = seconds === undefined || (/^[0-9]{4,7}$/.test(seconds) && Number(seconds) >= LEAST_SECONDS);
     if (!isSeconds || Number(seconds ?? 0) > MOST_SECONDS)
       problems.push({ field: "expires_in_seconds", message: `must be a whole number from ${LEAST_SECONDS} to ${MOST_SECONDS}` });
-    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
+    if (problems.length > 0) return invalidRequest(problems);
     return { kind: null, displayName: baseName(fileName), expiresInSeconds: seconds === undefined ? null : Number(seconds) };
   },
 };

@@ -1,10 +1,12 @@
 import { isRefusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
 import { FILE_KINDS, type FileKind } from "../../kernel/file-kinds.ts";
 import { contentAnswer } from "./content.ts";
 import { deletedFile, fileNamed, fileSurface, queryOf, wholeNumber } from "./files.ts";
+import { nameProblems } from "./form-names.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import { upload, type UploadFields } from "../../services/files/upload.ts";
@@ -40,12 +42,13 @@ function objectOf(file: CallerFile): object {
   };
 }
 
+const KNOWN = new Set(["file", "purpose", "expires_after[anchor]", "expires_after[seconds]"]);
+
 const FORM: UploadFields = {
   kindOf: (fields) => KINDS[fields.get("purpose") ?? ""] ?? null,
   factsOf(fields, fileName) {
     const purpose = fields.get("purpose");
-    const known = new Set(["file", "purpose", "expires_after[anchor]", "expires_after[seconds]"]);
-    const problems = [...fields.keys()].filter((name) => !known.has(name)).map((field) => ({ field, message: "is not known here" }));
+    const problems = nameProblems(fields.keys(), KNOWN);
     if (purpose === undefined) problems.push({ field: "purpose", message: "is required" });
     else if (!Object.hasOwn(KINDS, purpose))
       problems.push({ field: "purpose", message: `must be one of ${Object.keys(KINDS).join(", ")}` });
@@ -55,7 +58,7 @@ const FORM: UploadFields = {
       problems.push({ field: "expires_after", message: "must have an anchor, created_at, and seconds" });
     if (seconds !== undefined && !(/^[0-9]{4,7}$/.test(seconds) && Number(seconds) >= 3_600 && Number(seconds) <= 2_592_000))
       problems.push({ field: "expires_after[seconds]", message: "must be a whole number from 3600 to 2592000" });
-    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
+    if (problems.length > 0) return invalidRequest(problems);
     return {
       kind: KINDS[purpose as string] ?? null,
       purpose: purpose ?? null,

@@ -1,7 +1,8 @@
-import { refuse } from "../../kernel/errors.ts";
 import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import type { UploadFields } from "../../services/files/upload.ts";
+import { nameProblems } from "./form-names.ts";
 
 const KNOWN = new Set(["file", "kind", "chat_id", "model_id", "display_name"]);
 
@@ -12,10 +13,10 @@ export const FILE_UPLOAD_FIELDS: UploadFields = {
   },
   factsOf(fields, fileName) {
     const kind = fields.get("kind");
-    const problems = [...fields.keys()].filter((name) => !KNOWN.has(name)).map((field) => ({ field, message: "is not known here" }));
+    const problems = nameProblems(fields.keys(), KNOWN);
     if (kind === undefined) problems.push({ field: "kind", message: "is required" });
     else if (!isFileKind(kind)) problems.push({ field: "kind", message: `must be one of ${FILE_KINDS.join(", ")}` });
-    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
+    if (problems.length > 0) return invalidRequest(problems);
     return {
       kind: kind as (typeof FILE_KINDS)[number],
       chatId: fields.get("chat_id") ?? null,

@@ -13,11 +13,6 @@ export interface ReadLine {
   readonly url: string | null;
 }
 
-export interface LineProblem {
-  readonly field: string;
-  readonly message: string;
-}
-
 /** Which member of a line is the body of its call: OpenAI's form, which may name method and endpoint too, or Anthropic's. */
 export type LineForm = "body" | "params";
 
@@ -27,17 +22,12 @@ const KNOWN: Readonly<Record<LineForm, ReadonlySet<string>>> = {
   params: new Set(["custom_id", "params"]),
 };
 
-/** What is wrong with the JSON of a line, in words that follow the field's name. */
-export function problemOfLine({ field, message, ambiguous }: FieldProblem): LineProblem {
-  return { field, message: ambiguous === true ? "is the same as another name to parsers that do not care about case" : message };
-}
-
 /** Reads one line of a batch. `endpoint`: what its `url` has to say where it must say it; null where it is said elsewhere. */
-export function readBatchLine({ text }: InputPiece, form: LineForm, endpoint: string | null): ReadLine | readonly LineProblem[] {
+export function readBatchLine({ text }: InputPiece, form: LineForm, endpoint: string | null): ReadLine | readonly FieldProblem[] {
   const document = JsonDocument.read(text);
-  if (!(document instanceof JsonDocument)) return [problemOfLine(document)];
+  if (!(document instanceof JsonDocument)) return [document];
   const { value } = document;
-  const problems: LineProblem[] = [];
+  const problems: FieldProblem[] = [];
   const { custom_id: customId, method, url } = value;
   const body = value[form];
   for (const name of Object.keys(value))
