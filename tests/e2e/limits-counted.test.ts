@@ -18,6 +18,7 @@ const countTokens = (text: string) => tokensOf(text, { disallowedSpecial: new Se
 
 let world: World;
 let groupId: string;
+let models: Readonly<Record<string, string>>;
 
 /** Tells the tokens of a text as models of OpenAI count them, and a little more for the message around it. */
 const provider = Bun.serve({
@@ -39,7 +40,7 @@ const provider = Bun.serve({
 
 beforeAll(async () => {
   world = await startWorld();
-  ({ groupId } = await serveModels(world.admin, `http://127.0.0.1:${provider.port}/v1`, ["counted"]));
+  ({ groupId, models } = await serveModels(world.admin, `http://127.0.0.1:${provider.port}/v1`, ["counted"]));
 });
 afterAll(async () => {
   await provider.stop(true);
@@ -155,4 +156,14 @@ test("the utilization that callers are told counts limits on throughput too", as
     expect(Number(utilization)).toBeWithin(Math.floor(used - back), used + 1);
   }
   expect(await told()).toEqual([429, "100", null]);
+});
+
+test("of a limit on dollars a minute, callers are told the dollars", async () => {
+  const { id, key } = await team("spends");
+  const prices = { input_cost_per_million_tokens: 0, output_cost_per_million_tokens: 100 };
+  expect((await world.admin.request("PATCH", `/v1/admin/llms/${models.counted}`, prices)).status).toBe(200);
+  // So little comes back in a minute that no second of it counts.
+  await set(`${id}/llm-global-limits`, { llm_global_limits: { throughput: { max_usd_per_minute: 0.000001, usd_burst: 0.0045 } } });
+  expect((await ask(key, "hi")).headers.get("x-usage-warning")).toBeNull();
+  expect((await ask(key, "hi")).headers.get("x-usage-warning")).toBe("usd per minute limit: $0.004 of $0.0045 used");
 });

@@ -1,15 +1,11 @@
-import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import type { Admitted } from "./admission-answer.ts";
 import type { Plan, Scope, WindowLimit } from "./counters.ts";
-import { limitWords, tightestPace } from "./tightest-pace.ts";
+import { amountText, limitWords } from "./limit-words.ts";
+import { tightestPace } from "./tightest-pace.ts";
 
 /** Where a limit says nothing of its own, a call is warned from here on. */
 export const APPROACHING = 0.8;
-
-export function amountText(window: WindowLimit, amount: number): string {
-  return window.measure === "micros" ? `$${usdFromMicros(amount)}` : String(amount);
-}
 
 export function utilization(window: WindowLimit, spent: number): number {
   return window.limit === 0 ? 100 : (spent / window.limit) * 100;

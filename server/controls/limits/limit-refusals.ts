@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Denial } from "./admission-answer.ts";
 import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import { limitWords } from "./limit-words.ts";
 
 /** Amounts as people read them: dollars for money. */
 export function shown(window: WindowLimit, amount: number): number {
@@ -12,8 +13,6 @@ export function shown(window: WindowLimit, amount: number): number {
 const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
 /** A run has no window that turns, so that nothing is said of when to try again: no wait helps it. */
 export const AT_CEILING = { "x-gw-usage-utilization": "100" };
-
-const words = (limitType: string): string => limitType.replaceAll("_", " ");
 
 const ITEM: Partial<Record<Scope["kind"], string>> = { model: "model", server: "tool server" };
 
@@ -32,14 +31,14 @@ export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal 
       return quotaRefusal(plan, denial.index, denial.spent, now);
     case "bucket": {
       const { scope, limitType } = plan.buckets[denial.index] as Plan["buckets"][number];
-      return rateRefusal(plan.scopes[scope] as Scope, limitType, denial.retryAfterMs, `The limit on ${words(limitType)} of`);
+      return rateRefusal(plan.scopes[scope] as Scope, limitType, denial.retryAfterMs, `The limit on ${limitWords(limitType)} of`);
     }
     case "cooldown":
       return rateRefusal(
         plan.scopes[denial.scope] as Scope,
         denial.limitType,
         denial.retryAfterMs,
-        `After its limit on ${words(denial.limitType)} was reached, calls are locked for`,
+        `After its limit on ${limitWords(denial.limitType)} was reached, calls are locked for`,
       );
     case "concurrency": {
       const scope = plan.scopes[denial.scope] as Scope;
@@ -81,10 +80,14 @@ export function quotaRefusal(plan: Plan, index: number, spent: number, now: numb
       extra: { usage_limit },
     });
   const retry = held ? "1" : seconds(window.resetsAt - now);
-  return refuse("usage_limit_reached", `The ${words(window.limitType)} limit of ${named(scope)} (${current} of ${most} used) ${why}.`, {
-    headers: { "retry-after": retry, ...(held ? { "x-should-retry": "true" } : {}), "x-gw-usage-utilization": "100" },
-    extra: { usage_limit },
-  });
+  return refuse(
+    "usage_limit_reached",
+    `The ${limitWords(window.limitType)} limit of ${named(scope)} (${current} of ${most} used) ${why}.`,
+    {
+      headers: { "retry-after": retry, ...(held ? { "x-should-retry": "true" } : {}), "x-gw-usage-utilization": "100" },
+      extra: { usage_limit },
+    },
+  );
 }
 
 export function unpricedRefusal(model: Pick<ModelEntry, "name">, what = "its input and output"): Refusal {

@@ -1,8 +1,8 @@
 import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
-import { amountText, APPROACHING, utilization } from "./consumption.ts";
+import { APPROACHING, utilization } from "./consumption.ts";
 import type { Plan, Scope, WindowLimit } from "./counters.ts";
 import { named, shown } from "./limit-refusals.ts";
-import { limitWords } from "./tightest-pace.ts";
+import { amountText, limitWords } from "./limit-words.ts";
 
 type Alerts = Pick<AlertWriter, "raise">;
 

@@ -1,6 +1,5 @@
 import type { Plan, Scope } from "./counters.ts";
-
-export const limitWords = (limitType: string): string => limitType.replaceAll("_", " ");
+import { amountText, limitWords } from "./limit-words.ts";
 
 /** The limit on throughput or on calls at once that is used most, in percent of what its bucket or scope holds. */
 export function tightestPace(
@@ -10,11 +9,14 @@ export function tightestPace(
 ): { readonly used: number; readonly text: string } | null {
   let found: { readonly used: number; readonly text: string } | null = null;
   for (const [i, level] of levels.entries()) {
-    const { capacity, limitType } = plan.buckets[i] as Plan["buckets"][number];
+    const bucket = plan.buckets[i] as Plan["buckets"][number];
+    const { capacity, limitType } = bucket;
     const taken = Math.min(capacity, Math.max(0, capacity - level));
     const used = capacity === 0 ? 100 : (taken / capacity) * 100;
-    if (used > (found?.used ?? -1))
-      found = { used, text: `${limitWords(limitType)} limit: ${Math.ceil(taken - 1e-6)} of ${capacity} used` };
+    if (used > (found?.used ?? -1)) {
+      const text = `${amountText(bucket, Math.ceil(taken - 1e-6))} of ${amountText(bucket, capacity)} used`;
+      found = { used, text: `${limitWords(limitType)} limit: ${text}` };
+    }
   }
   for (const [i, count] of inFlight.entries()) {
     const { maxConcurrent } = plan.scopes[i] as Scope;
