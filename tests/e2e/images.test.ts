@@ -170,9 +170,12 @@ test("a server that ignores how it was asked keeps its addresses to itself, and 
   expect(data.data).toEqual([{ b64_json: PIXEL }]);
   expect(data).toMatchObject({ gw_cost_usd: 0.2 });
   expect((await rowBy(response)).llm_estimated_cost_usd).toBe(0.2);
-  const stored = await draw("boat.png", { quality: "high" });
+  const stored = await draw("boat.png", { quality: "high", size: "1536x1024" });
   expect(stored.data.data?.[0]?.url).toContain("/v1/proxy/files/");
   expect(stored.data).toMatchObject({ gw_cost_usd: 0.1 });
+  // What the model is to choose has the price of no size; a size that nobody named is the usual one.
+  expect((await draw("boat.png", { quality: "high", size: "auto" })).data).toMatchObject({ gw_cost_usd: 0.1 });
+  expect((await draw("boat.png", { quality: "high" })).data).toMatchObject({ gw_cost_usd: 0.2 });
   expect((await draw("boat.png", { quality: "low" })).data).toMatchObject({ gw_cost_usd: 0.04 });
   const lost = await draw("none.png").then(
     () => 200,

@@ -45,7 +45,8 @@ export abstract class PicturesRequest extends PromptedRequest {
     return {
       count: Number(this.document.value.n ?? 1),
       tokensEach: pictureTokensOf(size, partials),
-      asked: { quality: this.quality, size: size === null ? null : this.size },
+      // Null where the model is to choose: nobody knows what it will.
+      asked: { quality: this.quality, size: this.size === null ? USUAL_SIZE : size && this.size },
     };
   }
 
