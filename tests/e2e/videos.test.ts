@@ -205,6 +205,9 @@ test("each mistake in a request is told by its field, and none leaves", async ()
   expect(await said({ model: "films", prompt: "x", resolution: "4k" })).toContain("resolution");
   expect(await said({ model: "films", prompt: "x", duration_seconds: 6 })).toContain("duration_seconds");
   expect(await said({ model: "films", prompt: "x", duration_seconds: -1 })).toContain("duration_seconds");
+  expect(await said({ model: "films-unpriced", prompt: "x", duration_seconds: 4.5 })).toContain(
+    "`duration_seconds` must be a whole number",
+  );
   expect(await said({ model: "films", prompt: "x", size: "1280x720", resolution: "720p" })).toContain("size");
   expect(await said({ model: "films", prompt: "x", input_reference: { file_id: "file-none" } })).toContain("input_reference.file_id");
   for (const [field, text] of [

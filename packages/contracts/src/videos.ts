@@ -14,7 +14,7 @@ export const videoRequest = z
     model_id: text.optional(),
     prompt: text,
     resolution: text.describe("one of the model's supported_video_resolutions, where it has any").optional(),
-    duration_seconds: z.number().positive().optional(),
+    duration_seconds: z.number().int().positive().optional(),
     aspect_ratio: text.optional(),
     negative_prompt: text.optional(),
     input_reference: reference.optional(),

@@ -190,7 +190,8 @@ export function videoProblems(value: JsonObject): FieldProblem[] {
   const long = (one: unknown) => typeof one === "number" && one > 0 && one <= LONGEST_SECONDS;
   const spelled = typeof theirs === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(theirs) ? Number(theirs) : theirs;
   const spelledOurs = typeof ours === "string" && /^\d{1,5}(\.\d{1,3})?$/.test(ours) ? Number(ours) : ours;
-  check("duration_seconds", !said(ours) || long(spelledOurs), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
+  const whole = long(spelledOurs) && Number.isInteger(spelledOurs);
+  check("duration_seconds", !said(ours) || whole, `must be a whole number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
   check("seconds", !said(theirs) || long(spelled), `must be a number of seconds, above 0 and at most ${LONGEST_SECONDS}`);
   check("seconds", !(said(ours) && said(theirs)), "says again what `duration_seconds` says");
   check("n", !said(n) || n === 1, "must be 1: a job makes one video");
