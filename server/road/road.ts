@@ -72,9 +72,9 @@ export class Road {
   }
 
   private async answered(call: Call, route: GovernedRoute, request: Request): Promise<Answer | Refusal> {
-    const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
-    const unknown = isStranger(call) && route.surface.vouchesFor?.(call) !== true;
-    const turnedAway = unknown ? this.parts.strangers.turnAway(call) : null;
+    const vouchedFor = route.surface.vouchesFor?.(call) === true;
+    const notAdmitted = vouchedFor ? null : await admit(call, route.admits ?? "group", this.parts);
+    const turnedAway = !vouchedFor && isStranger(call) ? this.parts.strangers.turnAway(call) : null;
     if (turnedAway !== null) return turnedAway;
     if (notAdmitted !== null) {
       if (FAILED_AUTHENTICATION.has(notAdmitted.code)) call.row.is_auth_event = true;

@@ -165,6 +165,31 @@ test("a signed address opens one file for a while, and no change of it opens any
   expect([gone.status, await gone.text()]).toEqual(told as [number, string]);
 });
 
+test("a signed address opens its file whatever credential is sent along, in its own name", async () => {
+  const { id } = (await put("for a browser", { kind: "document" })).body;
+  const { url: address } = (await send("GET", `/v1/proxy/files/${id}/url`)).body;
+  const person = await newPerson(world.gateway.runtimeUrl as string, "onlooker");
+  const unknown = `sk_gw_api_${"x".repeat(43)}`;
+  const along: Record<string, string>[] = [
+    {},
+    asKey(others.apiKey),
+    asKey(unknown),
+    { authorization: "Bearer not-ours" },
+    { authorization: `Bearer ${person.token}` },
+  ];
+  for (const headers of along) {
+    const opened = await fetch(address, { headers });
+    expect([headers, opened.status, await opened.text()]).toEqual([headers, 200, "for a browser"]);
+    const row = await rowOf(world.admin, { id: opened.headers.get("x-request-id") });
+    expect([row.resource_group_id, row.api_key_id, row.gateway_user_id]).toEqual([team.groupId, null, null]);
+  }
+  // What is no good address leaves it to the credential.
+  const altered = `${address.slice(0, address.indexOf("signature="))}signature=nothing`;
+  expect(
+    await Promise.all([team.apiKey, others.apiKey, unknown].map(async (key) => (await fetch(altered, { headers: asKey(key) })).status)),
+  ).toEqual([200, 404, 401]);
+});
+
 test("the bytes say what a file is, whatever it is called", async () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
   for (const [content, kind] of [

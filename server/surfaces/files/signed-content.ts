@@ -1,4 +1,5 @@
 import { isRefusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type FileService, noteFile } from "../../services/files/caller.ts";
 import { contentAnswer } from "./content.ts";
@@ -8,23 +9,30 @@ import { fileIdIn, fileNamed, fileSurface } from "./files.ts";
 export const fileContent = (files: FileService): Surface => ({
   ...contentSurface(files),
   vouchesFor(call) {
-    const { searchParams: query } = new URL(call.url);
-    return files.isIssued(fileIdIn(call), query.get("expires") ?? "", query.get("signature") ?? "");
+    const signed = signatureIn(call);
+    return signed !== null && files.isIssued(fileIdIn(call), signed.expires, signed.signature);
   },
 });
 
+/** What makes an address a signed one; null where it is none, or could be read in two ways. */
+function signatureIn(call: Call): { readonly expires: string; readonly signature: string } | null {
+  const query = new URL(call.url).searchParams;
+  const [expires, ...others] = query.getAll("expires");
+  const [signature, ...more] = query.getAll("signature");
+  return expires === undefined || signature === undefined || others.length + more.length > 0 ? null : { expires, signature };
+}
+
 const contentSurface = (files: FileService): Surface =>
   fileSurface(async (call) => {
-    const query = new URL(call.url).searchParams;
-    const [expires, ...others] = query.getAll("expires");
-    const [signature, ...more] = query.getAll("signature");
     if (call.identity !== null) {
       const file = await fileNamed(call, files);
       return isRefusal(file) ? file : contentAnswer(call, files, file);
     }
-    if (expires === undefined && signature === undefined) return refuse("unauthenticated", undefined, { reason: "credential_missing" });
-    if (expires === undefined || signature === undefined || others.length + more.length > 0) return refuse("file_not_found");
-    const file = await files.findSigned(fileIdIn(call), expires, signature);
+    const query = new URL(call.url).searchParams;
+    if (!query.has("expires") && !query.has("signature")) return refuse("unauthenticated", undefined, { reason: "credential_missing" });
+    const signed = signatureIn(call);
+    if (signed === null) return refuse("file_not_found");
+    const file = await files.findSigned(fileIdIn(call), signed.expires, signed.signature);
     if (isRefusal(file)) return file;
     noteFile(call, file);
     call.identity = { tenantId: file.tenant_id, credentialId: file.id, credentialName: "signed address", userId: null, username: null };
