@@ -182,6 +182,9 @@ test("a signed address opens its file whatever credential is sent along, in its 
     expect([headers, opened.status, await opened.text()]).toEqual([headers, 200, "for a browser"]);
     const row = await rowOf(world.admin, { id: opened.headers.get("x-request-id") });
     expect([row.resource_group_id, row.api_key_id, row.gateway_user_id]).toEqual([team.groupId, null, null]);
+    expect(opened.headers.get("x-gw-run-id")).toBe(row.id);
+    const named = await fetch(address, { method: "HEAD", headers: { ...headers, "x-gw-run-id": "a slide show" } });
+    expect([named.status, named.headers.get("x-gw-run-id")]).toEqual([200, "a slide show"]);
   }
   // What is no good address leaves it to the credential.
   const altered = `${address.slice(0, address.indexOf("signature="))}signature=nothing`;

@@ -38,6 +38,15 @@ async function send(
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
+test("whoever names a group that is not theirs is told the run of the refused call, and finds it there", async () => {
+  const refused = await chat({ "x-gw-run-id": "astray", "x-resource-group": "others" });
+  expect([refused.status, refused.headers.get("x-gw-run-id")]).toEqual([403, "astray"]);
+  await rowOf(world.admin, { id: refused.headers.get("x-request-id") });
+  expect((await send("GET", "/v1/runs/astray")).body).toMatchObject({ run_id: "astray", calls: 1, errors: 1 });
+  const alone = await chat({ "x-resource-group": "others" });
+  expect([alone.status, alone.headers.get("x-gw-run-id")]).toEqual([403, alone.headers.get("x-request-id")]);
+});
+
 test("a run adds its calls up, with the turns the caller named and those found between model calls", async () => {
   await chat({ "x-gw-run-id": "task 7", "x-gw-turn-id": "t1", "x-gw-turn-seq": "1", "x-gw-step-id": "plan", "x-gw-step-name": "Plan" });
   await chat({ "x-gw-run-id": "task 7" });

@@ -3,7 +3,7 @@ import type { EndUserCache, EndUserIdentity } from "../../directory/end-user-cac
 import type { PortalTokens } from "../../directory/people/portal/portal-tokens.ts";
 import { isOfAnotherIssuer } from "../../directory/identity/token-issuer.ts";
 import type { WorkloadTokens } from "../../directory/identity/workload-tokens.ts";
-import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
@@ -101,19 +101,34 @@ async function admitRecognised(
   call.tenant = tenant;
   const named = call.headers.get("x-tenant-id");
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
+  const entering = enterGroup(call, tenant, groups, admits, parts);
+  const refused = entering instanceof Promise ? await entering : entering;
+  // What people do in the portal itself is no part of a run. Whoever is known and refused is told the run as well.
+  if (call.audit.proxyType !== "portal" && refused?.code !== "unauthenticated") joinRun(call, identity, parts.secrets);
+  return refused;
+}
+
+function enterGroup(
+  call: Call,
+  tenant: TenantSnapshot,
+  groups: Groups,
+  admits: Exclude<RouteCallers, "anyone" | "key_or_none">,
+  { snapshots }: AdmissionParts,
+): Refusal | null | Promise<Refusal | null> {
   const chosen = chosenGroup(call, tenant, groups);
   if (isRefusal(chosen)) return chosen;
-  if (chosen.id === null && (admits === "group" || admits === "key"))
+  if (chosen.id === null) {
+    if (admits !== "group" && admits !== "key") return null;
     return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
-  if (chosen.id !== null) {
-    const found = parts.snapshots.scope(tenant.id, chosen.id);
-    const scope = found instanceof Promise ? await found : found;
-    if (scope === null) return unauthenticated("resource_group_unknown");
-    call.scope = scope;
-    call.row.resource_group_id = scope.groupId;
   }
-  // What people do in the portal itself is no part of a run.
-  if (call.audit.proxyType !== "portal") joinRun(call, identity, parts.secrets);
+  const found = snapshots.scope(tenant.id, chosen.id);
+  return found instanceof Promise ? found.then((scope) => enter(call, scope)) : enter(call, found);
+}
+
+function enter(call: Call, scope: GroupScope | null): Refusal | null {
+  if (scope === null) return unauthenticated("resource_group_unknown");
+  call.scope = scope;
+  call.row.resource_group_id = scope.groupId;
   return null;
 }
 

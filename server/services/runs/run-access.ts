@@ -7,7 +7,7 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
 import type { Call, Identity } from "../../road/call.ts";
-import { rootTaskId } from "../../road/record/run.ts";
+import { joinRun, rootTaskId } from "../../road/record/run.ts";
 import { noteRunInPath } from "../../road/record/run-in-path.ts";
 
 export interface RunAccessParts {
@@ -29,6 +29,8 @@ export type Ceilings = Readonly<Record<string, { readonly max_limit: number; rea
 
 /** What a caller may see and end of the runs it took part in. */
 export interface RunAccess {
+  /** Files a call under its run whom its surface let in, and not a credential. */
+  join(call: Call, identity: Identity): void;
   inspect(call: Call, id: string): Promise<(RunView & { readonly ceilings: Ceilings | null }) | Refusal>;
   end(call: Call, id: string, end: Omit<RunEnd, "at">): Promise<RunSummary | Refusal>;
 }
@@ -78,6 +80,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
   const formsOf = (id: string, identity: Identity): string[] => [rootTaskId(parts.secrets, identity, id), id];
 
   return {
+    join: (call, identity) => joinRun(call, identity, parts.secrets),
     inspect: (call, id) =>
       found(call, id, async (tenantId, ids, participant) => {
         const run = await viewRun(parts.db, tenantId, ids, participant);

@@ -2,6 +2,7 @@ import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import type { ResumableUploadService } from "../../services/files/resumable-upload.ts";
+import type { RunAccess } from "../../services/runs/run-access.ts";
 import { byVendor } from "../by-vendor.ts";
 import {
   anthropicFileContent,
@@ -17,6 +18,7 @@ import { fileContent } from "./signed-content.ts";
 import { openaiFileContent, openaiFileDelete, openaiFileDetail, openaiFileList, openaiFileUpload } from "./openai-files.ts";
 
 interface FileServices extends ResumableUploadService {
+  readonly runs: Pick<RunAccess, "join">;
   readonly publicUrl: string | null;
 }
 
@@ -70,7 +72,7 @@ export const FILE_SURFACES: readonly FileRoute[] = [
   route("GET", `${FILES}/:file_id`, "file_detail", fileDetail),
   served("GET", `${FILES}/:file_id/url`, "file_url", ({ files, publicUrl }) => fileUrl(files, publicUrl)),
   // Whoever has a signed address needs nothing else.
-  route("GET", `${FILES}/:file_id/content`, "file_content", fileContent, { admits: "key_or_none" }),
+  served("GET", `${FILES}/:file_id/content`, "file_content", ({ files, runs }) => fileContent(files, runs), { admits: "key_or_none" }),
   route("DELETE", `${FILES}/:file_id`, "file_delete", fileDelete),
   route("POST", OPENAI, "file_upload", openaiFileUpload, { body: "streamed" }),
   route("GET", OPENAI, "file_list", openaiFileList),
