@@ -139,6 +139,20 @@ test("the row of a stranger's call is small, whatever they send", async () => {
   expect(JSON.stringify(Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== null))).length).toBeLessThan(1_000);
 });
 
+test("nothing that a stranger's headers claim is on the row, and the answer repeats what it repeats to all", async () => {
+  const claims = {
+    ...{ "x-request-id": "theirs", "x-correlation-id": "corr" },
+    traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+  };
+  const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { ...claims, "x-tenant-id": "acme" } });
+  expect([reply.status, reply.headers.get("x-correlation-id")]).toEqual([401, "corr"]);
+  const row = await rowOf(officer, { id: reply.headers.get("x-request-id") });
+  expect([row.correlation_id, row.request_id, row.trace_id, row.span_id]).toEqual([null, null, null, null]);
+  // Without a claim it is the call's own id, under which its caller was told of it.
+  const { id } = await call({ "x-tenant-id": "acme" });
+  expect((await rowOf(officer, { id })).correlation_id).toBe(id);
+});
+
 test("past so many a minute they are answered 429 and told by rows with their number, while others are served", async () => {
   const calls = 1_000;
   const before = (await world.admin.post("/v1/admin/proxy-logs/query", { filters: { error_type: "credential_malformed" } }))

@@ -65,7 +65,7 @@ function breakable(surface: Surface): Surface {
     if (fault === "in answering") broken(fault);
     if (fault === "in a stream" || fault === "in telling the end of a stream") return brokenStream(fault);
     if (fault === "in telling the refusal") return refuse("internal_error");
-    waiting.add(call.row.correlation_id ?? "");
+    waiting.set(call.row.correlation_id ?? "", call.id);
     if (fault === "never answers")
       await new Promise<void>((resolve) => call.abort.signal.addEventListener("abort", () => resolve(), { once: true }));
     return { kind: "whole", status: 200, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
@@ -273,7 +273,7 @@ function credentialOf({ admits }: Governed, credential: Asked["credential"]): Re
 }
 
 async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone"> {
-  const id = `exit-${++count}`;
+  const claim = `exit-${++count}`;
   const gone = new AbortController();
   const body = asked.body ?? (route.body === false || route.method === "GET" ? null : "{}");
   const response = fetch(`${gateway.runtimeUrl}${asked.path ?? pathOf(route)}`, {
@@ -283,7 +283,7 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
     headers: {
       ...(body === null || body instanceof FormData ? {} : { "content-type": "application/json" }),
       accept: "application/json, text/event-stream",
-      "x-correlation-id": id,
+      "x-correlation-id": claim,
       "anthropic-version": "2023-06-01",
       ...credentialOf(route, asked.credential ?? "own"),
       ...asked.headers,
@@ -291,13 +291,16 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
     ...(body === null ? {} : { body }),
   });
   let status: number | "gone" = "gone";
+  let id: string | null | undefined;
   if (asked.hangUp) {
-    while (!arrived(id)) await new Promise((resolve) => setTimeout(resolve, 1));
+    while (!waiting.has(claim)) await new Promise((resolve) => setTimeout(resolve, 1));
     gone.abort();
     await response.catch(() => undefined);
+    id = waiting.get(claim);
   } else {
     const answer = await response;
     status = answer.status;
+    id = answer.headers.get("x-request-id");
     // An open stream of events ends when its reader goes.
     if (
       answer.headers.get("content-type")?.startsWith("text/event-stream") &&
@@ -307,13 +310,12 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
       await answer.body?.cancel();
     else await answer.arrayBuffer().catch(() => undefined);
   }
-  sent.push({ id, route, status, fault: asked.headers?.[FAULT] });
+  sent.push({ id: id ?? claim, route, status, fault: asked.headers?.[FAULT] });
   return status;
 }
 
-/** Whether a request has got as far as its answer, which never comes. */
-const waiting = new Set<string>();
-const arrived = (id: string): boolean => waiting.has(id);
+/** Requests that have got as far as their answer, which never comes, by what they call themselves: the ids of their calls. */
+const waiting = new Map<string, string>();
 
 /** Everything that was sent has one row, and it is of its route. */
 afterEach(async () => {
@@ -329,7 +331,7 @@ afterEach(async () => {
         error_type: string | null;
         http_status_code: number;
       }>(
-        "SELECT correlation_id AS id, count(*)::int AS n, min(proxy_type) AS proxy_type, min(error_type) AS error_type, min(http_status_code) AS http_status_code FROM audit_rows WHERE correlation_id = ANY($1) GROUP BY 1",
+        "SELECT id, count(*)::int AS n, min(proxy_type) AS proxy_type, min(error_type) AS error_type, min(http_status_code) AS http_status_code FROM audit_rows WHERE id = ANY($1) GROUP BY 1",
         [sent.map(({ id }) => id)],
       );
       if (rows.length < sent.length && Date.now() < deadline) {

@@ -2,7 +2,6 @@ import type { Call } from "../call.ts";
 
 const LONGEST_AGENT = 128;
 const LONGEST_PATH = 128;
-const LONGEST_CLAIM = 64;
 
 /** Whoever showed no credential, or one that nobody has. */
 export function isStranger({ identity, row }: Call): boolean {
@@ -13,8 +12,11 @@ export function isStranger({ identity, row }: Call): boolean {
 export function trimStrangerRow({ row }: Call): void {
   row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
   row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
-  row.request_id = row.request_id?.slice(0, LONGEST_CLAIM) ?? null;
-  row.correlation_id = row.correlation_id?.slice(0, LONGEST_CLAIM) ?? null;
+  row.request_id = null;
+  // The call's own id stands there where its caller claimed none.
+  if (row.correlation_id !== row.id) row.correlation_id = null;
+  row.trace_id = null;
+  row.span_id = null;
   row.request_headers = null;
   row.response_headers = null;
   row.request_body_preview = null;
