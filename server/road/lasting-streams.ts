@@ -1,9 +1,10 @@
 import { type Refusal, refuse } from "../kernel/errors.ts";
+import { type OnRoster, Roster } from "../kernel/roster.ts";
 import type { AbortReason, Call } from "./call.ts";
 import type { Gates } from "./gates.ts";
 import type { RequestView } from "./view.ts";
 
-interface Listener {
+interface Listener extends OnRoster {
   readonly call: Call;
   readonly view: RequestView;
   readonly end: (refusal: Refusal) => void;
@@ -15,7 +16,7 @@ const AT_ONCE = 50;
  * Open streams that last for as long as somebody has something to tell: each is closed once its caller would no longer be admitted to it.
  */
 export class LastingStreams {
-  private readonly open = new Set<Listener>();
+  private readonly open = new Roster<Listener>();
   private readonly gates: Gates;
   private readonly verdict: (refusal: Refusal | null, now: Call, then: Call) => Refusal | null;
 
@@ -28,6 +29,7 @@ export class LastingStreams {
   /** Ends the call's stream once its caller is let in no more. */
   follow(call: Call, view: RequestView): void {
     const listener: Listener = {
+      place: -1,
       call,
       view,
       end(refusal) {
@@ -42,7 +44,8 @@ export class LastingStreams {
   /** Ends the streams of those who would not be let in now. */
   async check(): Promise<void> {
     let looked = 0;
-    for (const listener of this.open) {
+    for (const listener of this.open.all()) {
+      if (!this.open.has(listener)) continue;
       // Calls are not to wait for all of them.
       if (++looked % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
       const refusal = await this.accessRefusal(listener);

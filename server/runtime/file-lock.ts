@@ -3,6 +3,8 @@ import { type Flock, loadFlock } from "./flock.ts";
 
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NOT_WAITING = 4;
+/** The kernel closes what an ended process had open some milliseconds after it says that it has ended. */
+const LET_GO_MS = 250;
 let flock: Flock | undefined;
 
 export class LockedError extends Error {
@@ -21,12 +23,12 @@ export interface FileLock {
 /**
  * An exclusive lock held by the kernel: it ends with the process however that ends, so there is no stale lock to
  * clear and no pid to guess about. The descriptor is close-on-exec, so no child keeps it. Waits at most `waitMs`
- * (blocking), then throws `LockedError`.
+ * (blocking; long enough for one that has just ended when left out), then throws `LockedError`.
  */
 export function lockFile(path: string, options: { waitMs?: number } = {}): FileLock {
   flock ??= loadFlock();
   const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-  const deadline = Date.now() + (options.waitMs ?? 0);
+  const deadline = Date.now() + (options.waitMs ?? LET_GO_MS);
   while (flock(fd, LOCK_EXCLUSIVE | LOCK_NOT_WAITING) !== 0) {
     if (Date.now() >= deadline) {
       closeSync(fd);

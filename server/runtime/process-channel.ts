@@ -16,15 +16,21 @@ export interface ProcessChannel {
 /** `[number, name, value]` asks, `[number, true, value]` answers, `[number, false, message]` says why not; number 0 wants no answer. */
 type Message = readonly [number: number, name: string | boolean, value: unknown];
 
+interface Asked {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
 interface Ends {
   send(messages: readonly Message[]): void;
 }
 
 class Channel implements ProcessChannel {
   private readonly ends: Ends;
-  private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  /** By number less one. A number is free again once it was answered: a map of what calls wait for would hold on to them, see `Roster`. */
+  private asked: (Asked | undefined)[] = [];
+  private readonly free: number[] = [];
   private answerers: Answerers = {};
-  private next = 1;
   private outgoing: Message[] = [];
   private gone = false;
 
@@ -34,9 +40,11 @@ class Channel implements ProcessChannel {
 
   ask(name: string, value?: unknown): Promise<unknown> {
     if (this.gone) return Promise.reject(new Error("the process at the other end is gone"));
-    const number = this.next++;
+    const number = this.free.pop() ?? this.asked.length + 1;
     this.send([number, name, value]);
-    return new Promise((resolve, reject) => this.asked.set(number, { resolve, reject }));
+    return new Promise((resolve, reject) => {
+      this.asked[number - 1] = { resolve, reject };
+    });
   }
 
   tell(name: string, value?: unknown): void {
@@ -51,18 +59,20 @@ class Channel implements ProcessChannel {
     for (const [number, name, value] of messages) {
       if (typeof name === "string") this.carryOut(number, name, value);
       else {
-        const waiting = this.asked.get(number);
-        this.asked.delete(number);
-        if (name) waiting?.resolve(value);
-        else waiting?.reject(new Error(String(value)));
+        const waiting = this.asked[number - 1];
+        if (waiting === undefined) continue;
+        this.asked[number - 1] = undefined;
+        this.free.push(number);
+        if (name) waiting.resolve(value);
+        else waiting.reject(new Error(String(value)));
       }
     }
   }
 
   close(): void {
     this.gone = true;
-    for (const { reject } of this.asked.values()) reject(new Error("the process at the other end is gone"));
-    this.asked.clear();
+    for (const waiting of this.asked) waiting?.reject(new Error("the process at the other end is gone"));
+    this.asked = [];
   }
 
   private carryOut(number: number, name: string, value: unknown): void {

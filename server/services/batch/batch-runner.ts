@@ -1,6 +1,7 @@
 import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/batch/batch-store.ts";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
+import { type OnRoster, Roster } from "../../kernel/roster.ts";
 import type { BackgroundAnswer, SuspendedLine } from "../../road/background-calls.ts";
 import { INTERRUPTED, isOfOneModel, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
@@ -25,6 +26,13 @@ const UNRECORDED: LineVerdict = {
 };
 
 const UNKNOWN: LineVerdict = { kind: "done", result: { statusCode: null, requestId: null, result: null, error: INTERRUPTED } };
+
+/** A line that was begun. */
+interface BegunLine extends OnRoster {
+  readonly jobId: string;
+  readonly line: number;
+  readonly ended: Promise<void>;
+}
 
 export interface RunnerParts {
   readonly store: BatchStore;
@@ -51,8 +59,7 @@ export class BatchRunner {
   private readonly known = new Map<string, BatchJob>();
   private readonly underWay = new Map<string, number>();
   private readonly empty = new Set<string>();
-  /** Those that were begun, by job and number. */
-  private readonly lines = new Map<string, Promise<void>>();
+  private readonly lines = new Roster<BegunLine>();
   /** Whether lines may have been taken without this process having heard of it. */
   private unsure = false;
   private bytes = 0;
@@ -107,7 +114,7 @@ export class BatchRunner {
   /** Resolves when everything that was begun is written. */
   async settled(): Promise<void> {
     this.stop();
-    await Promise.all(this.lines.values());
+    await Promise.all(this.lines.all().map(({ ended }) => ended));
   }
 
   private async fill(): Promise<void> {
@@ -116,7 +123,10 @@ export class BatchRunner {
     try {
       // Not only where more may be taken: a job that is called off or paused would wait for them for ever.
       if (this.unsure) {
-        await this.parts.store.returnUnbegun(this.id, [...this.lines.keys()]);
+        await this.parts.store.returnUnbegun(
+          this.id,
+          this.lines.all().map(({ jobId, line }) => `${jobId} ${line}`),
+        );
         this.unsure = false;
       }
       while (!this.stopped && this.lines.size < AT_ONCE && this.bytes < MOST_BYTES) {
@@ -164,13 +174,13 @@ export class BatchRunner {
     this.turns.began(job, taken.length);
     for (const line of taken) {
       const run = this.run(job, record, line).catch((error: Error) => this.parts.log.error("batch_line_failed", { error }));
-      const key = `${job.id} ${line.line}`;
       const ended: Promise<void> = run.finally(() => {
-        this.lines.delete(key);
+        this.lines.delete(begun);
         this.bytes -= line.body.length;
         this.underWay.set(job.tenant_id, (this.underWay.get(job.tenant_id) ?? 1) - 1);
       });
-      this.lines.set(key, ended);
+      const begun: BegunLine = { place: -1, jobId: job.id, line: line.line, ended };
+      this.lines.add(begun);
       this.bytes += line.body.length;
       this.underWay.set(job.tenant_id, (this.underWay.get(job.tenant_id) ?? 0) + 1);
     }
@@ -204,7 +214,7 @@ export class BatchRunner {
       await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...verdict.result });
       if (job.was_paused && verdict.result.error === null) await store.resume(job.id);
       // Its last line, as far as this process knows: its end is not waited for until the next look.
-      if (this.empty.has(job.id) && [...this.lines.keys()].filter((key) => key.startsWith(`${job.id} `)).length <= 1) this.wake();
+      if (this.empty.has(job.id) && this.lines.all().filter(({ jobId }) => jobId === job.id).length <= 1) this.wake();
       return;
     }
     this.forget(job.id);

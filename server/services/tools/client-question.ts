@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { ownEntry } from "../../kernel/own-entry.ts";
 import { INPUT_CAPABILITY } from "../../wire/mcp/input-capabilities.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { awaitClientAnswer } from "./client-answers.ts";
@@ -18,7 +19,7 @@ export function questionFor(
   signal: AbortSignal,
   parts: ToolParts,
 ): { readonly id: string; readonly text: string; readonly given: Promise<ClientInput> } | Refusal {
-  const needed = INPUT_CAPABILITY[method];
+  const needed = ownEntry(INPUT_CAPABILITY, method);
   if (request.session === null || needed === undefined || request.sender.capabilities[needed] === undefined)
     return refuse("input_not_supported");
   const id = `gw-${ulid()}`;

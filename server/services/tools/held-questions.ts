@@ -2,6 +2,7 @@ import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject } from "../../wire/document.ts";
 import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
+import { ownEntry } from "../../kernel/own-entry.ts";
 import { INPUT_CAPABILITY } from "../../wire/mcp/input-capabilities.ts";
 import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
@@ -26,7 +27,7 @@ export function heldAnswer(
   questions: readonly OpenQuestion[],
   parts: ToolParts,
 ): string {
-  const neededBy = ({ method }: OpenQuestion) => INPUT_CAPABILITY[method];
+  const neededBy = ({ method }: OpenQuestion) => ownEntry(INPUT_CAPABILITY, method);
   const unaskable = questions.find((question) => {
     const needed = neededBy(question);
     return needed === undefined || forwarded.sender.capabilities[needed] === undefined;
