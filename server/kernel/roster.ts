@@ -4,9 +4,8 @@ export interface OnRoster {
 }
 
 /**
- * What is there for a moment, of which thousands come and go in a second, in no order. A `Set` or `Map` of the engine links every table
- * that it has outgrown to the next one, so that its quick collections free nothing that ever stood in one: a third of what calls left
- * behind was only found by slow ones. An item is on one roster at a time.
+ * What is there for a moment, of which thousands come and go in a second, in no order (decision 0037): the engine's quick collections free
+ * what stood on it, which they do not of what ever stood in a `Set` or `Map`. An item is on one roster at a time.
  */
 export class Roster<T extends OnRoster> {
   private readonly items: T[] = [];
