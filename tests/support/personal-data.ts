@@ -81,6 +81,7 @@ export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; re
       "outcome",
       "started_at",
       "last_at",
+      "decided_at",
       "last_id",
       "last_result",
       "active_at",
