@@ -119,6 +119,10 @@ async function formerSelf(write: Write, caller: ScimCaller, person: ScimPerson):
   if (owned !== undefined && owned.deleted_at === null) throw taken("userName", owned.end_user_id);
   if (known !== undefined && owned === undefined && !caller.adoptExisting) throw taken("userName, which this directory does not keep");
   if (named !== undefined && known !== undefined && named.end_user_id !== known.id) throw taken("userName");
+  // A name is given to the next one in the company; what the one before may open is not.
+  const [before, now] = [owned?.external_id ?? null, person.externalId];
+  if (before !== null && now !== null && before !== now && !caller.adoptExisting)
+    throw taken("userName, which a deleted person of another externalId had");
   return known ?? (named === undefined ? undefined : endUserStore.find(write.trx, caller.tenantId, named.end_user_id, "lock"));
 }
 
