@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Served, serveModels } from "../support/admin.ts";
-import { scimClient, type ScimClient } from "../support/scim.ts";
+import { patchOf, scimClient, type ScimClient } from "../support/scim.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What a directory took away comes back by its own word alone, and to nobody else. */
@@ -23,6 +23,9 @@ async function directory(name: string, more: object = {}): Promise<ScimClient & 
 
 let number = 0;
 const newPerson = () => ({ userName: `leaver-${++number}@example.com`, externalId: `leaver-${number}` });
+const active = (value: boolean) => patchOf({ op: "replace", path: "active", value });
+const byHand = (id: string, is_active: boolean) =>
+  world.admin.request("PATCH", `/v1/admin/end-users/${id}/status?tenant_id=default`, { is_active });
 const isIn = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
 
 test("who gets the name of a person that left gets neither their account nor their keys", async () => {
@@ -55,4 +58,26 @@ test("who gets the name of a person that left gets their account where the token
   const adopting = await directory("entra", { adopt_existing: true });
   const adopted = await adopting.send("POST", "/Users", { ...leaver, externalId: "known by another key" });
   expect([adopted.status, adopted.body.id]).toEqual([201, id]);
+});
+
+test("whom the directory has switched off nobody lets in by hand, whoever shut them out first", async () => {
+  const { id } = (await scim.send("POST", "/Users", newPerson())).body;
+  await byHand(id, false);
+  await scim.send("PATCH", `/Users/${id}`, active(false));
+  const refused = await byHand(id, true);
+  expect([refused.status, refused.body.code, await isIn(id)]).toEqual([409, "directory_owned", false]);
+  await scim.send("PATCH", `/Users/${id}`, active(true));
+  expect([await isIn(id), (await byHand(id, true)).status, await isIn(id)]).toEqual([false, 200, true]);
+});
+
+test("whom an administrator let in while nobody spoke for the directory is out when it says so again", async () => {
+  const before = await directory("okta");
+  const { id } = (await before.send("POST", "/Users", { ...newPerson(), active: false })).body;
+  await before.revoke();
+  expect([(await byHand(id, true)).status, await isIn(id)]).toEqual([200, true]);
+  const after = await directory("okta");
+  expect((await after.send("PATCH", `/Users/${id}`, active(false))).status).toBe(200);
+  expect(await isIn(id)).toBe(false);
+  const log = await world.admin.get(`/v1/admin/provisioning-log?tenant_id=default&resource_id=${id}`);
+  expect(log.entries[0].outcome).toBe("deactivated");
 });

@@ -13,7 +13,7 @@ function owned(source: string): Refused {
 
 /**
  * Refuses to change by hand what an external directory keeps of a person: it would write over it. Shutting them out is
- * always possible; whom the directory shut out only it lets in again.
+ * always possible; whom the directory has switched off only it lets in again, whoever shut them out first.
  */
 export async function guardDirectoryPerson(
   trx: Trx,
@@ -27,7 +27,7 @@ export async function guardDirectoryPerson(
   if (!changes && !revives) return;
   const kept = await scimUserOf(trx, person.tenant_id, person.id);
   if (kept === undefined) return;
-  if ((changes && kept.deleted_at === null) || (revives && kept.shut_out && (await directoryHasToken(trx, person.tenant_id, kept.source))))
+  if ((changes && kept.deleted_at === null) || (revives && !kept.active && (await directoryHasToken(trx, person.tenant_id, kept.source))))
     throw owned(kept.source);
 }
 

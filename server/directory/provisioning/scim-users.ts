@@ -201,7 +201,9 @@ export async function changeScimUser(
   const before = stored(row, await scimMemberships(write.trx, caller.tenantId, caller.source, [id]));
   const person = next(before);
   const changed = changedNames(before.attributes, person.attributes);
-  if (changed.length === 0 && person.active === row.active) write.stay({}, {}, before);
+  // Whoever was let in by hand while nobody spoke for the directory is off again by its next word.
+  const isAsSaid = person.active ? row.active : !row.active && !user.is_active;
+  if (changed.length === 0 && isAsSaid) write.stay({}, {}, before);
   await refuseTwins(write, caller, id, person);
   const activity = activityOf(write, user, row.shut_out, person.active);
   await endUserStore.update(write.trx, id, {
@@ -223,7 +225,8 @@ export async function changeScimUser(
   if (row.external_id !== null && (!person.active || person.externalId !== row.external_id))
     await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
-  const outcome = person.active === row.active ? "changed" : person.active ? "reactivated" : "deactivated";
+  const isSwitched = person.active !== row.active || activity.patch.is_active !== undefined;
+  const outcome = !isSwitched ? "changed" : person.active ? "reactivated" : "deactivated";
   await told(write, caller, id, person.active, {
     ...request,
     status: 200,
