@@ -35,6 +35,8 @@ describe.each([
     logIn: async () => (await (await fetch(`${portal}/login`, json({ username, password: PASSWORD }))).json()) as any,
     session: () => `${portal}/session`,
     probe: (token: string) => fetch(`${portal}/profile`, { headers: bearer(token) }),
+    change: (token: string) =>
+      fetch(`${portal}/change-password`, json({ current_password: PASSWORD, new_password: PASSWORD }, bearer(token))),
   },
   {
     plane: "console",
@@ -42,8 +44,10 @@ describe.each([
       (await (await fetch(`${controlPlane}/system/login`, json({ username: "admin", password: ADMIN_PASSWORD }))).json()) as any,
     session: () => `${controlPlane}/session`,
     probe: (token: string) => fetch(`${controlPlane}/me`, { headers: bearer(token) }),
+    change: (token: string) =>
+      fetch(`${controlPlane}/change-password`, json({ current_password: ADMIN_PASSWORD, new_password: ADMIN_PASSWORD }, bearer(token))),
   },
-])("the session of the $plane", ({ logIn, session, probe }) => {
+])("the session of the $plane", ({ logIn, session, probe, change }) => {
   const begin = async () => {
     const { access_token: token } = await logIn();
     const begun = await fetch(session(), { method: "POST", headers: { ...OWN, ...bearer(token) } });
@@ -70,6 +74,16 @@ describe.each([
     expect(expires_in).toBeLessThanOrEqual(900);
     expect((await probe(access_token)).status).toBe(200);
     expect((await renew(next)).status).toBe(200);
+  });
+
+  test("what it yields begins no other one, but a changed password does", async () => {
+    const { token, cookie } = await begin();
+    const { access_token: renewed } = (await (await renew(cookie)).json()) as any;
+    const another = (bearerToken: string) => fetch(session(), { method: "POST", headers: { ...OWN, ...bearer(bearerToken) } });
+    expect([(await another(renewed)).status, (await another(token)).status]).toEqual([403, 204]);
+    const changed = await change(renewed);
+    expect(changed.status).toBe(200);
+    expect((await another(((await changed.json()) as any).access_token)).status).toBe(204);
   });
 
   test("two tabs that ask at once both go on", async () => {

@@ -3,7 +3,7 @@ import { adminWithTenant } from "../../store/admin-users.ts";
 import type { Actor } from "../writes/write.ts";
 import { adminCodeIsRight } from "./admin-second-factor.ts";
 import { adminOf, admits, completeAdminLogin, tooManyLogins, type LoginOrigin, type Logins, type SignIn } from "./logins.ts";
-import { beginPageSession, continuePageSession, endPageSession, FRESH_MS, pageTokenSeconds } from "./page-sessions.ts";
+import { beginPageSession, continuePageSession, endPageSession, pageTokenSeconds, refuseStaleToken } from "./page-sessions.ts";
 
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
 
@@ -24,11 +24,11 @@ export async function logInAdminWithCode(logins: Logins, given: { tempToken: str
   return signIn;
 }
 
-/** What the cookie of a new session holds. Refuses a token that was not given just now. */
+/** What the cookie of a new session holds. Refuses a token that was not just given for a sign-in. */
 export async function beginAdminSession({ directory, tokens }: Logins, bearer: string): Promise<string> {
   const token = await tokens.verify(bearer);
   if (token === null || token === "expired") throw wrong("credential_unknown");
-  if (directory.clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
+  refuseStaleToken(directory, token);
   const row = await adminWithTenant(directory.db, token.userId);
   if (!admits(row, token.generation)) throw wrong("credential_unknown");
   return beginPageSession(directory, "admin", {
@@ -53,5 +53,10 @@ export async function renewAdminSession(
   }
   const { endsAt: sessionEndsAt } = session.holder;
   const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
-  return { token: await tokens.issue(row, { seconds: expiresIn, sessionEndsAt }), expiresIn, admin: adminOf(row), cookie: session.cookie };
+  return {
+    token: await tokens.issue(row, { seconds: expiresIn, sessionEndsAt, renewed: true }),
+    expiresIn,
+    admin: adminOf(row),
+    cookie: session.cookie,
+  };
 }

@@ -14,8 +14,10 @@ export interface AdminToken {
   readonly generation: number;
   /** Milliseconds since the epoch, to the second. */
   readonly issuedAt: number;
-  /** When the session ends that it was given for, as an identity provider said; null where none did. */
+  /** When the session ends that it was given for, as an identity provider said, milliseconds since the epoch; null where none did. */
   readonly sessionEndsAt: number | null;
+  /** Whether a page's session yielded it, and no sign-in. */
+  readonly renewed: boolean;
 }
 
 interface AdminTokenHolder {
@@ -27,8 +29,11 @@ interface AdminTokenHolder {
 
 export interface AdminTokens {
   readonly expirySeconds: number;
-  /** `sessionEndsAt`: as of `AdminToken`, milliseconds since the epoch. */
-  issue(user: AdminTokenHolder, more?: { readonly seconds?: number; readonly sessionEndsAt?: number | null }): Promise<string>;
+  /** `sessionEndsAt`, `renewed`: as of `AdminToken`. */
+  issue(
+    user: AdminTokenHolder,
+    more?: { readonly seconds?: number } & Partial<Pick<AdminToken, "sessionEndsAt" | "renewed">>,
+  ): Promise<string>;
   /** Null for whatever is no admin token; `expired` for one that was. */
   verify(token: string): Promise<AdminToken | "expired" | null>;
   /** For whoever has given the right password and still owes a code. It opens nothing but the second step. */
@@ -42,10 +47,10 @@ export interface AdminTokens {
  */
 export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
   const { key, clock, expirySeconds } = settings;
-  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number, sessionEndsAt: number | null = null) => {
+  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number, said: Pick<AdminToken, "sessionEndsAt" | "renewed">) => {
     const now = Math.floor(clock.now() / 1000);
-    const ends = sessionEndsAt === null ? null : Math.floor(sessionEndsAt / 1000);
-    const session = ends === null ? {} : { session_ends: ends };
+    const ends = said.sessionEndsAt === null ? null : Math.floor(said.sessionEndsAt / 1000);
+    const session = { ...(ends === null ? {} : { session_ends: ends }), ...(said.renewed ? { renewed: true } : {}) };
     return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime(), ...session })
       .setProtectedHeader({ alg: "HS256", typ: TYPE })
       .setIssuer(ISSUER)
@@ -66,18 +71,21 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
         requiredClaims: ["sub", "exp", "iat", "gen"],
         currentDate: new Date(clock.now()),
       });
-      const { sub, gen, iat = 0, session_ends: ends } = payload;
+      const { sub, gen, iat = 0, session_ends: ends, renewed } = payload;
       const sessionEndsAt = typeof ends === "number" ? ends * 1000 : null;
-      return typeof gen === "number" && sub !== undefined ? { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt } : null;
+      return typeof gen === "number" && sub !== undefined
+        ? { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt, renewed: renewed === true }
+        : null;
     } catch (error) {
       return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
     }
   };
   return {
     expirySeconds,
-    issue: (user, { seconds = expirySeconds, sessionEndsAt = null } = {}) => issueFor(user, AUDIENCE, seconds, sessionEndsAt),
+    issue: (user, { seconds = expirySeconds, sessionEndsAt = null, renewed = false } = {}) =>
+      issueFor(user, AUDIENCE, seconds, { sessionEndsAt, renewed }),
     verify: (token) => verifyFor(token, AUDIENCE),
-    issueSecondStep: (user) => issueFor(user, SECOND_STEP_AUDIENCE, SECOND_STEP_SECONDS),
+    issueSecondStep: (user) => issueFor(user, SECOND_STEP_AUDIENCE, SECOND_STEP_SECONDS, { sessionEndsAt: null, renewed: false }),
     async verifySecondStep(token) {
       const read = await verifyFor(token, SECOND_STEP_AUDIENCE);
       return read === "expired" ? null : read;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import {
@@ -29,8 +30,8 @@ const IDLE_MS = 12 * 3_600_000;
 export const LONGEST_MS = 7 * 24 * 3_600_000;
 /** Tabs that ask at the same moment all come with the same cookie. */
 const SAME_MOMENT_MS = 20_000;
-/** A token this fresh was just given for a password: an older one begins no session, so a stolen one lives no longer by it. */
-export const FRESH_MS = 5 * 60_000;
+/** A token this fresh was just given for a sign-in. */
+const FRESH_MS = 5 * 60_000;
 /** What a session yields is renewed before that; what outlives a closed page is short. */
 const PAGE_TOKEN_SECONDS = 900;
 
@@ -40,6 +41,11 @@ const endOf = (now: number, createdAt: number, endsAt: number | null) =>
   new Date(Math.min(now + IDLE_MS, createdAt + LONGEST_MS, endsAt ?? Number.POSITIVE_INFINITY));
 
 type Parts = Pick<Directory, "db" | "clock">;
+
+/** Refuses a token that was not just given for a sign-in: a stolen one would live longer by the session it begins. */
+export function refuseStaleToken({ clock }: Pick<Parts, "clock">, token: { readonly issuedAt: number; readonly renewed: boolean }): void {
+  if (token.renewed || clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
+}
 
 /** A new session; what its cookie holds. */
 export async function beginPageSession({ db, clock }: Parts, plane: PagePlane, holder: PageSessionHolder): Promise<string> {

@@ -1,17 +1,16 @@
-import { refuse, Refused } from "../../../kernel/errors.ts";
 import { endUserStore, type EndUserRow } from "../../../store/end-users.ts";
 import { tenantIsEnabled } from "../../../store/tenants.ts";
-import { beginPageSession, continuePageSession, endPageSession, FRESH_MS, pageTokenSeconds } from "../page-sessions.ts";
+import { beginPageSession, continuePageSession, endPageSession, pageTokenSeconds, refuseStaleToken } from "../page-sessions.ts";
 import type { PortalToken } from "./portal-token.ts";
 import type { PortalLogins, PortalSession } from "./portal-logins.ts";
 
-/** What the cookie of a new session holds. Refuses a token that was not given just now. */
+/** What the cookie of a new session holds. Refuses a token that was not just given for a sign-in. */
 export async function beginPortalSession(
   { directory }: PortalLogins,
   user: Pick<EndUserRow, "id" | "tenant_id" | "tokens_valid_from">,
-  token: Pick<PortalToken, "issuedAt" | "sessionEndsAt">,
+  token: Pick<PortalToken, "issuedAt" | "sessionEndsAt" | "renewed">,
 ): Promise<string> {
-  if (directory.clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
+  refuseStaleToken(directory, token);
   const { tenant_id: tenantId, id: userId } = user;
   return beginPageSession(directory, "portal", {
     ...{ tenantId, userId, endsAt: token.sessionEndsAt },
@@ -37,5 +36,10 @@ export async function renewPortalSession(
   }
   const { endsAt: sessionEndsAt } = session.holder;
   const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
-  return { user, token: await tokens.issue(user, { at, seconds: expiresIn, sessionEndsAt }), expiresIn, cookie: session.cookie };
+  return {
+    user,
+    token: await tokens.issue(user, { at, seconds: expiresIn, sessionEndsAt, renewed: true }),
+    expiresIn,
+    cookie: session.cookie,
+  };
 }

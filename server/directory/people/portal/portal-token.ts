@@ -8,6 +8,8 @@ export interface PortalToken {
   readonly expiresAt: number;
   /** When the session ends that it was given for, as an identity provider said; null where none did. */
   readonly sessionEndsAt: number | null;
+  /** Whether a page's session yielded it, and no sign-in. */
+  readonly renewed: boolean;
 }
 
 export interface TokenHolder {

@@ -37,7 +37,7 @@ export class PortalTokens {
   }
 
   /**
-   * `at`: when its holder was known to be let in; `sessionEndsAt`: as of `PortalToken`. Both in milliseconds since the epoch.
+   * `at`: when its holder was known to be let in; `sessionEndsAt`, `renewed`: as of `PortalToken`. Times in milliseconds since the epoch.
    */
   issue(
     user: TokenHolder,
@@ -45,14 +45,15 @@ export class PortalTokens {
       at = this.clock.now(),
       seconds = this.expirySeconds,
       sessionEndsAt = null,
-    }: { at?: number; seconds?: number; sessionEndsAt?: number | null } = {},
+      renewed = false,
+    }: { at?: number; seconds?: number; sessionEndsAt?: number | null; renewed?: boolean } = {},
   ): Promise<string> {
     // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
     const jti = datedId(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
     const email = user.email === null ? {} : { email: user.email };
     const ends = sessionEndsAt === null ? null : Math.floor(sessionEndsAt / 1000);
-    const session = ends === null ? {} : { session_ends: ends };
+    const session = { ...(ends === null ? {} : { session_ends: ends }), ...(renewed ? { renewed } : {}) };
     return new SignJWT({ user_id: user.id, tenant_id: user.tenant_id, ...email, username: user.username, user_type: USER_TYPE, ...session })
       .setProtectedHeader({ alg: "HS256", typ: "JWT" })
       .setJti(jti)
@@ -75,7 +76,7 @@ export class PortalTokens {
         requiredClaims: ["user_id", "tenant_id", "exp", "iat"],
         currentDate: new Date(this.clock.now()),
       });
-      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti, session_ends: ends } = payload;
+      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti, session_ends: ends, renewed } = payload;
       if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined)
         return null;
       const read: PortalToken = {
@@ -84,6 +85,7 @@ export class PortalTokens {
         issuedAt: issuedAt(iat, jti),
         expiresAt: exp * 1000,
         sessionEndsAt: typeof ends === "number" ? ends * 1000 : null,
+        renewed: renewed === true,
       };
       this.verified.set(sha256Hex(token), read);
       return read;
