@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
 import { signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { newPerson, PASSWORD } from "../support/portal.ts";
@@ -6,18 +9,28 @@ import { totpCode } from "../support/totp.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
+let connection: DatabaseConnection;
 let portal: string;
 let controlPlane: string;
 let username: string;
 
 beforeAll(async () => {
   world = await startWorld();
+  connection = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
   portal = `${world.gateway.runtimeUrl}/v1/portal/auth`;
   controlPlane = `${world.gateway.adminUrl}/v1/admin-users`;
   username = "pat";
   await newPerson(world.gateway.runtimeUrl, username);
 });
-afterAll(() => world.end());
+afterAll(async () => {
+  await connection.close();
+  await world.end();
+});
+
+/** As if all who are signed in had last asked for a token a minute ago. */
+async function rotatedLongAgo(): Promise<void> {
+  await sql`UPDATE page_sessions SET rotated_at = rotated_at - interval '1 minute'`.execute(connection.db);
+}
 
 const currentCode = (secret: string) => totpCode(secret, Math.floor(Date.now() / 30_000));
 const OWN = { "x-gw-session": "page" };
@@ -86,11 +99,30 @@ describe.each([
     expect((await another(((await changed.json()) as any).access_token)).status).toBe(204);
   });
 
-  test("two tabs that ask at once both go on", async () => {
+  test("two tabs that ask at once both go on, with one and the same cookie", async () => {
     const { cookie } = await begin();
     const answers = await Promise.all([renew(cookie), renew(cookie)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers.filter((answer) => cookieOf(answer) !== "")).toHaveLength(1);
+    const [next = "", same] = answers.map(cookieOf);
+    expect(same).toBe(next);
+    expect((await renew(next)).status).toBe(200);
+  });
+
+  test("who asks again because the answer was lost stays signed in", async () => {
+    const { cookie } = await begin();
+    await renew(cookie);
+    const again = await renew(cookie);
+    expect(again.status).toBe(200);
+    // Long after that, when a cookie that was used would end the session.
+    await rotatedLongAgo();
+    expect((await renew(cookieOf(again))).status).toBe(200);
+  });
+
+  test("a cookie that was used a while ago ends the session for whoever has it, and for whoever has the next", async () => {
+    const { cookie } = await begin();
+    const next = cookieOf(await renew(cookie));
+    await rotatedLongAgo();
+    expect([(await renew(cookie)).status, (await renew(next)).status]).toEqual([204, 204]);
   });
 
   test("a request that no page of ours made gets nothing", async () => {

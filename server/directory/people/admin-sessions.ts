@@ -39,7 +39,7 @@ export async function beginAdminSession({ directory, tokens }: Logins, bearer: s
   });
 }
 
-/** The next token of a session; `cookie` is what its cookie holds from now on, null where that stays. Null for a session that ended. */
+/** The next token of a session; `cookie` as of `continuePageSession`. Null for a session that ended. */
 export async function renewAdminSession(
   { directory, tokens }: Logins,
   given: string | null,

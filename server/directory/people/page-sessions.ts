@@ -42,6 +42,13 @@ const endOf = (now: number, createdAt: number, endsAt: number | null) =>
 
 type Parts = Pick<Directory, "db" | "clock">;
 
+/**
+ * The secret after this one: the same however often it is asked for, so that an answer that was lost can be given again.
+ * Without the gateway's key nobody gets from one to the next.
+ */
+const secretAfter = ({ secrets }: Pick<Directory, "secrets">, id: string, secret: string) =>
+  secrets.hmac("page-session", `${id} ${secret}`);
+
 /** Refuses a token that was not just given for a sign-in: a stolen one would live longer by the session it begins. */
 export function refuseStaleToken({ clock }: Pick<Parts, "clock">, token: { readonly issuedAt: number; readonly renewed: boolean }): void {
   if (token.renewed || clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
@@ -69,11 +76,12 @@ export async function beginPageSession({ db, clock }: Parts, plane: PagePlane, h
 }
 
 /**
- * Whose session the cookie is of, and what it holds from now on; `cookie` is null where another tab was given that a moment
- * ago. Null for a cookie of no session. One that was used before ends the session: of thief and owner one comes second.
+ * Whose session the cookie is of, and what it holds from now on: the same for all who come with it within a moment, be it
+ * two tabs or a page whose answer was lost. `cookie` is null where only the process that answered first knows it. Null for a
+ * cookie of no session. One that was used before ends the session: of thief and owner one comes second.
  */
 export async function continuePageSession(
-  { db, clock }: Parts,
+  { db, clock, secrets }: Parts & Pick<Directory, "secrets">,
   plane: PagePlane,
   given: string,
 ): Promise<{ readonly id: string; readonly holder: PageSessionHolder; readonly cookie: string | null } | null> {
@@ -93,11 +101,13 @@ export async function continuePageSession(
     }
     const endsAt = row.ends_at?.getTime() ?? null;
     const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime(), endsAt };
-    if (used === "just_rotated") return { id, holder, cookie: null };
+    const next = secretAfter({ secrets }, id, secret);
+    const nextHash = sha256Hex(next);
+    // In a fleet that is being upgraded, or given another key, the process that answered first made another one.
+    if (used === "just_rotated") return { id, holder, cookie: row.secret_hash === nextHash ? `${id}.${next}` : null };
     const now = clock.now();
-    const next = newSecret();
     await rotatePageSession(trx, id, {
-      secret_hash: sha256Hex(next),
+      secret_hash: nextHash,
       previous_hash: hash,
       rotated_at: new Date(now),
       expires_at: endOf(now, row.created_at.getTime(), endsAt),

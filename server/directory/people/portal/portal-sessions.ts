@@ -18,7 +18,7 @@ export async function beginPortalSession(
   });
 }
 
-/** The next token of a session; `cookie` is what its cookie holds from now on, null where that stays. Null for a session that ended. */
+/** The next token of a session; `cookie` as of `continuePageSession`. Null for a session that ended. */
 export async function renewPortalSession(
   { directory, tokens }: PortalLogins,
   given: string | null,
