@@ -385,25 +385,44 @@ test("passwords are switched off for a tenant, but for a break-glass administrat
   await world.admin.post("/v1/admin/end-users", { tenant_id: "strict", username: "someone", password });
   await world.admin.post("/v1/admin/admin-users", { tenant_id: "strict", username: "everyday", password, role: "admin" });
   await world.admin.post("/v1/admin/admin-users", { tenant_id: "strict", username: "glass", password, role: "owner", break_glass: true });
-  const person = () =>
-    portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", { username: "someone", password }, { "x-tenant-id": "strict" });
+  await world.admin.post("/v1/admin/end-users", { tenant_id: "strict", username: "owing", password, must_change_password: true });
+  const person = (username = "someone") =>
+    portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", { username, password }, { "x-tenant-id": "strict" });
   const admin = async (username: string) => {
     const login = await fetch(`${world.gateway.adminUrl}/v1/admin-users/tenant/login`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ username, password, tenant_id: "strict" }),
     });
-    return login.status;
+    return { status: login.status, token: ((await login.json()) as any).access_token as string };
   };
-  expect([(await person()).status, await admin("everyday"), await admin("glass")]).toEqual([200, 200, 200]);
+  const before = { person: await person(), owing: await person("owing"), everyday: await admin("everyday"), glass: await admin("glass") };
+  expect([before.person.status, before.everyday.status, before.glass.status]).toEqual([200, 200, 200]);
   await world.admin.request("PATCH", "/v1/admin/tenants/strict", { local_passwords: false });
   const refused = await person();
-  expect([refused.status, refused.body.code, await admin("everyday"), await admin("glass")]).toEqual([
+  expect([refused.status, refused.body.code, (await admin("everyday")).status, (await admin("glass")).status]).toEqual([
     403,
     "local_passwords_off",
     401,
     200,
   ]);
+  // Nor does one buy the next token of who is signed in still.
+  const change = { current_password: password, new_password: "another one of mine" };
+  const changed = ({ body }: Awaited<ReturnType<typeof person>>) =>
+    portalClient(world.gateway.runtimeUrl, body.access_token).request("POST", "/auth/change-password", change);
+  const kept = await changed(before.person);
+  expect([kept.status, kept.body.code, (await changed(before.owing)).status]).toEqual([403, "local_passwords_off", 200]);
+  for (const [token, status] of [
+    [before.everyday.token, 403],
+    [before.glass.token, 200],
+  ] as const) {
+    const answer = await fetch(`${world.gateway.adminUrl}/v1/admin-users/change-password`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(change),
+    });
+    expect(answer.status).toBe(status);
+  }
   const offers = await portalClient(world.gateway.runtimeUrl).request("GET", "/auth/sso?tenant_id=strict");
   expect(offers.body).toEqual({ providers: [], local_passwords: false });
   const register = await portalClient(world.gateway.runtimeUrl).request(

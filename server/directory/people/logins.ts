@@ -91,6 +91,9 @@ export async function adminOfLogin(
   return admits(row, token.generation) ? adminOf(row) : "credential_unknown";
 }
 
+/** Where the tenant took passwords away, only who breaks the glass still has one. */
+const takesPassword = (row: SignedInRow) => row.tenant_local_passwords !== false || row.break_glass;
+
 /** The tenant meant by a login that names none: the only one that has the username, else `default`. */
 async function tenantOfLogin(directory: Directory, username: string): Promise<string> {
   const [only, another] = await tenantsWithAdmin(directory.db, username, 2);
@@ -117,7 +120,7 @@ async function judge(
   if (fresh !== undefined && fresh.password_hash !== row.password_hash) return { reason: "wrong_password" };
   if (fresh === undefined || !fresh.is_active) return { reason: "inactive_user" };
   if (fresh.tenant_enabled === false) return { reason: "tenant_disabled" };
-  if (fresh.tenant_local_passwords === false && !fresh.break_glass) return { reason: "local_passwords_off" };
+  if (!takesPassword(fresh)) return { reason: "local_passwords_off" };
   return { signedIn: fresh };
 }
 
@@ -202,7 +205,10 @@ export function tooManyLogins(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
 }
 
-/** Ends every token of the admin and answers a new one. Refuses a wrong current password as a field of the body. */
+/**
+ * Ends every token of the admin and answers a new one. Refuses a wrong current password as a field of the body, and with
+ * `local_passwords_off` whose password the tenant takes no more.
+ */
 export async function changeAdminPassword(
   logins: Logins,
   admin: Admin,
@@ -215,6 +221,7 @@ export async function changeAdminPassword(
   const outcome = await logins.throttle.attempt(JSON.stringify(["change", admin.id]), origin.address, async () => {
     const row = await adminWithTenant(directory.db, admin.id);
     if (row === undefined) throw notFound("admin user");
+    if (!takesPassword(row)) throw new Refused(refuse("local_passwords_off"));
     if (!(await logins.verifyPassword(given.current, row.password_hash, hashingRequesterOf(admin)))) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
         {

@@ -185,7 +185,10 @@ export async function userRow(logins: PortalLogins, tenantId: string, userId: st
   return user;
 }
 
-/** Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body. */
+/**
+ * Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body, and with
+ * `local_passwords_off` whoever's tenant takes none, but for whom nothing else is open before they chose another.
+ */
 export async function changePortalPassword(
   logins: PortalLogins,
   who: { tenantId: string; userId: string },
@@ -193,6 +196,8 @@ export async function changePortalPassword(
   origin: PortalOrigin,
 ): Promise<PortalSession> {
   const before = await userRow(logins, who.tenantId, who.userId);
+  if (!before.must_change_password && !(await takesLocalPasswords(logins.directory.db, who.tenantId)))
+    throw new Refused(refuse("local_passwords_off"));
   if (
     !(await reauthenticate(logins, who.userId, origin, () =>
       logins.hashing.verifyPassword(given.current, before.password_hash, hashingRequesterOf(before)),
