@@ -68,15 +68,17 @@ export async function scimUserById(
   return rows[0];
 }
 
-/** The person of this external id, deleted ones included. */
+/** The person of this external id, deleted ones included. With `share`, the directory changes them only once the transaction has ended. */
 export async function scimUserByExternalId(
   db: Database | Trx,
   tenantId: string,
   source: string,
   externalId: string,
+  lock?: "share",
 ): Promise<ScimUserRow | undefined> {
   const { rows } = await sql<ScimUserRow>`
-    SELECT ${ROW} WHERE s.tenant_id = ${tenantId} AND s.source = ${source} AND s.external_id = ${externalId}`.execute(db);
+    SELECT ${ROW} WHERE s.tenant_id = ${tenantId} AND s.source = ${source} AND s.external_id = ${externalId}
+    ${lock === undefined ? sql`` : sql`FOR SHARE OF s`}`.execute(db);
   return rows[0];
 }
 

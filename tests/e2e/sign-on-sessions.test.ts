@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { decodeJwt } from "jose";
+import { sql } from "kysely";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
 import { portalClient } from "../support/portal.ts";
 import { samlProvider } from "../support/saml-provider.ts";
+import { patchOf, scimClient } from "../support/scim.ts";
 import { movedOn, signOnBrowser, type SignOnBrowser } from "../support/sign-on-browser.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Sessions that began at an identity provider end when it says so, and the other way round. */
@@ -13,6 +18,7 @@ const OWN_PAGE = { "x-gw-session": "page" };
 
 let world: World;
 let issuer: SigningIssuer;
+let connection: DatabaseConnection;
 const providers: Record<"portal" | "admin", any> = { portal: null, admin: null };
 
 const make = (audience: "portal" | "admin", more: object = {}) =>
@@ -29,10 +35,12 @@ const make = (audience: "portal" | "admin", more: object = {}) =>
 
 beforeAll(async () => {
   world = await startWorld();
+  connection = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 2 });
   issuer = await startSigningIssuer();
   for (const audience of ["portal", "admin"] as const) providers[audience] = await make(audience, { sign_out: true });
 });
 afterAll(async () => {
+  await connection.close();
   await world.end();
   await issuer.stop();
 });
@@ -178,6 +186,41 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect(await ask(page)).toBeNull();
     expect(await ask(await signedIn(audience, `${audience}-lou`, undefined, await make(audience)))).toBeNull();
   });
+});
+
+test("an administrator whom the directory switches off while they sign in is signed out", async () => {
+  const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "entra" });
+  const scim = scimClient(world.gateway.adminUrl, token);
+  const person = (await scim.send("POST", "/Users", { userName: "leaver@example.com", externalId: "leaver-1" })).body;
+  const provider = await make("admin");
+  await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { scim_directory: "entra" });
+  const waitingFor = async (pid: number | undefined) =>
+    (await sql<{ pid: number }>`SELECT pid FROM pg_stat_activity WHERE ${pid} = ANY(pg_blocking_pids(pid))`.execute(connection.db)).rows;
+  // Somebody who makes an account of the same name holds the sign-in up, and then makes none.
+  const held = await connection.db.startTransaction().execute();
+  const holder = (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(held)).rows[0];
+  await sql`INSERT INTO admin_users (id, tenant_id, username, password_hash, role) VALUES (gen_random_uuid(), 'default', 'leaver-1@example.com', '', 'viewer')`.execute(
+    held,
+  );
+  const arriving = arrived("admin", "leaver-1", undefined, provider);
+  const [signingIn] = await until(
+    () => waitingFor(holder?.pid),
+    (waiting) => waiting.length === 1,
+  );
+  let isOff = false;
+  const off = scim.send("PATCH", `/Users/${person.id}`, patchOf({ op: "replace", path: "active", value: false })).then(({ status }) => {
+    isOff = true;
+    return status;
+  });
+  await until(
+    () => waitingFor(signingIn?.pid),
+    (waiting) => isOff || waiting.length === 1,
+  );
+  await held.rollback().execute();
+  const { exchange } = await arriving;
+  expect(await off).toBe(200);
+  const refused = await exchange();
+  expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "sign_on_refused"]);
 });
 
 test("what SAML says of the end of a session holds for the page's session and all tokens of it", async () => {

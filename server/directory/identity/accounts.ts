@@ -52,13 +52,16 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Prom
   return id;
 }
 
-/** The person whom the directory provisioned under the same key; of a key of several parts it is the last. */
+/**
+ * The person whom the directory provisioned under the same key; of a key of several parts it is the last. Held as they are
+ * until they are signed in, so that a directory that switches them off meanwhile signs them out.
+ */
 async function provisionedPerson(write: Write, { tenantId, settings }: SignOnPlace, subject: string): Promise<ScimUserRow | undefined> {
   if (settings.scim_directory === null) return undefined;
   // A slash in the one claim that there is divides nothing: whoever may choose what stands before it would be somebody else.
   const isOfParts = (settings.oidc?.subject_claims.length ?? 1) > 1;
   for (const key of isOfParts ? [subject, subject.slice(subject.lastIndexOf("/") + 1)] : [subject]) {
-    const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key);
+    const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key, "share");
     if (found !== undefined && found.deleted_at === null) return found;
   }
   return undefined;
