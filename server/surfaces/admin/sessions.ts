@@ -32,7 +32,7 @@ export const sessionOperations: readonly AdminOperation[] = [
     method: "POST",
     path: SESSION,
     summary: "Stay signed in, for the pages of this gateway",
-    description: "Takes a token that was given within 5 minutes, and sets a cookie that yields the next ones.",
+    description: "Takes a token that a sign-in, and no renewal, gave within 5 minutes, and sets a cookie that yields the next ones.",
     answer: { status: 204, about: "A cookie" },
     async run(call) {
       onlyOwnPages(call.request);
