@@ -23,6 +23,13 @@ export async function noteRunProgress(trx: Trx | Database, id: string, lease: st
   return numAffectedRows === 1n;
 }
 
+/** False when the run is no longer held by this lease. */
+export async function extendImportLease(db: Database, id: string, lease: string, until: Date): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE usage_import_runs SET lease_until = ${until} WHERE id = ${id} AND lease = ${lease} AND finished_at IS NULL`.execute(db);
+  return numAffectedRows === 1n;
+}
+
 export interface ImportEnd {
   readonly status: "succeeded" | "failed" | "partial" | "queued";
   readonly error: string | null;

@@ -1,7 +1,7 @@
 import type { Database } from "../../store/database.ts";
 import { moveBackfillThrough } from "../../store/usage-import.ts";
 import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usage-import-buckets.ts";
-import { noteRunProgress, type RunProgress } from "../../store/usage-import-progress.ts";
+import { extendImportLease, noteRunProgress, type RunProgress } from "../../store/usage-import-progress.ts";
 import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage-import-runs.ts";
 
 /** Longer than any one question to a vendor may take. */
@@ -19,6 +19,11 @@ export async function takeRun(db: Database, lease: string, now: Date): Promise<I
 
 /** The run is held by another process by now: what this one does is undone. */
 export class LeaseLost extends Error {}
+
+/** Holds the run for one more question, which brings no figures. Throws `LeaseLost`. */
+export async function keepRun(db: Database, run: ImportRun, now: Date): Promise<void> {
+  if (!(await extendImportLease(db, run.id, run.lease, new Date(now.getTime() + LEASE_MS)))) throw new LeaseLost();
+}
 
 export interface ImportStep {
   readonly source: string;

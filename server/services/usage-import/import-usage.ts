@@ -1,6 +1,6 @@
 import { queueDueImports } from "../../directory/usage-import/import-runs.ts";
 import { finishRun, pauseRun, stopRun } from "../../directory/usage-import/finish-import-run.ts";
-import { type ImportRun, LeaseLost, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
+import { type ImportRun, keepRun, LeaseLost, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
@@ -22,6 +22,9 @@ const MAX_RESTARTS = 5;
 const AT_ONCE = 5;
 /** How long a run is carried on while others wait: one vendor that is slow, or whose lists do not end, holds up nobody for good. */
 const TURN_MS = 20_000;
+/** How long a vendor is asked for its keys, of which nothing is kept until all are told, and how many it may tell of. */
+const KEYS_MS = 60_000;
+const MOST_KEYS = 100_000;
 
 interface ImportParts {
   readonly directory: Pick<Directory, "db" | "secrets" | "clock">;
@@ -49,7 +52,7 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
     const found = await importAccess(parts.directory, parts.vendors, run.tenant_id, run.provider_id);
     if (typeof found === "string") return await stopRun(db, run, found, null, now());
     if (!(await readOn(parts, run, found))) return await pauseRun(db, run, now());
-    const keys = await keysOf(found);
+    const keys = await keysOf(parts, run, found);
     const { name, import_mapping_policy: policy } = found.provider;
     await finishRun(db, run, { providerName: name, keys, register: policy.mode === "auto_create" }, now());
   } catch (error) {
@@ -65,9 +68,18 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
 }
 
 /** What the vendor will not tell of keys costs no figures: its use is then matched by hand. */
-async function keysOf({ vendor, access }: ImportAccess): Promise<VendorKey[] | null> {
+async function keysOf(
+  { directory: { db, clock } }: ImportParts,
+  run: ImportRun,
+  { vendor, access }: ImportAccess,
+): Promise<VendorKey[] | null> {
+  const ends = clock.now() + KEYS_MS;
+  const goesOn = async (found: number) => {
+    if (clock.now() >= ends || found > MOST_KEYS) throw new UsageRefused("The vendor's list of keys has no end.", { passing: false });
+    await keepRun(db, run, new Date(clock.now()));
+  };
   try {
-    return (await vendor.keys?.(access)) ?? null;
+    return (await vendor.keys?.(access, goesOn)) ?? null;
   } catch (error) {
     if (error instanceof UsageRefused && !error.passing) return null;
     throw error;

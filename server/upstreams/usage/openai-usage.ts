@@ -73,9 +73,10 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
       secret: apiKey,
     });
 
-  async function* all(access: UsageAccess, path: string): AsyncGenerator<JsonObject> {
+  async function* all(access: UsageAccess, path: string, goesOn: () => Promise<void>): AsyncGenerator<JsonObject> {
     let after: string | null = null;
     for (let page = 0; page < MOST_PAGES_OF_KEYS; page++) {
+      await goesOn();
       const body: JsonObject = await ask(access, path, new URLSearchParams({ limit: "100", ...(after === null ? {} : { after }) }));
       yield* objectList(body.data);
       after = textOr(body.last_id);
@@ -103,12 +104,13 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
       const items = objectList(body.data).flatMap((bucket) => objectList(bucket.results).map((result) => itemOf(source, bucket, result)));
       return { items, next: body.has_more === true ? nextPlace(body.next_page, cursor) : null };
     },
-    async keys(access) {
+    async keys(access, goesOn) {
       const keys: VendorKey[] = [];
-      for await (const project of all(access, "projects")) {
+      const next = () => goesOn(keys.length);
+      for await (const project of all(access, "projects", next)) {
         const id = textOr(project.id);
         if (id === null) continue;
-        for await (const key of all(access, `projects/${encodeURIComponent(id)}/api_keys`)) {
+        for await (const key of all(access, `projects/${encodeURIComponent(id)}/api_keys`, next)) {
           const [keyId, shown] = [textOr(key.id), textOr(key.redacted_value)];
           if (keyId !== null && shown !== null) keys.push({ id: keyId, name: textOr(key.name), project: id, hint: shown.slice(-4) });
         }
