@@ -35,15 +35,16 @@ export async function allMappings(db: Database | Trx, tenantId: string, provider
     .execute();
 }
 
-/** What somebody said by hand stays as it was said. */
+/** What somebody said by hand stays as it was said, and a key that was once found stays found: its use was the gateway's, whatever key it has now. */
 export async function noteMapping(trx: Trx, values: Insertable<UsageImportMappingTable>): Promise<void> {
   const { label, project, target, matched_by: by, updated_at: at } = values;
+  const stays = sql.raw("m.matched_by = 'hand' OR (m.kind = 'key' AND EXCLUDED.target IS NULL)");
   await sql`
     INSERT INTO usage_import_mappings AS m (provider_id, tenant_id, kind, vendor_id, label, project, target, matched_by, updated_at)
     VALUES (${values.provider_id}, ${values.tenant_id}, ${values.kind}, ${values.vendor_id}, ${label}, ${project}, ${target}, ${by}, ${at})
     ON CONFLICT (provider_id, kind, vendor_id) DO UPDATE SET label = coalesce(EXCLUDED.label, m.label), project = EXCLUDED.project,
-      target = CASE WHEN m.matched_by = 'hand' THEN m.target ELSE EXCLUDED.target END,
-      matched_by = CASE WHEN m.matched_by = 'hand' THEN 'hand' ELSE EXCLUDED.matched_by END, updated_at = EXCLUDED.updated_at`.execute(trx);
+      target = CASE WHEN ${stays} THEN m.target ELSE EXCLUDED.target END,
+      matched_by = CASE WHEN ${stays} THEN m.matched_by ELSE EXCLUDED.matched_by END, updated_at = EXCLUDED.updated_at`.execute(trx);
 }
 
 /** Undefined where the vendor never named it. */

@@ -106,3 +106,38 @@ test("a run is held while the vendor tells of keys, and left alone once another 
   expect([asked, held]).toEqual([[null, "place-1"], [true]]);
   expect((await world.admin.get(`${PATH}/${id}/runs`)).runs[0].status).toBe("running");
 });
+
+test("a key that was the gateway's stays so when it is replaced, and when the vendor tells of no keys", async () => {
+  const shown = (id: string) => ({ id, name: `name of ${id}`, partial_key_hint: `sk-ant-...${id.slice(-4)}` });
+  const id = await provider("anthropic", { api_key: "sk-ant-of-the-gateway-1111" });
+  const told = async () => {
+    const { mappings } = await world.admin.get(`${PATH}/${id}/mappings?kind=key`);
+    return mappings.map((one: any) => [one.vendor_id, one.target, one.matched_by]);
+  };
+  used = ["key_1111", "key_3333"];
+  tellKeys = () => Response.json({ data: used.map(shown), has_more: false });
+  await imported(id);
+  expect(await told()).toEqual([
+    ["key_1111", "provider", "hint"],
+    ["key_3333", null, null],
+  ]);
+
+  await world.admin.request("PATCH", `/v1/admin/providers/${id}`, { api_key: "sk-ant-of-the-gateway-2222" });
+  used = ["key_1111", "key_2222", "key_3333"];
+  await imported(id);
+  const both = [
+    ["key_1111", "provider", "hint"],
+    ["key_2222", "provider", "hint"],
+    ["key_3333", null, null],
+  ];
+  expect(await told()).toEqual(both);
+
+  tellKeys = () => Response.json({ error: { message: "may not read keys" } }, { status: 403 });
+  expect((await imported(id)).status).toBe("succeeded");
+  expect(await told()).toEqual(both);
+  // Somebody may still say that it never was the gateway's.
+  const strangers = { kind: "key", vendor_id: "key_1111", target: null, ignored: true };
+  expect((await world.admin.request("PATCH", `${PATH}/${id}/mappings`, strangers)).body).toMatchObject({ target: null, ignored: true });
+  await imported(id);
+  expect((await told())[0]).toEqual(["key_1111", null, "hand"]);
+});
