@@ -409,3 +409,17 @@ test("a list that says it goes on and not where is not taken for whole", async (
     await vendor.stop(true);
   }
 });
+
+test("words of a vendor that no database holds end the run all the same", async () => {
+  const refusing = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json({ error: { message: "no such\0account" } }, { status: 404 }),
+  });
+  try {
+    const id = await provider("openai", { import_endpoint_override: `http://127.0.0.1:${refusing.port}` });
+    expect(await imported(id)).toMatchObject({ status: "failed", error: "The vendor answered 404: no such\uFFFDaccount" });
+  } finally {
+    await refusing.stop(true);
+  }
+});

@@ -1,3 +1,4 @@
+import { storableText } from "../../kernel/storable.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { endImport } from "../../store/usage-import-progress.ts";
 import { matchNames, type ShownKey } from "./import-mappings.ts";
@@ -24,7 +25,13 @@ export function finishRun(db: Database, run: ImportRun, { providerName, keys, re
 export async function stopRun(db: Database, run: ImportRun, error: string, resumeAt: Date | null, now: Date): Promise<void> {
   const status = resumeAt === null ? "failed" : "partial";
   const finishedAt = resumeAt === null ? now : null;
-  await endImport(db, run.id, run.lease, { status, error: error.slice(0, 500), finishedAt, resumeAt: resumeAt ?? now, totals: null });
+  await endImport(db, run.id, run.lease, {
+    status,
+    error: storableText(error.slice(0, 500)),
+    finishedAt,
+    resumeAt: resumeAt ?? now,
+    totals: null,
+  });
 }
 
 /** Its turn is over: it goes on behind those that wait. */
