@@ -33,9 +33,13 @@ export async function writeUsageImportSettings(
     .execute();
 }
 
-/** Never back: what was read once stays read until somebody sets it back. */
-export async function moveBackfillThrough(trx: Trx, providerId: string, day: string): Promise<void> {
-  await sql`UPDATE usage_import_settings SET import_backfill_through = greatest(import_backfill_through, ${day}::date) WHERE provider_id = ${providerId}`.execute(
-    trx,
-  );
+/** Never back, and not from a day that was set back to before `readFrom`: what lies between is for the next run. */
+export async function moveBackfillThrough(
+  trx: Trx,
+  providerId: string,
+  { readFrom, day }: { readFrom: string; day: string },
+): Promise<void> {
+  await sql`
+    UPDATE usage_import_settings SET import_backfill_through = greatest(import_backfill_through, ${day}::date)
+     WHERE provider_id = ${providerId} AND coalesce(import_backfill_through >= ${readFrom}::date, true)`.execute(trx);
 }

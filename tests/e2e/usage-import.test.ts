@@ -423,3 +423,19 @@ test("words of a vendor that no database holds end the run all the same", async 
     await refusing.stop(true);
   }
 });
+
+test("a day that is set back while a run goes on is the one that the next run reads from", async () => {
+  const id = await provider("openai", { import_backfill_through: day(10) });
+  const held = Promise.withResolvers<void>();
+  Object.assign(vendors, { hold: held.promise, holdAfter: 3 });
+  await world.admin.post(`${PATH}/${id}/run`, undefined);
+  await run(id, (one) => one.rows_imported > 0 && vendors.holdAfter === 0);
+  await world.admin.request("PATCH", `${PATH}/${id}`, { import_backfill_through: day(40) });
+  held.resolve();
+  vendors.hold = null;
+  expect(await run(id)).toMatchObject({ status: "succeeded", from: day(10) });
+  expect((await world.admin.get(`${PATH}/${id}`)).import_backfill_through).toBe(day(40));
+  expect(await imported(id)).toMatchObject({ status: "succeeded", from: day(40) });
+  expect(await keptNano(id)).toBe(vendors.totalNano(day(40), day(0)));
+  expect((await world.admin.get(`${PATH}/${id}`)).import_backfill_through).toBe(day(0));
+});

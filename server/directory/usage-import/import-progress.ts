@@ -48,6 +48,6 @@ export function takeImportStep(
     if (completed !== null) imported += await withdrawUnseen(trx, place, completed, now);
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     if (!(await noteRunProgress(trx, run.id, run.lease, { checkpoint, imported, leaseUntil }))) throw new LeaseLost();
-    if (readThrough !== null) await moveBackfillThrough(trx, run.provider_id, readThrough);
+    if (readThrough !== null) await moveBackfillThrough(trx, run.provider_id, { readFrom: run.from_day, day: readThrough });
   });
 }
