@@ -197,6 +197,14 @@ test("what a provider will not make is told, and costs nothing", async () => {
   });
 });
 
+test("a job ends whatever characters its provider's refusal has in it", async () => {
+  Object.assign(faults, { outcome: () => "failed", refusal: "Not\0that" });
+  const { body } = await llm("POST", "/video/generations", { model: "films", prompt: "Bad" });
+  expect(await ended(body.job_id)).toMatchObject({ status: "failed", error: { message: "Not\uFFFDthat" } });
+  delete faults.outcome;
+  delete faults.refusal;
+});
+
 test("each mistake in a request is told by its field, and none leaves", async () => {
   const before = vendor.jobs.size;
   const fieldsOf = async (body: object) => (await llm("POST", "/video/generations", body)).body;

@@ -25,6 +25,8 @@ export interface VideoFaults {
   takes?(job: MadeJob): number;
   /** What it comes to. */
   outcome?(job: MadeJob): "completed" | "failed" | "nothing";
+  /** Why it makes none. */
+  refusal?: string;
   cancels?: boolean;
 }
 
@@ -61,7 +63,7 @@ export function startVideoVendor(faults: VideoFaults = {}) {
           ...{ id: job.id, object: "video", model: job.asked.model, created_at: Math.floor(job.begunAt / 1000), prompt: job.asked.prompt },
           ...{ seconds: String(job.long ?? job.asked.seconds ?? "4"), size: job.asked.size ?? "720x1280", progress: done ? 100 : 20 },
           status: job.cancelled ? "cancelled" : !done ? "in_progress" : outcome === "completed" ? "completed" : "failed",
-          ...(done && outcome !== "completed" && { error: { code: "moderation_blocked", message: "Not that" } }),
+          ...(done && outcome !== "completed" && { error: { code: "moderation_blocked", message: faults.refusal ?? "Not that" } }),
         };
       case "interactions":
         return {

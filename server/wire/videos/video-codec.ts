@@ -1,3 +1,4 @@
+import { storableText } from "../../kernel/storable.ts";
 import type { JsonValue } from "../document.ts";
 import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";
@@ -97,6 +98,7 @@ export interface VideoCodec {
 
 export const RUNNING: VideoLook = { state: "in_progress", progress: null, error: null, output: null, usage: null, seconds: null };
 
+/** The provider's words go into a record, whatever characters they have. */
 export function failedLook(code: string, message: string): VideoLook {
-  return { ...RUNNING, state: "failed", error: { code: code.slice(0, 100), message: message.slice(0, 1_000) } };
+  return { ...RUNNING, state: "failed", error: { code: storableText(code.slice(0, 100)), message: storableText(message.slice(0, 1_000)) } };
 }
