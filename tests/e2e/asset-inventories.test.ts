@@ -106,6 +106,29 @@ describe("an inventory", () => {
     expect(JSON.stringify(turned)).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
   });
 
+  test("of a device manager says nothing of how a client is set up, and takes back nothing of what is known of that", async () => {
+    const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
+    const seen = (digest: string) =>
+      seenClient("m7", "cursor", {
+        config_digest: digest.repeat(64),
+        endpoints: ["https://models.example"],
+        attributes: { client: "cursor", model_endpoint: "https://models.example" },
+      });
+    const told = async () => (await owner.get("/v1/admin/discovery/assets?device_id=m7")).assets[0];
+    await scout.report(seen("1"));
+    const { id, attributes } = await told();
+    await owner.post(`/v1/admin/discovery/assets/${id}/dismiss`, { reason: "a toy" });
+    expect((await upload("mdm-csv", "device,application,version\nm7,Cursor,2.0\n")).body).toMatchObject({ found: 1, added: 0 });
+    expect(await told()).toMatchObject({
+      ...{ version: "2.0", source: "mdm_csv", attributes, config_digest: "1".repeat(64), endpoints: ["https://models.example"] },
+      ...{ governance_status: "dismissed", dismissed_reason: "a toy" },
+    });
+    await scout.report(seen("1"));
+    expect((await told()).governance_status).toBe("dismissed");
+    await scout.report(seen("2"));
+    expect((await told()).governance_status).toBe("ungoverned");
+  });
+
   test.each([
     ["cyclonedx", "{}", "CycloneDX"],
     ["cyclonedx", bom({ specVersion: "2.0" }), "1.5, 1.6, 1.7"],
