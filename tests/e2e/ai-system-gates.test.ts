@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { openDatabase } from "../../server/store/database.ts";
 import { type AdminClient, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
@@ -73,6 +75,44 @@ test("no version is promoted while a critical finding is open, and an open one t
   const promoted = await promote(contract.id);
   expect([promoted.status, promoted.body.state]).toEqual([200, "active"]);
   expect((await owner.get(`/v1/admin/drift?status=open`)).findings.map(({ id }: any) => id)).toEqual([high]);
+});
+
+test("a version that is revoked while another one takes its place stays revoked", async () => {
+  const { groupId } = await newTeam(world.admin, "revoked meanwhile");
+  await owner.post("/v1/admin/ai-systems", { group_id: groupId });
+  const next = async (): Promise<string> => {
+    const { id } = await owner.post(`/v1/admin/ai-systems/${groupId}/contracts`, {});
+    await reviewer.post(`/v1/admin/contracts/${id}/approve`, { reason: "read it" });
+    return id;
+  };
+  const [first, second] = [await next(), await next()];
+  expect((await promote(first)).status).toBe(200);
+  const watch = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
+  const waiting = (sessions: number) =>
+    until(
+      () =>
+        sql<{
+          n: number;
+        }>`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(watch.db),
+      ({ rows }) => Number(rows[0]?.n) === sessions,
+    );
+  try {
+    const held = await connection.db.startTransaction().execute();
+    await sql`SELECT FROM ai_contracts WHERE id = ${first} FOR UPDATE`.execute(held);
+    const revoked = owner.request("POST", `/v1/admin/contracts/${first}/revoke`, { reason: "it leaks" });
+    await waiting(1);
+    const promoted = promote(second);
+    await waiting(2);
+    await held.rollback().execute();
+    expect([(await revoked).status, (await promoted).status]).toEqual([200, 200]);
+  } finally {
+    await watch.close();
+  }
+  const { contracts } = await owner.get(`/v1/admin/ai-systems/${groupId}/contracts`);
+  expect(contracts.map(({ id, state, decision }: any) => [id, state, decision?.reason ?? null])).toEqual([
+    [second, "active", null],
+    [first, "revoked", "it leaks"],
+  ]);
 });
 
 test("what two people have to approve is not promoted by the word of one that was given while the risk was called lower", async () => {

@@ -320,8 +320,10 @@ export async function promoteContract(write: Write, tenantId: string, id: string
     throw notNow(row, `It was approved more than ${APPROVAL_DAYS} days ago: mint it again and have it approved.`);
   const obstacles = await inTheWay(write, row, system, override !== null);
   if (obstacles.length > 0) throw notNow(row, obstacles.join(" "));
-  const active = await activeContract(write.trx, tenantId, row.ai_system_id);
-  if (active !== undefined) {
+  const inForce = await activeContract(write.trx, tenantId, row.ai_system_id);
+  // It may be revoked meanwhile, and then it stays so.
+  const active = inForce && (await lockedContract(write.trx, tenantId, inForce.id));
+  if (active?.state === "active") {
     await updateContract(write.trx, active.id, { state: "superseded", ended_at: write.now, updated_at: write.now });
     seal(write, active, "supersede", { from: "active", to: "superseded", by_version: row.version });
   }
