@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { freezeBaseline } from "../../server/directory/assurance/baselines.ts";
 import { DriftWatch } from "../../server/directory/assurance/watch-drift.ts";
 import { write } from "../../server/directory/writes/write.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
+import { until } from "../support/until.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
 /** Figures that leave what is normal by and by, which no single row shows. */
@@ -86,4 +88,33 @@ test("a lasting rise of the cost by 30 % is found once, closed, and found no mor
   expect((await open()).map(({ kind, title }: any) => [kind, title])).toEqual([
     ["error_rate", "41.0 % of calls fail, where 3.0 % are normal"],
   ]);
+});
+
+test("two processes that look at once freeze one first baseline", async () => {
+  const { db } = plane.database;
+  const id = (await owner("POST", "/v1/admin/resource-groups", { name: "learned" })).body.id;
+  await owner("POST", "/v1/admin/ai-systems", { group_id: id });
+  await db
+    .insertInto("ai_system_observations")
+    .values({
+      ...{ tenant_id: "acme", ai_system_id: id, kind: "call", subject: "", calls: 1_000, first_row: "1", last_row: "2" },
+      ...{ first_seen: new Date(clock.now() - 200 * HOUR_MS), last_seen: new Date(clock.now()) },
+    })
+    .execute();
+  const processes = [1, 2].map(() => new DriftWatch({ ...plane.directory, clock }, { calls: 1_000, days: 7 }, jsonLog("error")));
+  // Both have seen by then that there is none.
+  const held = await db.startTransaction().execute();
+  await sql`LOCK TABLE baseline_epochs IN SHARE MODE`.execute(held);
+  const looks = processes.map((one) => one.run());
+  await until(
+    () =>
+      sql<{
+        n: number;
+      }>`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db),
+    ({ rows }) => Number(rows[0]?.n) === looks.length,
+  );
+  await held.rollback().execute();
+  await Promise.all(looks);
+  const { baseline_epochs: epochs } = (await owner("GET", `/v1/admin/ai-systems/${id}/baseline-epochs`)).body;
+  expect(epochs.map(({ epoch }: any) => epoch)).toEqual([1]);
 });

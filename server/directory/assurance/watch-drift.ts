@@ -17,6 +17,7 @@ import { figuresIn, freezeBaseline, hasLearned, type LearningTerms, normalIn, qu
 import { conformanceOf } from "./contracts.ts";
 import { driftSightings, type Sighting } from "./drift-sightings.ts";
 import { expireResponses, respondTo } from "./responses.ts";
+import { lockedSystem } from "./ai-systems.ts";
 import { livenessOf, usualHours } from "./liveness.ts";
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
@@ -94,7 +95,12 @@ export class DriftWatch {
     const { db } = directory;
     const now = directory.clock.now();
     if ((await newestEpoch(db, tenantId, systemId)) === undefined && (await hasLearned(db, tenantId, systemId, this.terms, now)))
-      await write(directory, GATEWAY, (change) => freezeBaseline(change, tenantId, systemId, null));
+      await write(directory, GATEWAY, async (change) => {
+        // Another process may freeze it at the same time.
+        await lockedSystem(change, tenantId, systemId);
+        if ((await newestEpoch(change.trx, tenantId, systemId)) !== undefined) change.stay({}, {}, null);
+        await freezeBaseline(change, tenantId, systemId, null);
+      });
     const findings = await db.transaction().execute((trx) => findingsOfKinds(trx, systemId, DRIFT_KINDS));
     const sightings = await this.sightings(tenantId, systemId, configuration, findings);
     for (const sighting of sightings) await this.tell(tenantId, systemId, sighting, findings);
