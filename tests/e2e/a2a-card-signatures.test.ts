@@ -88,6 +88,16 @@ test("one that is not signed, or names its keys elsewhere, is taken and said to 
   expect(await refreshed(found.id)).toMatchObject({ status: "inconclusive", detail: expect.stringContaining("503") });
 });
 
+test("a card is taken whatever characters its signature has in the names of its key and of where that is", async () => {
+  const { kid: _kid, ...nameless } = OWN;
+  keySet = () => Response.json({ keys: [nameless] });
+  const named = await registered(await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "ow\0n", jku: `${url}/keys.json` }));
+  expect(named.card_signature).toMatchObject({ status: "verified", kid: "ow\uFFFDn" });
+  const jku = `http://127.0.0.1:${elsewhere.port}/\0`;
+  const placed = await registered(await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "own", jku }));
+  expect(placed.card_signature).toMatchObject({ status: "unverified", detail: expect.stringContaining("/\uFFFD, which is not") });
+});
+
 test("keys on the record are the only ones, and a card that they did not sign is not taken over", async () => {
   const good = await sign(plain(), own.privateKey, { alg: "EdDSA", kid: "own" });
   const { id, card_signature: found, card_name: name } = await registered(good, { card_keys: [OWN] });

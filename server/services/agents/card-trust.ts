@@ -8,6 +8,7 @@ import {
   readSignatures,
 } from "../../directory/agents/card-verification.ts";
 import { isRefusal } from "../../kernel/errors.ts";
+import { storableText } from "../../kernel/storable.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 
@@ -30,7 +31,7 @@ const state = (
   detail: string,
   trusted: CardSignatureState["trusted_by"] = null,
   kid: string | null = null,
-): CardSignatureState => ({ status, kid, trusted_by: trusted, detail });
+): CardSignatureState => ({ status, kid: kid === null ? null : storableText(kid), trusted_by: trusted, detail: storableText(detail) });
 
 /**
  * What the signatures of a card come to. A signature says itself where its keys are, which would let anybody sign: they are
