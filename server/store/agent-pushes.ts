@@ -74,7 +74,7 @@ const inMs = (ms: number) => sql<Date>`now() + ${ms} * interval '1 millisecond'`
 
 /**
  * Takes the watch over tasks that nobody watches, for `leaseMs`: of each tenant one after the other, those that were never watched, or
- * the longest ago, first.
+ * the longest ago, first. One in a state of `ended` is among them as long as its end was not told.
  */
 export async function takeWatches(
   db: Database,
@@ -90,7 +90,8 @@ export async function takeWatches(
         SELECT w.tenant_id, w.agent_id, w.id,
           coalesce(busy.n, 0) + row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.watched_until NULLS FIRST) AS turn
         FROM agent_tasks w LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
-        WHERE (w.watched_until IS NULL OR w.watched_until < now()) AND w.state <> ALL(${ended})
+        WHERE (w.watched_until IS NULL OR w.watched_until < now())
+          AND (w.state <> ALL(${ended}) OR w.told_digest IS NULL OR w.told_digest NOT LIKE ${`${ENDED}%`})
           AND EXISTS (SELECT FROM agent_push_configs p WHERE p.tenant_id = w.tenant_id AND p.agent_id = w.agent_id AND p.task_id = w.id)
       ) waiting USING (tenant_id, agent_id, id)
       WHERE (k.watched_until IS NULL OR k.watched_until < now()) AND waiting.turn <= ${mostOfOne}
@@ -128,9 +129,10 @@ export async function tellPushConfigs(
         .where("tenant_id", "=", task.tenant_id)
         .where("agent_id", "=", task.agent_id)
         .where("id", "=", task.id)
-        .where((eb) => eb.or([eb("told_digest", "is", null), eb("told_digest", "<>", digest)]))
-        // Whoever was slow to tell of an earlier status tells nothing of a task whose end was told.
-        .where((eb) => eb.or([eb.lit(status.isEnd), eb("told_digest", "is", null), eb("told_digest", "not like", `${ENDED}%`)]))
+        // Whoever was slow to tell of an earlier status, or of the end in other words, tells nothing of a task whose end was told.
+        .where((eb) =>
+          eb.or([eb("told_digest", "is", null), eb.and([eb("told_digest", "<>", digest), eb("told_digest", "not like", `${ENDED}%`)])]),
+        )
         .returning("id")
         .executeTakeFirst();
       if (told === undefined) return;

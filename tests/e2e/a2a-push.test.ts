@@ -152,3 +152,17 @@ test("a configuration that could not be kept is refused before the agent is aske
   });
   expect([eleventh.status, eleventh.body.error.message]).toEqual([400, "A task has at most 10 push configurations."]);
 });
+
+test("the end of a task is told that its owner hears before anybody who watches it", async () => {
+  const asked = await call(base, team.apiKey, "POST", "/message:send", {
+    ...message("ask"),
+    configuration: { taskPushNotificationConfig: { url: to("/went-on") } },
+  });
+  await until(() => of("/went-on").find((one) => stateOf(one) === "TASK_STATE_INPUT_REQUIRED"));
+  await call(base, team.apiKey, "POST", "/message:send", message("complete this one", { taskId: asked.body.task.id }));
+  await call(base, team.apiKey, "POST", "/message:stream", {
+    ...message("complete that one"),
+    configuration: { taskPushNotificationConfig: { url: to("/streamed") } },
+  });
+  for (const path of ["/went-on", "/streamed"]) await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
+});

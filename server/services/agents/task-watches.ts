@@ -12,6 +12,7 @@ import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-cl
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { knownTask } from "./own-tasks.ts";
 import { tellOf } from "./push-configs.ts";
 import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
@@ -102,13 +103,20 @@ export class TaskWatches {
       if (!(await isLetIn(row))) return shutOut();
       const tenant = await snapshots.tenant(row.tenant_id);
       const agent = tenant?.agents.byId.get(row.agent_id);
-      if (tenant?.enabled !== true || agent?.reached == null || !agent.enabled) return;
+      if (tenant?.enabled !== true || agent?.enabled !== true) return;
       const scope = await snapshots.scope(row.tenant_id, row.resource_group_id);
       if (scope === null) return;
+      const isGuarded = this.isGuarded(tenant, scope);
+      // Its end came to its owner before anybody who watched it.
+      if (TERMINAL_STATES.has(row.state)) {
+        const known = knownTask(row);
+        return await tellOf(row, { kind: "task", value: isGuarded ? withoutContent(known) : known }, this.parts);
+      }
+      if (agent.reached === null) return;
       const watched = {
         row,
         isKept: tenant.storeBodies !== "none",
-        folded: this.isGuarded(tenant, scope) ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
+        folded: isGuarded ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
       };
       await (agent.reached.streaming ? this.follow(agent, watched, abort) : this.ask(agent, watched, abort));
     } catch (error) {
