@@ -30,8 +30,11 @@ export async function ownTask(db: Database, scope: TaskScope, id: string): Promi
 /** More states of one task than that are not kept. */
 const MOST_STATES = 200;
 
-/** Writes a task as it stands now, and the state it came to. False: it is somebody else's, and was left as it is. */
-export async function putTask(db: Database | Trx, row: AgentTaskInsert): Promise<boolean> {
+/**
+ * Writes a task as it stands now, and the state it came to. `earlier`: states that come before its own, whatever the times say.
+ * False: it is somebody else's, and was left as it is.
+ */
+export async function putTask(db: Database | Trx, row: AgentTaskInsert, earlier: readonly string[]): Promise<boolean> {
   const written = await db
     .with("known", (cte) =>
       cte
@@ -55,8 +58,14 @@ export async function putTask(db: Database | Trx, row: AgentTaskInsert): Promise
               updated_at: eb.ref("excluded.updated_at"),
             }))
             .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
-            // Of two that watch the same task one may be behind.
-            .whereRef("agent_tasks.status_at", "<=", "excluded.status_at"),
+            // Of two that watch the same task one may be behind. A status without a time has that of the gateway's clock, which is later
+            // than what the agent says of the next.
+            .where((eb) =>
+              eb.or([
+                eb("agent_tasks.status_at", "<=", eb.ref("excluded.status_at")),
+                sql<boolean>`agent_tasks.state = ANY(${earlier}::text[])`,
+              ]),
+            ),
         )
         .returning(["tenant_id", "agent_id", "id", "state", "status_at"]),
     )
@@ -176,7 +185,6 @@ export async function statesOfTask(db: Database, tenantId: string, agentId: stri
     .where("tenant_id", "=", tenantId)
     .where("agent_id", "=", agentId)
     .where("task_id", "=", id)
-    .orderBy("at")
     .orderBy("seen_at")
     .execute();
 }

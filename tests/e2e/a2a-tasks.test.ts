@@ -63,6 +63,47 @@ test("the states a streamed task went through are told in order", async () => {
   expect(body.states.map(({ state }: any) => state)).toEqual(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
 
+test("a task goes on from a first status without a time to what its agent says the times of", async () => {
+  const ids = { taskId: "without a time", contextId: "c" };
+  const at = (seconds: number) => new Date(Date.now() - 60_000 + seconds * 1000).toISOString();
+  const status = (state: string, seconds: number) => ({ statusUpdate: { ...ids, status: { state, timestamp: at(seconds) } } });
+  const events = [
+    { task: { id: ids.taskId, contextId: ids.contextId, status: { state: "TASK_STATE_SUBMITTED" } } },
+    status("TASK_STATE_WORKING", 1),
+    status("TASK_STATE_INPUT_REQUIRED", 2),
+  ];
+  const untimed = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ url }) =>
+      new URL(url).pathname.startsWith("/.well-known/")
+        ? Response.json({
+            name: "Untimed",
+            description: "x",
+            version: "1",
+            capabilities: { streaming: true },
+            defaultInputModes: ["text/plain"],
+            defaultOutputModes: ["text/plain"],
+            skills: [{ id: "s", name: "s", description: "s", tags: ["s"] }],
+            supportedInterfaces: [{ url: new URL(url).origin, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" }],
+          })
+        : new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
+            headers: { "content-type": "text/event-stream" },
+          }),
+  });
+  const { id } = await registerAgent(world.admin, "untimed", `http://127.0.0.1:${untimed.port}`);
+  await grantAgent(world.admin, id, [team.groupId]);
+  await call(`${world.gateway.runtimeUrl}/a2a/default/untimed`, team.apiKey, "POST", "/message:stream", message("x"));
+  const { state, states } = await world.admin.get(`/v1/admin/agents/${id}/tasks/${encodeURIComponent(ids.taskId)}`);
+  expect([state, ...states.map((one: any) => one.state)]).toEqual([
+    "TASK_STATE_INPUT_REQUIRED",
+    "TASK_STATE_SUBMITTED",
+    "TASK_STATE_WORKING",
+    "TASK_STATE_INPUT_REQUIRED",
+  ]);
+  await untimed.stop(true);
+});
+
 test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {
   const { id } = await sendAs(bob, "complete for bob");
   const tasks = await world.admin.get(`/v1/admin/agent-tasks?tenant_id=default&agent_id=${agentId}`);

@@ -81,9 +81,9 @@ export class AgentTasks {
     return ownTask(this.db, scope, id);
   }
 
-  /** False: the task is somebody else's. */
-  put(row: AgentTaskInsert): Promise<boolean> {
-    return this.written(row.tenant_id, () => putTask(this.db, row));
+  /** As `putTask` of the store has it. */
+  put(row: AgentTaskInsert, earlier: readonly string[]): Promise<boolean> {
+    return this.written(row.tenant_id, () => putTask(this.db, row, earlier));
   }
 
   /** As `countTaskCost` of the store has it. */

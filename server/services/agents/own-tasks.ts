@@ -3,7 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText, storableText } from "../../kernel/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
-import { stateOf } from "../../wire/a2a/shapes.ts";
+import { stateOf, statesBefore } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
@@ -54,7 +54,8 @@ export async function keepTask(
 ): Promise<Refusal | null> {
   const scope = taskScope(call, route);
   const now = clock.now();
-  const kept = await tasks.put({
+  const state = stateOf(task);
+  const row = {
     tenant_id: scope.tenantId,
     agent_id: scope.agentId,
     id: String(task.id),
@@ -62,7 +63,7 @@ export async function keepTask(
     owner_kind: scope.ownerKind,
     owner_id: scope.ownerId,
     resource_group_id: String(call.row.resource_group_id),
-    state: stateOf(task),
+    state,
     status_at: statusTime(task, now),
     task: keptTask(call, task),
     root_task_id: String(call.row.root_task_id),
@@ -70,7 +71,8 @@ export async function keepTask(
     protocol_version: request.version,
     created_at: new Date(now),
     updated_at: new Date(now),
-  });
+  };
+  const kept = await tasks.put(row, statesBefore(state));
   return kept ? null : refuse("agent_invalid_response", undefined, { reason: "the agent names a task that it gave to another caller" });
 }
 

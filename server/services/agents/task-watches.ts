@@ -9,7 +9,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Gates } from "../../road/gates.ts";
 import { openCall } from "../../road/record/open.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
-import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
+import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesBefore, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { knownTask } from "./own-tasks.ts";
@@ -173,13 +173,8 @@ export class TaskWatches {
     // One that was erased or forgotten meanwhile is not written anew.
     const owner = { tenantId: row.tenant_id, agentId: row.agent_id, ownerId: row.owner_id };
     if ((await tasks.find(owner, row.id)) === undefined) return true;
-    await tasks.put({
-      ...row,
-      state,
-      status_at: new Date(now),
-      updated_at: new Date(now),
-      task: !isKept || folded?.value == null ? null : storableText(JSON.stringify(folded.value)),
-    });
+    const task = !isKept || folded?.value == null ? null : storableText(JSON.stringify(folded.value));
+    await tasks.put({ ...row, state, status_at: new Date(now), updated_at: new Date(now), task }, statesBefore(state));
     return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
   }
 }

@@ -32,6 +32,15 @@ export const TASK_STATES: ReadonlySet<string> = new Set([
   ...TERMINAL_STATES,
   ...INTERRUPTED_STATES,
 ]);
+const BEGINNING: readonly string[] = ["TASK_STATE_UNSPECIFIED", "TASK_STATE_SUBMITTED"];
+const NOT_ENDED = [...TASK_STATES].filter((state) => !TERMINAL_STATES.has(state));
+
+/** States that a task never comes back to from this one. */
+export function statesBefore(state: string): readonly string[] {
+  if (TERMINAL_STATES.has(state)) return NOT_ENDED;
+  return BEGINNING.includes(state) ? [] : BEGINNING;
+}
+
 const ROLES: ReadonlySet<string> = new Set(["ROLE_USER", "ROLE_AGENT"]);
 
 type Reader = (value: JsonValue, at: string) => JsonValue | undefined;
