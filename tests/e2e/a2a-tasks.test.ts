@@ -63,22 +63,16 @@ test("the states a streamed task went through are told in order", async () => {
   expect(body.states.map(({ state }: any) => state)).toEqual(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
 
-test("a task goes on from a first status without a time to what its agent says the times of", async () => {
-  const ids = { taskId: "without a time", contextId: "c" };
-  const at = (seconds: number) => new Date(Date.now() - 60_000 + seconds * 1000).toISOString();
-  const status = (state: string, seconds: number) => ({ statusUpdate: { ...ids, status: { state, timestamp: at(seconds) } } });
-  const events = [
-    { task: { id: ids.taskId, contextId: ids.contextId, status: { state: "TASK_STATE_SUBMITTED" } } },
-    status("TASK_STATE_WORKING", 1),
-    status("TASK_STATE_INPUT_REQUIRED", 2),
-  ];
-  const untimed = Bun.serve({
+/** An agent that streams what it is told to. */
+async function scriptedAgent(cardName: string) {
+  const events: Record<string, unknown>[] = [];
+  const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: ({ url }) =>
       new URL(url).pathname.startsWith("/.well-known/")
         ? Response.json({
-            name: "Untimed",
+            name: cardName,
             description: "x",
             version: "1",
             capabilities: { streaming: true },
@@ -91,17 +85,61 @@ test("a task goes on from a first status without a time to what its agent says t
             headers: { "content-type": "text/event-stream" },
           }),
   });
-  const { id } = await registerAgent(world.admin, "untimed", `http://127.0.0.1:${untimed.port}`);
+  const { id } = await registerAgent(world.admin, cardName, `http://127.0.0.1:${server.port}`);
   await grantAgent(world.admin, id, [team.groupId]);
-  await call(`${world.gateway.runtimeUrl}/a2a/default/untimed`, team.apiKey, "POST", "/message:stream", message("x"));
-  const { state, states } = await world.admin.get(`/v1/admin/agents/${id}/tasks/${encodeURIComponent(ids.taskId)}`);
+  const at = `${world.gateway.runtimeUrl}/a2a/default/${cardName}`;
+  return {
+    stream(said: readonly Record<string, unknown>[], given: Record<string, unknown>) {
+      events.splice(0, events.length, ...said);
+      return call(at, team.apiKey, "POST", "/message:stream", given);
+    },
+    task: (taskId: string) => world.admin.get(`/v1/admin/agents/${id}/tasks/${taskId}`),
+    stop: () => server.stop(true),
+  };
+}
+
+test("a task goes on from a first status without a time to what its agent says the times of", async () => {
+  const ids = { taskId: "untimed", contextId: "c" };
+  const at = (seconds: number) => new Date(Date.now() - 60_000 + seconds * 1000).toISOString();
+  const status = (state: string, seconds: number) => ({ statusUpdate: { ...ids, status: { state, timestamp: at(seconds) } } });
+  const untimed = await scriptedAgent("untimed");
+  await untimed.stream(
+    [
+      { task: { id: ids.taskId, contextId: ids.contextId, status: { state: "TASK_STATE_SUBMITTED" } } },
+      status("TASK_STATE_WORKING", 1),
+      status("TASK_STATE_INPUT_REQUIRED", 2),
+    ],
+    message("x"),
+  );
+  const { state, states } = await untimed.task(ids.taskId);
   expect([state, ...states.map((one: any) => one.state)]).toEqual([
     "TASK_STATE_INPUT_REQUIRED",
     "TASK_STATE_SUBMITTED",
     "TASK_STATE_WORKING",
     "TASK_STATE_INPUT_REQUIRED",
   ]);
-  await untimed.stop(true);
+  await untimed.stop();
+});
+
+test("a task that goes on by a stream keeps what was said in it before", async () => {
+  const ids = { taskId: "goes-on", contextId: "c" };
+  const said = (text: string) => ({ messageId: text, role: "ROLE_AGENT", parts: [{ text }], ...ids });
+  const artifact = (artifactId: string) => ({ artifactId, parts: [{ text: artifactId }] });
+  const asking = { state: "TASK_STATE_INPUT_REQUIRED", message: said("Which one?") };
+  const agents = await scriptedAgent("goes-on");
+  await agents.stream(
+    [{ task: { id: ids.taskId, contextId: "c", status: asking, history: [said("Well.")], artifacts: [artifact("draft")] } }],
+    message("x"),
+  );
+  await agents.stream(
+    [{ artifactUpdate: { ...ids, artifact: artifact("final") } }, { statusUpdate: { ...ids, status: { state: "TASK_STATE_COMPLETED" } } }],
+    message("the first", { taskId: ids.taskId }),
+  );
+  const { state, task } = await agents.task(ids.taskId);
+  expect(state).toBe("TASK_STATE_COMPLETED");
+  expect(task.history.map(({ messageId }: any) => messageId)).toEqual(["Well.", "Which one?"]);
+  expect(task.artifacts.map(({ artifactId }: any) => artifactId)).toEqual(["draft", "final"]);
+  await agents.stop();
 });
 
 test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {

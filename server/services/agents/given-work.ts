@@ -12,7 +12,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../wire/document.t
 import type { AgentParts } from "./agent-parts.ts";
 import { noteUnreadable } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
-import { ownTaskOf } from "./own-tasks.ts";
+import { knownTask, ownTaskOf } from "./own-tasks.ts";
 import { refusedPushConfig } from "./push-configs.ts";
 
 /** A message that may go to its agent: what it says there, and who keeps its names. */
@@ -21,6 +21,8 @@ export interface GivenWork {
   /** As the agent is sent it. */
   readonly params: JsonObject;
   readonly names: OwnNames;
+  /** As far as it is known, the task it goes on with; null where it begins one. */
+  readonly before: JsonObject | null;
   /** Who is to be told of the task it begins or goes on with. */
   readonly pushConfig: JsonObject | null;
   readonly historyLength: number | null;
@@ -80,6 +82,7 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     passage,
     params: sent,
     names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
+    before: goesOn === null ? null : knownTask(goesOn),
     pushConfig,
     historyLength: typeof configuration.historyLength === "number" ? configuration.historyLength : null,
     async refused(refusal) {

@@ -35,8 +35,10 @@ interface TaskStream {
   readonly pushConfig: JsonObject | null;
   /** As `GivenWork` has it; null where no message was given. */
   readonly refused: GivenWork["refused"] | null;
-  /** As it was before, of a task that goes on. */
+  /** As `GivenWork` has it, or of a task that is joined. */
   readonly before: JsonObject | null;
+  /** Of a task that is joined, which another call began: it is written down, and who is to be told of it. */
+  readonly isKnown: boolean;
 }
 
 /** Gives an agent a message and passes on what it tells of it, as it tells it. */
@@ -46,7 +48,7 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
   if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
-  const { passage, params, names, pushConfig, refused } = work;
+  const { passage, params, names, before, pushConfig, refused } = work;
   const unrecorded = parts.outlet.depart(call, route.agent.reached.endpoint, JSON.stringify(params));
   if (unrecorded !== null) return refused(unrecorded);
   const events = await passage.upstream.stream({
@@ -58,7 +60,7 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
     hear: extensions.hear,
   });
   if (isRefusal(events)) return refused(events);
-  return streamed({ call, route, request, parts, names, extensions, pushConfig, refused, before: null }, events);
+  return streamed({ call, route, request, parts, names, extensions, pushConfig, refused, before, isKnown: false }, events);
 }
 
 /** Joins the events of a task that is under way, in whichever process it was begun: the agent tells it as it stands, then what follows. */
@@ -78,9 +80,10 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   const asked = { agent: route.agent, params: { id: row.id }, headers, hear, abort: call.abort };
   const events = await outlet.look(call).upstream.stream({ ...asked, operation: "SubscribeToTask" });
   if (isRefusal(events)) return events;
+  const before = knownTask(row);
   return streamed(
-    { call, route, request, parts, names, extensions, pushConfig: null, refused: null, before: knownTask(row) },
-    withTaskFirst(events, knownTask(row)),
+    { call, route, request, parts, names, extensions, pushConfig: null, refused: null, before, isKnown: true },
+    withTaskFirst(events, before),
   );
 }
 
@@ -106,7 +109,7 @@ class KeptStream {
   constructor(stream: TaskStream) {
     this.stream = stream;
     this.folded = new FoldedTask(stream.before);
-    this.isKnown = stream.before !== null;
+    this.isKnown = stream.isKnown;
   }
 
   /** What may be told: `said` is what the agent told, `passed` what of it goes out now. */
@@ -151,7 +154,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
   const { call, request, parts, names } = stream;
   const held = new HeldTexts(call, parts.gates);
   const kept = new KeptStream(stream);
-  const cost = new ReportedCost(call, stream.route, stream.before !== null, parts);
+  const cost = new ReportedCost(call, stream.route, stream.isKnown, parts);
   let isHeard = false;
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
   try {
