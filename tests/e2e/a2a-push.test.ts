@@ -17,6 +17,7 @@ let world: World;
 let agent: AgentFixture;
 let team: Team;
 let base: string;
+let agentId: string;
 const told: Told[] = [];
 let refusing = 0;
 const receiver = Bun.serve({
@@ -33,8 +34,8 @@ const to = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
 beforeAll(async () => {
   [world, agent] = await Promise.all([startWorld(), startAgent()]);
   team = await newTeam(world.admin, "callers");
-  const { id } = await registerAgent(world.admin, "fixture", agent.url);
-  await grantAgent(world.admin, id, [team.groupId]);
+  agentId = (await registerAgent(world.admin, "fixture", agent.url)).id;
+  await grantAgent(world.admin, agentId, [team.groupId]);
   base = `${world.gateway.runtimeUrl}/a2a/default/fixture`;
 });
 afterAll(async () => {
@@ -165,4 +166,37 @@ test("the end of a task is told that its owner hears before anybody who watches 
     configuration: { taskPushNotificationConfig: { url: to("/streamed") } },
   });
   for (const path of ["/went-on", "/streamed"]) await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
+});
+
+test.each(["guarded", "open"])("a status of a task is told once, whoever hears it how often: %s", async (name) => {
+  const owner = await newTeam(world.admin, name);
+  await grantAgent(world.admin, agentId, [owner.groupId]);
+  if (name === "guarded")
+    await world.admin.post("/v1/admin/guardrails/configs", {
+      tenant_id: "default",
+      name: "what agents say",
+      group_ids: [owner.groupId],
+      surfaces: { a2a_outbound: true },
+      builtin: { banned_words: ["tangerine"] },
+    });
+  const path = `/${name}`;
+  const { body } = await call(base, owner.apiKey, "POST", "/message:send", {
+    ...message("ask", { contextId: `of ${name}` }),
+    configuration: { taskPushNotificationConfig: { url: to(path) } },
+  });
+  const { id } = body.task;
+  const looks = () => agent.requests.filter((one) => one.path.endsWith(`/${id}:subscribe`)).length;
+  // With the second look what the first one heard was told.
+  await until(() => (looks() >= 2 ? true : undefined));
+  const kept = await world.admin.get(`/v1/admin/agents/${agentId}/tasks/${id}`);
+  expect(kept.task?.status.message.parts[0].text).toBe("Which one?");
+  await call(base, owner.apiKey, "GET", `/tasks/${id}`);
+  await call(base, owner.apiKey, "POST", "/message:send", message("complete x", { taskId: id }));
+  await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
+  expect(
+    of(path)
+      .map(stateOf)
+      .filter((state) => state !== "TASK_STATE_WORKING"),
+  ).toEqual(["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_COMPLETED"]);
+  expect(of(path).some(({ text }) => text.includes("Which one?"))).toBe(name === "open");
 });

@@ -71,14 +71,15 @@ export class OwnNames {
         return wrong("the agent names a context that it gave to another caller");
       this.kept = true;
     }
-    renamed({ kind, value }, own, this.task);
+    nameAsOwn({ kind, value }, own, this.task);
     return null;
   }
 
   private kept = false;
 }
 
-function renamed({ kind, value }: AgentEvent, contextId: string, taskId: string | null): void {
+/** Puts the caller's names of a context and a task in the place of the agent's. Changes the event in place. */
+export function nameAsOwn({ kind, value }: AgentEvent, contextId: string, taskId: string | null): void {
   value.contextId = contextId;
   const said = (message: JsonValue | undefined) => {
     if (!isObject(message)) return;

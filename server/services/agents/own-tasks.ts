@@ -32,7 +32,7 @@ export async function ownTaskOf(
 }
 
 /** When the status a task is in was reached; now, where the agent does not say. */
-function statusTime(task: JsonObject, now: number): Date {
+export function statusTime(task: JsonObject, now: number): Date {
   const told = isObject(task.status) && typeof task.status.timestamp === "string" ? Date.parse(task.status.timestamp) : Number.NaN;
   // An agent whose clock is ahead must not keep what comes later from being written.
   return new Date(Number.isNaN(told) ? now : Math.min(told, now));

@@ -13,6 +13,7 @@ import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { ownTaskOf } from "./own-tasks.ts";
 import { refusedPushUrl } from "./push-address.ts";
+import { withoutContent } from "./without-content.ts";
 import { written } from "./written.ts";
 
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
@@ -108,6 +109,16 @@ export async function tellOf(task: TaskKey, event: AgentEvent, { tasks }: Pick<A
       }
     : null;
   await tasks.tell(task, told, (version) => notificationBody(event, version));
+}
+
+/** Tells what a call heard of a task in the same words as whoever watches it, so that it is told once. */
+export async function tellHeard(
+  call: Call,
+  task: TaskKey,
+  { kind, value }: AgentEvent,
+  { tasks, gates }: Pick<AgentParts, "tasks" | "gates">,
+): Promise<void> {
+  await tellOf(task, { kind, value: gates.looksAt(call, "a2a_outbound") ? withoutContent(value) : value }, { tasks });
 }
 
 function notificationBody(event: AgentEvent, version: AgentVersion): string {

@@ -10,7 +10,7 @@ import { givenWork } from "./given-work.ts";
 import { lookedAt } from "./looked-at.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { keepTask } from "./own-tasks.ts";
-import { keepPushConfig, tellOf } from "./push-configs.ts";
+import { keepPushConfig, tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { written } from "./written.ts";
 
@@ -49,7 +49,7 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   if (pushConfig !== null) {
     const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id: String(event.value.id) };
     await keepPushConfig(row, pushConfig, request.version, parts);
-    await tellOf(row, event, parts);
+    await tellHeard(call, row, event, parts);
   }
   const shown = { ...event, value: withHistory(event.value, historyLength) };
   return written(() => request.writer.whole({ kind: "event", event: shown }), told);

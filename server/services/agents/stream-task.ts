@@ -16,7 +16,7 @@ import { HeldTexts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
-import { keepPushConfig, tellOf } from "./push-configs.ts";
+import { keepPushConfig, tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 
 const KEEP_ALIVE_MS = 15_000;
@@ -197,7 +197,7 @@ async function begun({ call, route, request, parts, pushConfig }: TaskStream, ev
   if (pushConfig === null) return;
   const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id };
   await keepPushConfig(row, pushConfig, request.version, parts);
-  await tellOf(row, event, parts);
+  await tellHeard(call, row, event, parts);
 }
 
 /**

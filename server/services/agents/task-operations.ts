@@ -14,7 +14,7 @@ import { CallExtensions } from "./call-extensions.ts";
 import { lookedAt } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
-import { tellOf } from "./push-configs.ts";
+import { tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
 import { written } from "./written.ts";
@@ -45,7 +45,7 @@ async function asked(
   if (refusal !== null) return refusal;
   const others = await keepTask(call, route, request, event.value, parts);
   if (others !== null) return others;
-  await tellOf(row, event, parts);
+  await tellHeard(call, row, event, parts);
   return event.value;
 }
 

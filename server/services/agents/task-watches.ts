@@ -12,7 +12,8 @@ import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-cl
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesBefore, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { knownTask } from "./own-tasks.ts";
+import { nameAsOwn } from "./own-context.ts";
+import { knownTask, statusTime } from "./own-tasks.ts";
 import { tellOf } from "./push-configs.ts";
 import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
@@ -164,7 +165,8 @@ export class TaskWatches {
     const { tasks, clock } = this.parts;
     const { kind, value } = event;
     if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
-    const told: AgentEvent = { kind, value: { ...(folded === null ? withoutContent(value) : value), contextId: row.context_id } };
+    nameAsOwn(event, row.context_id, row.id);
+    const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
     folded?.take(told);
     await tellOf(row, told, this.parts);
     if (kind === "artifactUpdate") return false;
@@ -172,9 +174,15 @@ export class TaskWatches {
     const now = clock.now();
     // One that was erased or forgotten meanwhile is not written anew.
     const owner = { tenantId: row.tenant_id, agentId: row.agent_id, ownerId: row.owner_id };
-    if ((await tasks.find(owner, row.id)) === undefined) return true;
-    const task = !isKept || folded?.value == null ? null : storableText(JSON.stringify(folded.value));
-    await tasks.put({ ...row, state, status_at: new Date(now), updated_at: new Date(now), task }, statesBefore(state));
+    const known = await tasks.find(owner, row.id);
+    if (known === undefined) return true;
+    // What its owner was shown stays as long as it is so.
+    const looked = known.state === state ? known.task : null;
+    const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
+    await tasks.put(
+      { ...row, state, status_at: statusTime(value, now), updated_at: new Date(now), task: isKept ? said : null },
+      statesBefore(state),
+    );
     return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
   }
 }
