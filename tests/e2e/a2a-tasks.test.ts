@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { type AdminClient, signIn } from "../support/admin.ts";
+import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -221,4 +221,26 @@ test("lists go page by page, the newest first, by state, context and time, and r
   }
   const wrong = await call(base, team.apiKey, "GET", "/tasks", undefined, { "a2a-version": "7.0" });
   expect([wrong.status, wrong.body.error.details[0].reason]).toEqual([400, "VERSION_NOT_SUPPORTED"]);
+});
+
+test("a task of a person who is erased while it streams does not come back", async () => {
+  const { admin, gateway } = world;
+  const cat = await newPerson(gateway.runtimeUrl, "cat");
+  const people = await admin.post("/v1/admin/end-user-groups", { name: "erased", initial_member_ids: [cat.id] });
+  await admin.post(`/v1/admin/end-user-groups/${people.id}/resource-groups`, { resource_group_ids: [team.groupId] });
+  const stream = await fetch(`${base}/message:stream`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${cat.token}`, "a2a-version": "1.0", "content-type": "application/json" },
+    body: JSON.stringify(message("count 500")),
+  });
+  const reader = (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream() as never).getReader();
+  let text = "";
+  while (!text.includes("artifactUpdate")) text += (await reader.read()).value;
+  const listed = () => admin.get(`/v1/admin/agent-tasks?tenant_id=default&agent_id=${agentId}`);
+  const { id } = JSON.parse(text.slice("data:".length, text.indexOf("\n"))).task;
+  expect((await listed()).tasks.map((one: any) => one.id)).toContain(id);
+  await admin.post("/v1/admin/data-erasure?tenant_id=default", { subject: { gateway_user_id: cat.id } });
+  while (!(await reader.read()).done);
+  await rowOf(admin, { id: stream.headers.get("x-request-id") });
+  expect((await listed()).tasks.map((one: any) => one.id)).not.toContain(id);
 });

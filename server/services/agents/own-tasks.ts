@@ -1,5 +1,5 @@
 import type { AgentTaskRow, TaskScope } from "../../directory/agents/tasks.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText, storableText } from "../../kernel/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
@@ -74,6 +74,21 @@ export async function keepTask(
   };
   const kept = await tasks.put(row, statesBefore(state));
   return kept ? null : refuse("agent_invalid_response", undefined, { reason: "the agent names a task that it gave to another caller" });
+}
+
+/**
+ * Writes a task that was written down before as it stands now. A refusal where it is not there any more: one that was erased or
+ * forgotten meanwhile is not written anew.
+ */
+export async function keepKnownTask(
+  call: Call,
+  route: AgentRoute,
+  request: AgentRequest,
+  task: JsonObject,
+  parts: AgentParts,
+): Promise<Refusal | null> {
+  const row = await ownTaskOf(call, route, task.id, parts);
+  return isRefusal(row) ? row : keepTask(call, route, request, task, parts);
 }
 
 /** A task as far as it is known without asking its agent. */

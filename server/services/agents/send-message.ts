@@ -9,7 +9,7 @@ import { CallExtensions } from "./call-extensions.ts";
 import { givenWork } from "./given-work.ts";
 import { lookedAt } from "./looked-at.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
-import { keepTask } from "./own-tasks.ts";
+import { keepKnownTask, keepTask } from "./own-tasks.ts";
 import { keepPushConfig, tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { written } from "./written.ts";
@@ -20,7 +20,7 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
   if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
-  const { passage, params, names, pushConfig, historyLength, refused } = work;
+  const { passage, params, names, before, pushConfig, historyLength, refused } = work;
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
   if (unrecorded !== null) return refused(unrecorded);
   const event = await passage.upstream.ask({
@@ -43,7 +43,7 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
     ...(call.row.custom_metadata as object | null | undefined),
     a2a_task_id: String(event.value.id).slice(0, 200),
   };
-  const others = await keepTask(call, route, request, event.value, parts);
+  const others = await (before === null ? keepTask : keepKnownTask)(call, route, request, event.value, parts);
   if (others !== null) return others;
   await cost.known();
   if (pushConfig !== null) {

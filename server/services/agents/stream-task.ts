@@ -15,7 +15,7 @@ import { type GivenWork, givenWork } from "./given-work.ts";
 import { HeldTexts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
-import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
+import { keepKnownTask, keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { keepPushConfig, tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 
@@ -135,9 +135,10 @@ class KeptStream {
   }
 
   private async keep(): Promise<Refusal | null> {
-    const { call, route, request, parts } = this.stream;
+    const { call, route, request, before, parts } = this.stream;
     this.isChanged = false;
-    return this.folded.value === null ? null : keepTask(call, route, request, this.folded.value, parts);
+    if (this.folded.value === null) return null;
+    return (this.isKnown || before !== null ? keepKnownTask : keepTask)(call, route, request, this.folded.value, parts);
   }
 
   private async keepSoon(): Promise<void> {

@@ -13,7 +13,7 @@ import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
 import { lookedAt } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
-import { keepTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
+import { keepKnownTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
 import { tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
@@ -43,7 +43,7 @@ async function asked(
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
   const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));
   if (refusal !== null) return refusal;
-  const others = await keepTask(call, route, request, event.value, parts);
+  const others = await keepKnownTask(call, route, request, event.value, parts);
   if (others !== null) return others;
   await tellHeard(call, row, event, parts);
   return event.value;
