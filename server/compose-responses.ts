@@ -14,6 +14,7 @@ import { StoredResponses } from "./services/models/responses/stored-responses.ts
 import type { DatabaseConnection } from "./store/database.ts";
 
 const LOOKED_MS = 500;
+const RECORDED_MS = 1_000;
 const SWEPT_MS = 600_000;
 
 interface ResponsesParts {
@@ -43,6 +44,7 @@ export function openStoredResponses(parts: ResponsesParts) {
   });
   const jobs: Job[] = [
     { name: "meter_responses", everyMs: LOOKED_MS, run: () => meter.look() },
+    { name: "record_responses", everyMs: RECORDED_MS, run: () => records.writeLate() },
     { name: "forget_responses", everyMs: SWEPT_MS, run: () => store.sweep() },
   ];
   return {

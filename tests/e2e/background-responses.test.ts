@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
 import OpenAI from "openai";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { openDatabase } from "../../server/store/database.ts";
 import { rowOf, rowsOf, type Served, serveModels } from "../support/admin.ts";
 import { type ResponseVendor, startResponseVendor } from "../support/response-vendor.ts";
 import { until } from "../support/until.ts";
@@ -107,6 +110,25 @@ test("a stream in the background that is read to its end is told by its own call
   expect([rest[0], rest.at(-1)]).toEqual(["response.output_text.done", "response.completed"]);
   expect((await endOf(ids[1] as string)).llm_estimated_cost_usd).toBe(COST);
   expect(await endsOf(ids[0] as string, 1)).toEqual([]);
+});
+
+test("what a stream in the background used is told, though the database would not take it down when it began", async () => {
+  const { openai } = await team("unnoted");
+  const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
+  await sql`CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$`.execute(db);
+  await sql`CREATE TRIGGER refuse_rows BEFORE INSERT ON stored_responses FOR EACH ROW EXECUTE FUNCTION refuse_row()`.execute(db);
+  let id = "";
+  const left = await openai.responses.create({ model: "slow-unnoted", input: "Hi", background: true, stream: true });
+  for await (const event of left) {
+    if (event.type === "response.created") id = event.response.id;
+    if (event.type === "response.output_text.delta") break;
+  }
+  left.controller.abort();
+  await rowOf(world.admin, { llm_model_requested: "slow-unnoted" });
+  await sql`DROP TRIGGER refuse_rows ON stored_responses`.execute(db);
+  await close();
+  vendor.finish();
+  expect((await endOf(id)).llm_estimated_cost_usd).toBe(COST);
 });
 
 test("a stream in the background that is not stored and was left is told by its call", async () => {

@@ -66,6 +66,11 @@ export class ResponseRecords {
     this.known.delete(keyOf(owner, id));
   }
 
+  /** Writes down what the database would not take before, unless it was away a moment ago. */
+  async writeLate(): Promise<void> {
+    if (this.waiting.size > 0 && this.awayUntil <= this.now()) await (this.writing ??= this.writeWaiting());
+  }
+
   /** Resolves when all that waits is written, or the database would not take it. */
   async flush(): Promise<void> {
     await this.writing;
