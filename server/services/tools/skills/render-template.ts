@@ -6,6 +6,10 @@ const LONGEST_TEMPLATE = 256 * 1024;
 const LONGEST_TEXT = 1024 * 1024;
 /** Parts of the template looked at: lists within lists multiply them. */
 const MOST_STEPS = 200_000;
+/** Characters of names, each counted once for every section it may be looked up in. */
+const MOST_LOOKED_UP = 5_000_000;
+/** In a row: the end of a tag is looked for anew from each of them. */
+const MOST_BLANKS = 1_000;
 
 class TooMuch extends Error {}
 
@@ -13,11 +17,18 @@ class TooMuch extends Error {}
 class BoundedWriter extends Mustache.Writer {
   private steps = 0;
   private length = 0;
+  private depth = 0;
+  private lookedUp = 0;
 
   override renderTokens(...given: Parameters<Mustache["renderTokens"]>): string {
-    this.steps += 1 + given[0].length;
+    const [tokens] = given;
+    this.steps += 1 + tokens.length;
     if (this.steps > MOST_STEPS) throw new TooMuch("more than 200,000 parts are filled in");
+    this.depth++;
+    for (const [kind, name] of tokens) if (kind !== "text") this.lookedUp += this.depth * name.length;
+    if (this.lookedUp > MOST_LOOKED_UP) throw new TooMuch("its names are too long, or in too many sections within sections");
     const text = super.renderTokens(...given);
+    this.depth--;
     this.length += text.length;
     if (this.length > 4 * LONGEST_TEXT || text.length > LONGEST_TEXT) throw new TooMuch("the text has more than a million characters");
     return text;
@@ -28,6 +39,8 @@ type Mustache = InstanceType<typeof Mustache.Writer>;
 /** A Mustache template with its variables filled in as they are: there is no code in one, and nothing else is read. */
 export function renderTemplate(template: string, vars: JsonObject): string | Refusal {
   if (template.length > LONGEST_TEMPLATE) return refuse("skill_template_failed", "The template is larger than 256 KiB.");
+  for (const [blanks] of template.matchAll(/\s+/g))
+    if (blanks.length > MOST_BLANKS) return refuse("skill_template_failed", "The template has more than 1,000 blanks in a row.");
   try {
     // Of partials there are none: each template stands alone.
     return new BoundedWriter().render(template, vars, undefined, { escape: String });
