@@ -1,3 +1,6 @@
+/** For caches that weigh in characters: what keeping any value takes beside those of its own. */
+export const KEEPING_WEIGHS = 1_000;
+
 /** What is kept for a while, of which the oldest goes once it weighs too much together. */
 export class BoundedCache<Value> {
   private readonly entries = new Map<string, { readonly value: Value; readonly until: number; readonly weight: number }>();

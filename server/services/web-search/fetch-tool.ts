@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { detachedString } from "../../kernel/detached-string.ts";
 import { visibleText } from "../../kernel/visible-text.ts";
 import { hostOf } from "../../directory/web-search/domains.ts";
 import { type WebSearchPolicy, webSearchPolicyOf } from "../../directory/web-search/web-search-policy.ts";
 import type { Call } from "../../road/call.ts";
 import { principalOf } from "../../road/principal.ts";
-import type { BoundedCache } from "../../kernel/bounded-cache.ts";
+import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { LONGEST_TEXT, USUAL_TEXT } from "./definitions.ts";
 import type { AddressHolder, GivenAddresses } from "../../directory/web-search/given-addresses.ts";
@@ -50,9 +51,19 @@ export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Pr
     const read = await readablePage(fetched, parts, scope.tenant.id);
     if (typeof read === "string") return toolFailure(`The page was not read. ${read}`);
     page = read;
-    if (fetched.mayKeep) parts.pages.set(key, page, PAGE_KEPT_MS, page.text.length);
+    if (fetched.mayKeep) keep(parts.pages, key, page);
   }
   return part(page, address, asked.data.start_index ?? 0, asked.data.max_length ?? USUAL_TEXT);
+}
+
+/** An address is kept whole and in its parts. */
+const ADDRESS_WEIGHS = 4;
+
+function keep(pages: FetchParts["pages"], key: string, { addresses, title, text }: ReadPage): void {
+  const ways = addresses.reduce((sum, { href }) => sum + ADDRESS_WEIGHS * href.length, 0);
+  // Copied: what was cut out of a page would keep all of it in memory.
+  const page = { addresses, title: detachedString(title), text: detachedString(text) };
+  pages.set(key, page, PAGE_KEPT_MS, KEEPING_WEIGHS + key.length + ways + title.length + text.length);
 }
 
 function refusedBy(policy: WebSearchPolicy, address: URL): string | null {

@@ -8,7 +8,7 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
-import type { BoundedCache } from "../../kernel/bounded-cache.ts";
+import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
 import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
 import { LONGEST_QUERY, MOST_RESULTS } from "./definitions.ts";
 import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";
@@ -51,7 +51,7 @@ export async function searchWeb(call: Call, args: unknown, { ask, cache, address
       failures.push(`${provider.name}: ${found}`);
       continue;
     }
-    if (kept === undefined) cache.set(key, found, provider.cacheMs);
+    if (kept === undefined) keep(cache, key, found, provider.cacheMs);
     const micros = kept === undefined ? provider.priceMicros : 0;
     if (micros !== null) row.llm_estimated_cost_usd = usdFromMicros(micros);
     const pages = within(found, policy, asked.data.domains ?? []).slice(0, most);
@@ -64,6 +64,12 @@ export async function searchWeb(call: Call, args: unknown, { ask, cache, address
   }
   note(call, { provider: null, results: 0, cached: false, failed: failures.length });
   return toolFailure(`The search could not be made. ${failures.join("; ")}.`);
+}
+
+function keep(cache: SearchParts["cache"], key: string, found: readonly FoundPage[], ms: number): void {
+  const text = JSON.stringify(found);
+  // Read anew: words that were cut out of a provider's answer would keep all of it in memory.
+  cache.set(key, JSON.parse(text) as FoundPage[], ms, KEEPING_WEIGHS + key.length + text.length);
 }
 
 function note({ row }: Call, search: object): void {

@@ -15,8 +15,8 @@ import type { PageReaders, PdfReader } from "./readable-page.ts";
 import { searchWeb, type SearchParts } from "./search-tool.ts";
 import { resultOf } from "./tool-result.ts";
 
-const SEARCHES_KEPT = 2_000;
-/** Characters of all pages together. */
+/** Characters of all that is kept together. */
+const SEARCHES_KEPT = 16_000_000;
 const PAGES_KEPT = 8_000_000;
 const PRUNED_MS = 600_000;
 

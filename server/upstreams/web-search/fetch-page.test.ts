@@ -13,7 +13,10 @@ beforeAll(() => {
     fetch(request) {
       const { pathname, port } = new URL(request.url);
       hosts.push(request.headers.get("host") ?? "");
-      if (pathname === "/robots.txt") return new Response("", { status: 404 });
+      if (pathname === "/robots.txt")
+        return (request.headers.get("host") ?? "").startsWith("large-")
+          ? new Response(`User-agent: *\nDisallow: /closed\n${"#".repeat(500_000)}`)
+          : new Response("", { status: 404 });
       if (pathname === "/rebinds") return new Response(null, { status: 302, headers: { location: `http://rebinding.test:${port}/x` } });
       if (pathname === "/bomb")
         return new Response(gzipSync(Buffer.alloc(50 * 1024 * 1024)), {
@@ -49,4 +52,16 @@ test("each hop is asked about, and nothing is sent where the answer is no", asyn
   expect(await read("/rebinds", ({ hostname }) => (hostname === "rebinding.test" ? "Not there." : null))).toContain("Not there.");
   expect(hosts.slice(before).some((host) => host.startsWith("rebinding.test"))).toBe(false);
   expect(await read("/page")).toMatchObject({ type: "text/plain" });
+});
+
+test("rules of sites are kept as long as there is room for them", async () => {
+  const fetch = fetcher(outbound({ allowPrivate: false, resolve: async () => ["127.0.0.1"], isDenied: () => false }));
+  const asked = async (name: string) => {
+    const before = hosts.length;
+    await fetch(new URL(`http://${name}.test:${site.port}/page`), () => null, new AbortController().signal);
+    return hosts.length - before;
+  };
+  expect([await asked("large-0"), await asked("large-0")]).toEqual([2, 1]);
+  for (let i = 1; i <= 20; i++) expect(await asked(`large-${i}`)).toBe(2);
+  expect([await asked("large-20"), await asked("large-0")]).toEqual([1, 2]);
 });

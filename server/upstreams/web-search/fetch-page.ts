@@ -1,4 +1,4 @@
-import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { readCapped } from "./read-capped.ts";
 import { robotsAllow } from "./robots.ts";
@@ -7,6 +7,8 @@ const MOST_BYTES = 5 * 1024 * 1024;
 const MOST_ROBOTS_BYTES = 512 * 1024;
 const DEADLINE_MS = 15_000;
 const ROBOTS_KEPT_MS = 3_600_000;
+/** Characters of all that are kept together. */
+const ROBOTS_KEPT = 8_000_000;
 const MOST_REDIRECTS = 5;
 const AGENT = "gatehouse";
 const READABLE = /^(?:text\/(?:html|plain|markdown)|application\/(?:pdf|xhtml\+xml|json|[\w.-]+\+json))$/;
@@ -35,7 +37,7 @@ export type FetchPage = (address: URL, refused: (address: URL) => string | null,
 const WEB_PORTS: ReadonlySet<string> = new Set(["", "80", "443"]);
 
 export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts): FetchPage {
-  const robots = new BoundedCache<string | null>(500, now);
+  const robots = new BoundedCache<string | null>(ROBOTS_KEPT, now);
 
   async function get(address: URL, abort: AbortController): Promise<Response> {
     return outbound.fetch(address.href, {
@@ -62,7 +64,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
       await response.body?.cancel().catch(() => undefined);
       if (response.status === 401 || response.status === 403) text = null;
     }
-    robots.set(origin, text, ROBOTS_KEPT_MS);
+    robots.set(origin, text, ROBOTS_KEPT_MS, KEEPING_WEIGHS + (text?.length ?? 0));
     return text;
   }
 

@@ -25,7 +25,7 @@ class BoundedWriter extends Mustache.Writer {
     this.steps += 1 + tokens.length;
     if (this.steps > MOST_STEPS) throw new TooMuch("more than 200,000 parts are filled in");
     this.depth++;
-    for (const [kind, name] of tokens) if (kind !== "text") this.lookedUp += this.depth * name.length;
+    for (const [kind, name = ""] of tokens) if (kind !== "text") this.lookedUp += this.depth * name.length;
     if (this.lookedUp > MOST_LOOKED_UP) throw new TooMuch("its names are too long, or in too many sections within sections");
     const text = super.renderTokens(...given);
     this.depth--;
