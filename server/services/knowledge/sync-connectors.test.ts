@@ -55,3 +55,41 @@ test("sources that do not answer hold up nobody for long, and one that asks to b
   expect(Number(noted?.wait)).toBeLessThanOrEqual(3_600);
   await connectors.stop();
 });
+
+test("a file that is there and cannot be looked at keeps its document, and is named", async () => {
+  await connector("aside");
+  let shut = false;
+  const texts: Record<string, string> = { "m.json": '{"":["*"]}', "a.txt": "a", "b.txt": "b" };
+  const connectors = openConnectors({
+    directory: { db: database.db, secrets: { openOrNull: () => null }, clock: { now: () => Date.now() } } as unknown as Directory,
+    openSource: async () => ({
+      async *files() {
+        for (const path of Object.keys(texts)) yield { path, sizeBytes: shut && path === "a.txt" ? null : 1 };
+      },
+      read: async (path) => (texts[path] === undefined ? null : new TextEncoder().encode(texts[path])),
+      close: async () => undefined,
+    }),
+    log: { warn: () => undefined, info: () => undefined, error: () => undefined, debug: () => undefined } as never,
+  });
+  const synced = async () => {
+    await sql`UPDATE knowledge_connectors SET due_at = now(), synced_at = NULL WHERE tenant_id = 'aside'`.execute(database.db);
+    await connectors.jobs[0]?.run();
+    const noted = await until(
+      async () =>
+        (
+          await sql<{ at: Date | null; problem: string | null; skipped: string[] }>`
+            SELECT synced_at AS at, problem, skipped FROM knowledge_connectors WHERE tenant_id = 'aside'`.execute(database.db)
+        ).rows[0],
+      (row) => row?.at != null || row?.problem != null,
+    );
+    const { rows } = await sql<{ name: string }>`SELECT name FROM knowledge_documents WHERE tenant_id = 'aside' ORDER BY name`.execute(
+      database.db,
+    );
+    return { problem: noted?.problem, skipped: noted?.skipped, documents: rows.map(({ name }) => name) };
+  };
+  expect(await synced()).toEqual({ problem: null, skipped: [], documents: ["a.txt", "b.txt"] });
+  shut = true;
+  delete texts["b.txt"];
+  expect(await synced()).toEqual({ problem: null, skipped: ["a.txt: could not be read"], documents: ["a.txt"] });
+  await connectors.stop();
+});

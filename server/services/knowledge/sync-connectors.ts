@@ -153,6 +153,8 @@ async function syncOne(
       const unfit = kind === undefined ? "is of no kind that is read" : unfitFile(path, sizeBytes);
       if (kind === undefined || unfit !== null) {
         skip(path, unfit ?? "");
+        // What is there and cannot be looked at is not gone.
+        if (sizeBytes === null) gone.delete(path);
         continue;
       }
       const content = await source.read(path).catch((error: unknown) => {
@@ -160,7 +162,7 @@ async function syncOne(
         skip(path, error.message);
         return "unreadable" as const;
       });
-      // What is there and cannot be read just now is not gone.
+      // Nor is what cannot be read just now.
       if (content !== null) gone.delete(path);
       if (content === null || content === "unreadable") continue;
       const document = { name: path, kind, metadata: { path }, content, permissions: permissionsOf(path) };
