@@ -1,8 +1,12 @@
 import type { RunBounded } from "../../kernel/bounded-run.ts";
 import { type Section, UnreadableDocument } from "./reading/document-text.ts";
+import type { SplitPassage } from "./split-document.ts";
 
 /** The sections of a document of one of the kinds there are. Rejects with `UnreadableDocument`. */
 export type ReadDocument = (kind: string, content: Uint8Array) => Promise<readonly Section[]>;
+
+/** The passages of a document of one of the kinds there are. Rejects with `UnreadableDocument`. */
+export type ReadPassages = (kind: string, content: Uint8Array) => Promise<readonly SplitPassage[]>;
 
 const SECONDS = 60;
 const MIB = 1024 * 1024;
@@ -21,12 +25,28 @@ const WHY = {
 export function documentReader(run: RunBounded): ReadDocument {
   const program = new URL("./reading/reading-process.ts", import.meta.url);
   return async (kind, content) => {
-    const ended = await run({ program, argument: kind, input: content, seconds: SECONDS, memoryBytes: MEMORY, outputBytes: MOST_SAID });
-    if (ended.kind !== "done") throw new UnreadableDocument(WHY[ended.kind]);
-    const said = JSON.parse(new TextDecoder().decode(ended.output)) as { sections?: readonly Section[]; reason?: string };
-    if (said.sections === undefined) throw new UnreadableDocument(said.reason ?? "Reading it failed.");
-    return said.sections;
+    const { sections, reason } = await said<{ sections: readonly Section[] }>(run, program, kind, content);
+    if (sections === undefined) throw new UnreadableDocument(reason ?? FAILED);
+    return sections;
   };
+}
+
+/** Reads and splits each document where `documentReader` reads it: what it is made of never comes to the process that serves calls. */
+export function passageReader(run: RunBounded): ReadPassages {
+  const program = new URL("./reading/splitting-process.ts", import.meta.url);
+  return async (kind, content) => {
+    const { passages, reason } = await said<{ passages: readonly SplitPassage[] }>(run, program, kind, content);
+    if (passages === undefined) throw new UnreadableDocument(reason ?? FAILED);
+    return passages;
+  };
+}
+
+const FAILED = "Reading it failed.";
+
+async function said<What>(run: RunBounded, program: URL, kind: string, content: Uint8Array): Promise<Partial<What> & { reason?: string }> {
+  const ended = await run({ program, argument: kind, input: content, seconds: SECONDS, memoryBytes: MEMORY, outputBytes: MOST_SAID });
+  if (ended.kind !== "done") throw new UnreadableDocument(WHY[ended.kind]);
+  return JSON.parse(new TextDecoder().decode(ended.output)) as Partial<What> & { reason?: string };
 }
 
 /** Reads a PDF document of whoever; a text says why it cannot be read. */

@@ -5,17 +5,17 @@ import type { Log } from "../../kernel/log.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { type DocumentToIndex, type NewChunk, WaitingDocuments } from "../../directory/knowledge/waiting-documents.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import type { ReadDocument } from "./document-reader.ts";
+import type { ReadPassages } from "./document-reader.ts";
 import { UnreadableDocument } from "./reading/document-text.ts";
 import type { EmbedTexts } from "./embeddings.ts";
 import { ownCall } from "./own-call.ts";
-import { type SplitPassage, splitDocument } from "./split-document.ts";
+import type { SplitPassage } from "./split-document.ts";
 
 export interface IndexingParts {
   readonly db: Directory["db"];
   readonly snapshots: Pick<Snapshots, "scope">;
   readonly embed: EmbedTexts;
-  readonly read: ReadDocument;
+  readonly read: ReadPassages;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,7 +24,6 @@ export interface IndexingParts {
 const AT_A_TIME_MS = 5_000;
 const TIMEOUT_MS = 60_000;
 const TEXTS_AT_ONCE = 32;
-const MOST_PASSAGES = 20_000;
 const ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
@@ -63,6 +62,8 @@ async function indexSome(parts: IndexingParts, waiting: WaitingDocuments): Promi
 
 async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<void> {
   const { log } = parts;
+  // The last attempt came to no end, good or bad: whoever made it did not survive it.
+  if (document.attempts > ATTEMPTS) return waiting.fail(document, `Processing it was broken off. Given up after ${ATTEMPTS} attempts.`);
   try {
     await waiting.finish(document, await chunksOf(parts, waiting, document));
   } catch (error) {
@@ -77,8 +78,7 @@ async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, documen
 }
 
 async function chunksOf(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<NewChunk[]> {
-  const passages = splitDocument(await parts.read(document.kind, document.content));
-  if (passages.length > MOST_PASSAGES) throw new UnreadableDocument(`It has more than ${MOST_PASSAGES} passages: split it into several.`);
+  const passages = await parts.read(document.kind, document.content);
   const { embedding_model_id: modelId } = document;
   const indexed = passages.map((passage) => indexedText(document.name, passage));
   const digests = indexed.map((text) => sha256Hex(text));

@@ -1,6 +1,6 @@
 import type { RunBounded } from "../../kernel/bounded-run.ts";
 import type { SearchedPlaces } from "../../directory/knowledge/search-chunks.ts";
-import { documentReader } from "./document-reader.ts";
+import { passageReader } from "./document-reader.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { embedsBy, type SendTexts } from "./embeddings.ts";
@@ -23,6 +23,6 @@ export function openKnowledge({ nest, send, runBounded, ...parts }: KnowledgePar
   readonly find: FindPassages;
   readonly jobs: readonly Job[];
 } {
-  const road = { ...parts, embed: embedsBy(nest, send), read: documentReader(runBounded) };
+  const road = { ...parts, embed: embedsBy(nest, send), read: passageReader(runBounded) };
   return { road, find: findsPassages(road), jobs: [{ name: "index_documents", everyMs: INDEXED_MS, run: () => indexDocuments(road) }] };
 }

@@ -1,5 +1,5 @@
 import { estimateTokens } from "../../wire/usage.ts";
-import type { Section } from "./reading/document-text.ts";
+import { type Section, UnreadableDocument } from "./reading/document-text.ts";
 
 /** What is found and quoted as one. */
 export interface SplitPassage {
@@ -13,33 +13,34 @@ export interface SplitPassage {
 const LONGEST = 1_600;
 /** Of the passage before, so that what is said across the border is found. */
 const OVERLAP = 200;
+const MOST_PASSAGES = 20_000;
 
-/** Splits at headings, then between paragraphs, then between sentences, then between words. */
+/** Splits at headings, then between paragraphs, then between sentences, then between words. Throws `UnreadableDocument`. */
 export function splitDocument(sections: readonly Section[]): SplitPassage[] {
-  return sections.flatMap(({ headings, blocks }) => {
+  const passages: SplitPassage[] = [];
+  for (const { headings, blocks } of sections) {
     const heading = headings.join(" > ");
-    return joined(blocks.flatMap((block) => pieces(block))).map((text) => ({
-      heading,
-      text,
-      tokens: estimateTokens(Buffer.byteLength(text)),
-    }));
-  });
+    for (const text of joined(pieces(blocks))) {
+      if (passages.length === MOST_PASSAGES)
+        throw new UnreadableDocument(`It has more than ${MOST_PASSAGES} passages: split it into several.`);
+      passages.push({ heading, text, tokens: estimateTokens(Buffer.byteLength(text)) });
+    }
+  }
+  return passages;
 }
 
 /** As many pieces together as a passage may hold; each further passage begins with the end of the one before. */
-function joined(parts: readonly string[]): string[] {
-  const passages: string[] = [];
+function* joined(parts: Iterable<string>): Generator<string> {
   let current = "";
   for (const part of parts) {
     if (current !== "" && current.length + 2 + part.length > LONGEST) {
-      passages.push(current);
+      yield current;
       const before = lastWords(current);
       current = before === "" || before.length + 2 + part.length > LONGEST ? "" : before;
     }
     current = current === "" ? part : `${current}\n\n${part}`;
   }
-  if (current !== "") passages.push(current);
-  return passages;
+  if (current !== "") yield current;
 }
 
 function lastWords(text: string): string {
@@ -48,16 +49,17 @@ function lastWords(text: string): string {
   return start === null ? "" : end.slice(start.index + start[0].length - 1);
 }
 
-function pieces(block: string): string[] {
-  const parts: string[] = [];
-  let rest = block.trim();
-  while (rest.length > LONGEST) {
-    const at = borderIn(rest.slice(0, LONGEST));
-    parts.push(rest.slice(0, at).trim());
-    rest = rest.slice(at).trimStart();
+/** One by one: a document may have millions. */
+function* pieces(blocks: readonly string[]): Generator<string> {
+  for (const block of blocks) {
+    let rest = block.trim();
+    while (rest.length > LONGEST) {
+      const at = borderIn(rest.slice(0, LONGEST));
+      yield rest.slice(0, at).trim();
+      rest = rest.slice(at).trimStart();
+    }
+    if (rest !== "") yield rest;
   }
-  if (rest !== "") parts.push(rest);
-  return parts;
 }
 
 function borderIn(text: string): number {

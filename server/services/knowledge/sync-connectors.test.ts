@@ -73,13 +73,13 @@ test("a file that is there and cannot be looked at keeps its document, and is na
   });
   const synced = async () => {
     await sql`UPDATE knowledge_connectors SET due_at = now(), synced_at = NULL WHERE tenant_id = 'aside'`.execute(database.db);
-    await connectors.jobs[0]?.run();
     const noted = await until(
-      async () =>
-        (
-          await sql<{ at: Date | null; problem: string | null; skipped: string[] }>`
-            SELECT synced_at AS at, problem, skipped FROM knowledge_connectors WHERE tenant_id = 'aside'`.execute(database.db)
-        ).rows[0],
+      async () => {
+        await connectors.jobs[0]?.run();
+        const { rows } = await sql<{ at: Date | null; problem: string | null; skipped: string[] }>`
+        SELECT synced_at AS at, problem, skipped FROM knowledge_connectors WHERE tenant_id = 'aside'`.execute(database.db);
+        return rows[0];
+      },
       (row) => row?.at != null || row?.problem != null,
     );
     const { rows } = await sql<{ name: string }>`SELECT name FROM knowledge_documents WHERE tenant_id = 'aside' ORDER BY name`.execute(

@@ -1,0 +1,16 @@
+import { UnreadableDocument } from "./document-text.ts";
+
+/** One document, on a process of its own that is ended when it takes too much: its bytes come in, what `work` makes of it goes out. */
+export async function answerOnce(work: (kind: string, content: Uint8Array) => Promise<object>): Promise<void> {
+  const pieces: Buffer[] = [];
+  for await (const piece of process.stdin) pieces.push(piece as Buffer);
+  let said: object;
+  try {
+    said = await work(process.argv[2] ?? "", new Uint8Array(Buffer.concat(pieces)));
+  } catch (error) {
+    if (error instanceof UnreadableDocument) said = { reason: error.message };
+    else if (error instanceof RangeError || /memory|allocat/i.test(String(error))) process.exit(70);
+    else said = { reason: "It is damaged, or of another kind than its name says." };
+  }
+  process.stdout.write(JSON.stringify(said), () => process.exit(0));
+}
