@@ -72,6 +72,20 @@ test("a skill of which something was cleared away is written anew, once, beside 
   await given.close();
 });
 
+test("of what could not be written whole nothing stays on the disk", async () => {
+  const work = workFolder();
+  const folders = new SkillFolders(() => work.current());
+  // No file can stand below another: as good as a disk that is full by then.
+  const file = { content: new Uint8Array(1_000), executable: false };
+  const torn = new Map([
+    ["a", file],
+    ["a/b", file],
+  ]);
+  await expect(folders.open("torn", torn)).rejects.toThrow();
+  await expect(folders.forRun(new Map([...torn].map(([name, { content }]) => [name, content])))).rejects.toThrow();
+  expect(readdirSync(work.current())).toEqual([]);
+});
+
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
 const sandbox = await Sandbox.open(process.env, log);
 

@@ -89,12 +89,18 @@ async function isWhole(folder: string, files: SkillFiles): Promise<boolean> {
   );
 }
 
+/** All of it, or nothing: a disk that is full does not stay so for what was begun. */
 async function written(folder: string, files: SkillFiles): Promise<string> {
-  await mkdir(folder, { mode: 0o755 });
-  for (const [path, { content, executable }] of files) {
-    const place = join(folder, path);
-    await mkdir(dirname(place), { recursive: true, mode: 0o755 });
-    await writeFile(place, content, { mode: executable ? 0o755 : 0o644 });
+  try {
+    await mkdir(folder, { mode: 0o755 });
+    for (const [path, { content, executable }] of files) {
+      const place = join(folder, path);
+      await mkdir(dirname(place), { recursive: true, mode: 0o755 });
+      await writeFile(place, content, { mode: executable ? 0o755 : 0o644 });
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
   }
   return folder;
 }

@@ -38,8 +38,9 @@ export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTool
     const inputs = await inputsOf(call, asked.inputFiles, tools);
     if (isRefusal(inputs)) return inputs;
     const folder = await tools.folders.open(terms.entry.digest, skill.files);
-    const given = inputs.size === 0 ? null : await tools.folders.forRun(inputs);
+    let given: { readonly path: string; close(): Promise<void> } | null = null;
     try {
+      if (inputs.size > 0) given = await tools.folders.forRun(inputs);
       const unrecorded = terms.depart();
       if (unrecorded !== null) return unrecorded;
       const outcome = await tools.sandbox.run({
