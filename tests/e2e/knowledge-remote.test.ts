@@ -159,6 +159,8 @@ describe("a Git repository at an address", () => {
       moved: "It is at another address now: it is not followed there.",
       busy: "It is asked too often, and wants to be left alone for a while.",
       nonsense: "It could not be reached, or what it answers is nothing of Git.",
+      "late/repo/.git": "It is asked too often, and wants to be left alone for a while.",
+      "torn/repo/.git": "It could not pack its files.",
     };
     for (const [name, problem] of Object.entries(problems)) {
       const { id: other } = await connect(base, "git", server.address(name), { credential: CREDENTIAL });

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Git's own server over HTTP, which asks for a user and a password. */
+/** Git's own server over HTTP, which asks for a user and a password. Below `late/` it packs nothing, and below `torn/` fails at it. */
 export interface GitServer {
   /** Of a repository below the folder. */
   address(name: string): string;
@@ -14,7 +14,7 @@ export interface GitServer {
 export async function startGitServer(folder: string, credential: string): Promise<GitServer> {
   const asked: { path: string; authorization: string | undefined }[] = [];
   const home = spawnSync("git", ["--exec-path"], { encoding: "utf8" }).stdout.trim();
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://git");
     const { authorization } = request.headers;
     asked.push({ path: url.pathname, authorization });
@@ -22,6 +22,12 @@ export async function startGitServer(folder: string, credential: string): Promis
     if (url.pathname.startsWith("/busy")) return void response.writeHead(429, { "retry-after": "3600" }).end();
     if (url.pathname.startsWith("/nonsense")) return void response.end("<html>not Git</html>");
     if (authorization !== `Basic ${Buffer.from(credential).toString("base64")}`) return void response.writeHead(401).end();
+    const body = Buffer.concat((await request.toArray()) as Buffer[]);
+    const way = /^\/(late|torn)(?=\/)/.exec(url.pathname)?.[1];
+    if (body.includes("command=fetch")) {
+      if (way === "late") return void response.writeHead(429, { "retry-after": "3600" }).end();
+      if (way === "torn") return void response.end("000dpackfile\n0009\u0003oops0000");
+    }
     const backend = spawn(`${home}/git-http-backend`, {
       env: {
         PATH: process.env.PATH,
@@ -31,14 +37,14 @@ export async function startGitServer(folder: string, credential: string): Promis
         GIT_CONFIG_KEY_0: "safe.directory",
         GIT_CONFIG_VALUE_0: "*",
         REQUEST_METHOD: request.method,
-        PATH_INFO: url.pathname,
+        PATH_INFO: way === undefined ? url.pathname : url.pathname.slice(way.length + 1),
         QUERY_STRING: url.search.slice(1),
         CONTENT_TYPE: request.headers["content-type"] ?? "",
         HTTP_GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
       },
       stdio: ["pipe", "pipe", "ignore"],
     });
-    request.pipe(backend.stdin);
+    backend.stdin.end(body);
     let head = Buffer.alloc(0);
     let begun = false;
     backend.stdout.on("data", (piece: Buffer) => {

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-const SECONDS = 60;
+/** Of the processor: what comes packed may be work without end. */
+const MOST_SECONDS = 60;
 /** Nothing of the machine's or its users' settings, and no program that a repository might name. */
 const ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
@@ -19,26 +20,28 @@ const SETTINGS = [
   "pack.threads=1",
   "core.bigFileThreshold=8m",
 ];
-/** Of addresses: what comes packed may unpack to anything. */
+/** Of addresses: it may unpack to anything, too. */
 const MOST_MEMORY_KIB = 2 * 1024 * 1024;
 
 /**
  * What git says about a repository; `missing`: there is none on this machine; `failed`: it would not, or said more than `most` bytes.
- * `given`: what it reads.
+ * `given`: what it reads, for which it may have to wait; `mostMs`: in all.
  */
 export function runGit(
   place: string,
   args: readonly string[],
   most: number,
   given: string | Readable = "",
+  mostMs = MOST_SECONDS * 1000,
 ): Promise<Buffer | "missing" | "failed"> {
   return new Promise((resolve) => {
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
     const command = ["git", ...settings, "-C", place, ...args];
-    const child = spawn("/bin/sh", ["-c", `ulimit -v ${MOST_MEMORY_KIB} 2>/dev/null; exec "$@"`, "sh", ...command], {
+    const held = `ulimit -t ${MOST_SECONDS}; ulimit -v ${MOST_MEMORY_KIB} 2>/dev/null; exec "$@"`;
+    const child = spawn("/bin/sh", ["-c", held, "sh", ...command], {
       env: ENVIRONMENT,
       stdio: ["pipe", "pipe", "ignore"],
-      timeout: SECONDS * 1000,
+      timeout: mostMs,
       killSignal: "SIGKILL",
     });
     const pieces: Buffer[] = [];

@@ -2,9 +2,9 @@ import type { Readable } from "node:stream";
 import { runGit } from "../git/run-git.ts";
 import { type KnowledgeSource, MOST_FILE_BYTES, MOST_FILES, SourceUnavailable } from "./source.ts";
 
-/** Git with a command; `input`: what it reads. Throws `SourceUnavailable`. */
-export const git = async (place: string, args: readonly string[], input?: Readable): Promise<Buffer> => {
-  const said = await runGit(place, args, MOST_FILE_BYTES, input);
+/** Git with a command; `input`: what it reads, `mostMs`: how long it may take in all. Throws `SourceUnavailable`. */
+export const git = async (place: string, args: readonly string[], input?: Readable, mostMs?: number): Promise<Buffer> => {
+  const said = await runGit(place, args, MOST_FILE_BYTES, input, mostMs);
   if (typeof said === "string")
     throw new SourceUnavailable(said === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
   return said;

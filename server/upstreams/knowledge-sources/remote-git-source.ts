@@ -31,7 +31,7 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
     await repository.greet();
     const commit = await repository.head();
     await git(place, ["init", "-q", "--bare", "."]);
-    await git(place, ["index-pack", "--stdin", `--max-input-size=${MOST_BYTES}`], Readable.from(repository.pack(commit)));
+    await unpack(place, repository.pack(commit));
     const source = await gitSource(place, commit);
     return { ...source, close };
   } catch (error) {
@@ -40,6 +40,24 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Rejects with what was wrong with the pack, of which git says nothing but that it is torn. */
+async function unpack(place: string, pack: AsyncIterable<Uint8Array>): Promise<void> {
+  let torn: unknown = null;
+  const pieces = async function* () {
+    try {
+      yield* pack;
+    } catch (error) {
+      torn = error;
+      throw error;
+    }
+  };
+  try {
+    await git(place, ["index-pack", "--stdin", `--max-input-size=${MOST_BYTES}`], Readable.from(pieces()), WHOLE_MS);
+  } catch (error) {
+    throw torn ?? error;
   }
 }
 
