@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -139,11 +139,15 @@ describe("a Git repository at an address", () => {
     rmSync(join(folder, "repo/large.txt"));
     git("add", "-A");
     git("commit", "-qm", "second");
+    // Of gateways that were killed, one of them lately.
+    const [old, late] = ["gatehouse-git-old", "gatehouse-git-late"].map((name) => join(scratch, name)) as [string, string];
+    for (const place of [old, late]) mkdirSync(join(place, "objects"), { recursive: true });
+    utimesSync(old, 0, Date.now() / 1000 - 2 * 24 * 3600);
     expect(await syncNow(id)).toBeNull();
     await ready(base, ["docs/guide.md", "docs/second.md"]);
     const { passages } = await admin.post(`/v1/admin/knowledgebases/${base}/search`, { query: "zeppelin", end_user_id: ada.id });
     expect(passages[0].text).toBe("The zeppelin lands at noon.");
-    expect(readdirSync(scratch).filter((name) => name.startsWith("gatehouse-git-"))).toEqual([]);
+    expect(readdirSync(scratch).filter((name) => name.startsWith("gatehouse-git-"))).toEqual(["gatehouse-git-late"]);
   });
 
   test("gets no credential of another address, and tells what is wrong in words without it", async () => {

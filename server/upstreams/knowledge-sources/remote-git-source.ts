@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -11,6 +11,7 @@ const HEAD_MS = 30_000;
 const WHOLE_MS = 300_000;
 const MOST_BYTES = 256 * 1024 * 1024;
 const DAY_MS = 24 * 3_600_000;
+const PLACE = "gatehouse-git-";
 const PACK = 1;
 const FAULT = 3;
 
@@ -24,7 +25,8 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   const timer = setTimeout(() => abort.abort(new OutboundTimeout("it took too long")), WHOLE_MS);
-  const place = await mkdtemp(join(tmpdir(), "gatehouse-git-"));
+  await removeAbandoned();
+  const place = await mkdtemp(join(tmpdir(), PLACE));
   const close = () => rm(place, { recursive: true, force: true });
   try {
     const repository = new RemoteRepository(out, location.replace(/\/+$/, ""), credential, abort);
@@ -40,6 +42,16 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Places of processes that were killed: nothing that is still read is as old. */
+async function removeAbandoned(): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const place of names.filter((name) => name.startsWith(PLACE)).map((name) => join(tmpdir(), name))) {
+    const changed = await stat(place).catch(() => null);
+    // Another process may be at it, or it is another user's.
+    if (changed !== null && changed.mtimeMs < Date.now() - DAY_MS) await rm(place, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
