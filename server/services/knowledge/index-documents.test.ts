@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { until } from "../../../tests/support/until.ts";
 import { runBounded } from "../../runtime/bounded-process.ts";
 import { type KnowledgeParts, openKnowledge } from "./knowledge-service.ts";
 
@@ -15,26 +16,53 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What became of a document that was taken up `attempts` times before. */
-async function indexed(content: Uint8Array, attempts = 0): Promise<{ readonly status: string; readonly reason: string | null }> {
-  const { db } = database;
+/** A document that was taken up `attempts` times before. */
+async function queued(content: Uint8Array, attempts = 0): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     INSERT INTO knowledge_documents (id, knowledge_base_id, tenant_id, name, kind, content, digest, size_bytes, status, attempts)
     VALUES (gen_random_uuid(), ${base}, 'default', ${crypto.randomUUID()}, 'text', ${content}, 'd', ${content.byteLength},
             ${attempts === 0 ? "queued" : "processing"}, ${attempts})
-    RETURNING id`.execute(db);
+    RETURNING id`.execute(database.db);
+  return rows[0]?.id ?? "";
+}
+
+async function indexAll(): Promise<void> {
   const log = { warn: () => undefined, error: () => undefined } as never;
-  const { jobs } = openKnowledge({ db, log, runBounded } as unknown as KnowledgeParts);
+  const { jobs } = openKnowledge({ db: database.db, log, runBounded } as unknown as KnowledgeParts);
   for (const job of jobs) await job.run();
-  const { rows: found } = await sql<{ status: string; reason: string | null }>`
-    SELECT status, reason FROM knowledge_documents WHERE id = ${rows[0]?.id}`.execute(db);
-  return found[0] as { status: string; reason: string | null };
+}
+
+async function stateOf(id: string): Promise<unknown> {
+  const { rows } = await sql`SELECT status, reason FROM knowledge_documents WHERE id = ${id}`.execute(database.db);
+  return rows[0];
+}
+
+async function indexed(content: Uint8Array, attempts = 0): Promise<unknown> {
+  const id = await queued(content, attempts);
+  await indexAll();
+  return stateOf(id);
 }
 
 test("a document that whoever processed it did not survive is given up in the end", async () => {
   const words = new TextEncoder().encode("Otters hold hands.");
   expect(await indexed(words, 7)).toEqual({ status: "ready", reason: null });
   expect(await indexed(words, 8)).toEqual({ status: "failed", reason: "Processing it was broken off. Given up after 8 attempts." });
+});
+
+test("a document that is finished while its rights are changed is finished, and they are changed", async () => {
+  const { db } = database;
+  const stalled = () => sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db);
+  const id = await queued(new TextEncoder().encode("Otters swim."));
+  let finished: Promise<void> | undefined;
+  await db.transaction().execute(async (trx) => {
+    // As whoever changes a document does.
+    await sql`SELECT FROM knowledge_bases WHERE id = ${base} FOR UPDATE`.execute(trx);
+    finished = indexAll();
+    await until(stalled, ({ rows }) => rows.length > 0);
+    await sql`UPDATE knowledge_documents SET principals = '{}' WHERE id = ${id}`.execute(trx);
+  });
+  await finished;
+  expect(await stateOf(id)).toEqual({ status: "ready", reason: null });
 });
 
 test("a document of millions of paragraphs is taken apart elsewhere than where calls are served", async () => {
