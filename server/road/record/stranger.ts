@@ -9,12 +9,12 @@ export function isStranger({ identity, row }: Call): boolean {
 }
 
 /** A stranger's row is small: they choose what they send and how often. */
-export function trimStrangerRow({ row }: Call): void {
+export function trimStrangerRow({ row, headers }: Call): void {
   row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
   row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
   row.request_id = null;
-  // The call's own id stands there where its caller claimed none.
-  if (row.correlation_id !== row.id) row.correlation_id = null;
+  // Where its caller claimed none, one of the gateway's own stands there.
+  if (headers.get("x-correlation-id") !== null) row.correlation_id = null;
   row.trace_id = null;
   row.span_id = null;
   row.request_headers = null;
