@@ -10,7 +10,10 @@ import type { FileNamingFormat } from "../wire/stored-file-places.ts";
 export interface Surface {
   /** The format in which its messages name files of the caller's, which are put in their place before `read`; none where left out. */
   readonly namesFiles?: FileNamingFormat;
-  /** Whether a call shows what the gateway gave out in a credential's place: no other is looked at then, and who calls is no stranger. Asks no database. */
+  /**
+   * Whether a call shows what the gateway gave out in a credential's place: no other is looked at then, and who calls is no
+   * stranger. Asks no database.
+   */
   vouchesFor?(call: Call): boolean;
   /** `body` is null on methods that have none. A promise only where something has to be looked up. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal | Promise<Exchange | Refusal>;

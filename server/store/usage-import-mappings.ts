@@ -35,7 +35,10 @@ export async function allMappings(db: Database | Trx, tenantId: string, provider
     .execute();
 }
 
-/** What somebody said by hand stays as it was said, and a key that was once found stays found: its use was the gateway's, whatever key it has now. */
+/**
+ * What somebody said by hand stays as it was said, and a key that was once found stays found: its use was the gateway's,
+ * whatever key it has now.
+ */
 export async function noteMapping(trx: Trx, values: Insertable<UsageImportMappingTable>): Promise<void> {
   const { label, project, target, matched_by: by, updated_at: at } = values;
   const stays = sql.raw("m.matched_by = 'hand' OR (m.kind = 'key' AND EXCLUDED.target IS NULL)");

@@ -13,9 +13,9 @@ const DEPTH = 64;
 
 /**
  * Finds the values at a dotted key in a tool call's arguments, a JSON text. A list on the way is looked into item by
- * item, and a list at the end gives each of its items unless `whole`; a number that this process would round is then raw JSON. Empty text is an object without members, as
- * models send it. A name that stands twice in an object makes the arguments unreadable, because the tool may see the
- * other one.
+ * item, and a list at the end gives each of its items unless `whole`; a number that this process would round is then raw
+ * JSON. Empty text is an object without members, as models send it. A name that stands twice in an object makes the
+ * arguments unreadable, because the tool may see the other one.
  */
 export function argumentValues(text: string, key: string | null, whole: boolean): ArgumentValues {
   if (text.trim() === "") return { kind: "values", values: key === null ? [{}] : [] };

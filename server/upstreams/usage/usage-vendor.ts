@@ -63,7 +63,10 @@ export interface UsageVendor {
   readonly lagMs: number;
   /** Throws a `UsageRefused` for what the vendor did, or what the network failed with. */
   page(access: UsageAccess, source: string, window: UsageWindow, cursor: string | null): Promise<VendorPage>;
-  /** `goesOn` hears before each question how many keys are found, and ends the list by what it throws. Null where the vendor tells of no keys. */
+  /**
+   * `goesOn` hears before each question how many keys are found, and ends the list by what it throws. Null where the vendor
+   * tells of no keys.
+   */
   readonly keys: ((access: UsageAccess, goesOn: (found: number) => Promise<void>) => Promise<VendorKey[]>) | null;
 }
 
