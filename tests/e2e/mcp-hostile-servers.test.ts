@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { inSession, type OddServers, startOddServers } from "../support/odd-servers.ts";
+import { startRawUpstream } from "../support/raw-upstream.ts";
 import { events, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
+import { rowOf } from "../support/admin.ts";
 import { grant, post, stateless, type Team } from "./mcp-harness.ts";
 import type { World } from "../support/world.ts";
 
@@ -29,6 +31,16 @@ test("an answer to another request is not passed on; one whose id is a text is",
   const called = (name: string) => post(at(id), team.apiKey, inSession(1, "tools/call", { name }), session);
   const [open, closed] = [await called("open"), await called("closed")];
   expect([open.status, open.body.id, closed.status, closed.body.error.data.code]).toEqual([200, "1", 502, "upstream_invalid_response"]);
+});
+
+test("a server that breaks off with the request in its hands is not said to be out of reach", async () => {
+  const tearing = await startRawUpstream(() => ({ head: null, pieces: [], ending: "tear" }));
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tearing", base_url: tearing.origin });
+  await grant(world.admin, "tearing", id, [team.groupId]);
+  const called = await post(at(id), team.apiKey, stateless("torn", "tools/call", { name: "open", arguments: {} }));
+  expect([called.status, called.body.error.data.code]).toEqual([502, "upstream_interrupted"]);
+  expect(await rowOf(world.admin, { server_id: id, mcp_request_id: "torn" })).toMatchObject({ error_type: "upstream_interrupted" });
+  await tearing.stop();
 });
 
 test("lists of a server that has more and more are not kept until memory is full", async () => {

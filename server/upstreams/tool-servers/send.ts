@@ -1,7 +1,7 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../../runtime/outbound.ts";
 
 export interface ToolServerRequest {
   readonly url: string;
@@ -28,6 +28,10 @@ export function toolServerSend(outbound: Outbound): ToolServerSend {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The tool server did not answer in time.");
       if (error instanceof OutboundDenied)
         return refuse("upstream_address_denied", "The tool server's address is not allowed from this gateway.");
+      if (wasConnected(error))
+        return refuse("upstream_interrupted", "The tool server broke off before it answered; it may have what it was sent.", {
+          reason: reasonOf(error),
+        });
       return refuse("upstream_unreachable", "The tool server could not be reached.", { reason: reasonOf(error) });
     }
   };
