@@ -190,3 +190,34 @@ describe("two-factor sign-in of administrators", () => {
     expect((await groups(((await finished.json()) as any).access_token)).status).toBe(200);
   });
 });
+
+test("passwords that are switched off between the two steps of a sign-in complete none", async () => {
+  const admin = await signIn(world.gateway.adminUrl);
+  await admin.post("/v1/admin/tenants", { id: "closing", name: "closing" });
+  await admin.post("/v1/admin/admin-users", { tenant_id: "closing", username: "eve", password: PASSWORD, role: "admin" });
+  await admin.post("/v1/admin/end-users", { tenant_id: "closing", username: "eve", password: PASSWORD });
+  const named = { "x-tenant-id": "closing" };
+  const given = { username: "eve", password: PASSWORD };
+  const begun = await Promise.all(
+    [
+      { base: portal, login: "/login", body: given },
+      { base: controlPlane, login: "/tenant/login", body: { ...given, tenant_id: "closing" } },
+    ].map(async ({ base, login, body }) => {
+      const post = async (path: string, content: unknown, token?: string) => {
+        const response = await fetch(`${base}${path}`, json(content, { ...named, ...(token === undefined ? {} : bearer(token)) }));
+        return { status: response.status, body: (await response.json()) as any };
+      };
+      const { access_token: token } = (await post(login, body)).body;
+      const { secret, backup_codes } = (await post("/2fa/setup", undefined, token)).body;
+      expect((await post("/2fa/verify", { code: currentCode(secret) }, token)).status).toBe(200);
+      const owed = (await post(login, body)).body.temp_token as string;
+      return (code: 0 | 1) => post("/login/2fa", { temp_token: owed, code: backup_codes[code] });
+    }),
+  );
+  const finished = () => Promise.all(begun.map(async (finish) => (await finish(1)).status));
+  await admin.request("PATCH", "/v1/admin/tenants/closing", { local_passwords: false });
+  expect(await finished()).toEqual([403, 401]);
+  await admin.request("PATCH", "/v1/admin/tenants/closing", { local_passwords: true });
+  expect((await begun[0]?.(0))?.status).toBe(200);
+  expect((await begun[1]?.(1))?.status).toBe(200);
+});

@@ -2,7 +2,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { adminWithTenant } from "../../store/admin-users.ts";
 import type { Actor } from "../writes/write.ts";
 import { adminCodeIsRight } from "./admin-second-factor.ts";
-import { adminOf, admits, completeAdminLogin, tooManyLogins, type LoginOrigin, type Logins, type SignIn } from "./logins.ts";
+import { adminOf, admits, completeAdminLogin, takesPassword, tooManyLogins, type LoginOrigin, type Logins, type SignIn } from "./logins.ts";
 import { beginPageSession, continuePageSession, endPageSession, pageTokenSeconds, refuseStaleToken } from "./page-sessions.ts";
 
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
@@ -14,7 +14,8 @@ export async function logInAdminWithCode(logins: Logins, given: { tempToken: str
   let signIn: SignIn | undefined;
   const outcome = await logins.throttle.attempt(JSON.stringify(["admin_code", step.userId]), origin.address, async () => {
     const row = await adminWithTenant(logins.directory.db, step.userId);
-    if (!admits(row, step.generation) || !row.totp_enabled || !(await adminCodeIsRight(logins, row, given.code))) return false;
+    if (!admits(row, step.generation) || !takesPassword(row) || !row.totp_enabled || !(await adminCodeIsRight(logins, row, given.code)))
+      return false;
     const actor: Actor = { id: row.id, username: row.username, role: row.role, clientIp: origin.address, requestId: origin.requestId };
     signIn = await completeAdminLogin(logins, row, actor, row.tenant_id === null ? "system" : "tenant");
     return true;

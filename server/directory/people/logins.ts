@@ -92,7 +92,7 @@ export async function adminOfLogin(
 }
 
 /** Where the tenant took passwords away, only who breaks the glass still has one. */
-const takesPassword = (row: SignedInRow) => row.tenant_local_passwords !== false || row.break_glass;
+export const takesPassword = (row: SignedInRow) => row.tenant_local_passwords !== false || row.break_glass;
 
 /** The tenant meant by a login that names none: the only one that has the username, else `default`. */
 async function tenantOfLogin(directory: Directory, username: string): Promise<string> {

@@ -76,6 +76,12 @@ async function completed(logins: PortalLogins, verified: EndUserRow, sessionEnds
   return user === undefined ? null : signedIn(logins, user, at, sessionEndsAt);
 }
 
+/** For those alone who proved that the account is theirs. */
+async function refuseUnlessTaken(logins: PortalLogins, user: EndUserRow): Promise<void> {
+  if (!user.is_active) throw new Refused(refuse("inactive_user"));
+  if (!(await takesLocalPasswords(logins.directory.db, user.tenant_id))) throw new Refused(refuse("local_passwords_off"));
+}
+
 /**
  * Throws the same 401 whatever was wrong, after the same work, and `too_many_logins` with Retry-After; `inactive_user`
  * only to whoever knows the password.
@@ -105,8 +111,7 @@ export async function logInPortalUser(
   });
   if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   if (found === undefined) throw wrong(reason);
-  if (!found.is_active) throw new Refused(refuse("inactive_user"));
-  if (!(await takesLocalPasswords(logins.directory.db, found.tenant_id))) throw new Refused(refuse("local_passwords_off"));
+  await refuseUnlessTaken(logins, found);
   if (found.totp_enabled) return { user: found, tempToken: await logins.tokens.issueSecondStep(found) };
   const login = await completed(logins, found);
   if (login === null) throw wrong("wrong_password");
@@ -131,7 +136,8 @@ export async function logInWithCode(
   });
   if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   if (found === undefined) throw wrong("wrong_code");
-  if (!found.is_active) throw new Refused(refuse("inactive_user"));
+  // Passwords may have been switched off since the first step.
+  await refuseUnlessTaken(logins, found);
   const login = await completed(logins, found);
   if (login === null) throw wrong("wrong_code");
   return login;
