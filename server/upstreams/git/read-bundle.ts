@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryPlace } from "../temporary-place.ts";
 import { runGit } from "./run-git.ts";
 
 interface BundleTerms {
@@ -34,7 +34,7 @@ const unfit = (field: string, message: string): UnfitBundle => ({ field, message
 
 /** The files of one folder of a bundled repository. Nothing of it is checked out or run, and what it holds lives as long as the reading. */
 export const readGitBundle: GitBundleReader = async (bytes, terms) => {
-  const folder = await mkdtemp(join(tmpdir(), "gatehouse-bundle-"));
+  const folder = await temporaryPlace("gatehouse-bundle-");
   try {
     await writeFile(join(folder, "bundle"), bytes);
     const made = await runGit(folder, ["init", "--quiet", "--bare", "repository"], LISTING_BYTES);

@@ -1,8 +1,7 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { temporaryPlace } from "../temporary-place.ts";
 import { git, gitSource } from "./git-source.ts";
 import { DELIMITER, FLUSH, packetLine, packetsOf } from "./packet-lines.ts";
 import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./source.ts";
@@ -25,8 +24,7 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   const timer = setTimeout(() => abort.abort(new OutboundTimeout("it took too long")), WHOLE_MS);
-  await removeAbandoned();
-  const place = await mkdtemp(join(tmpdir(), PLACE));
+  const place = await temporaryPlace(PLACE);
   const close = () => rm(place, { recursive: true, force: true });
   try {
     const repository = new RemoteRepository(out, location.replace(/\/+$/, ""), credential, abort);
@@ -37,21 +35,13 @@ export async function remoteGitSource(out: Outbound, { location, credential, sig
     const source = await gitSource(place, commit);
     return { ...source, close };
   } catch (error) {
+    // Git may have had enough of what is still arriving.
+    stop();
     await close();
     throw told(error);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
-  }
-}
-
-/** Places of processes that were killed: nothing that is still read is as old. */
-async function removeAbandoned(): Promise<void> {
-  const names = await readdir(tmpdir()).catch(() => []);
-  for (const place of names.filter((name) => name.startsWith(PLACE)).map((name) => join(tmpdir(), name))) {
-    const changed = await stat(place).catch(() => null);
-    // Another process may be at it, or it is another user's.
-    if (changed !== null && changed.mtimeMs < Date.now() - DAY_MS) await rm(place, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
