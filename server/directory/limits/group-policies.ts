@@ -115,7 +115,7 @@ export async function checkMove(write: Write, tenantId: string, groupId: string,
   const fields: FieldError[] = [];
   for (const node of after.branch(groupId)) {
     for (const kind of POLICY_KINDS) {
-      for (const itemId of ["", ...after.itemsOf(kind)]) {
+      for (const itemId of ["", ...after.refinedAt(node.id, kind)]) {
         const known = new Set(
           loosenedFields(before.inherited(node.id, kind, itemId), before.ownFields(node.id, kind, itemId)).map(({ field }) => field),
         );

@@ -28,6 +28,7 @@ export class PolicyTree {
   private readonly nodes: ReadonlyMap<string, GroupNode>;
   private readonly own = new Map<string, Fields>();
   private readonly items = new Map<string, Set<string>>();
+  private readonly refined = new Map<string, string[]>();
   private readonly merged = new Map<string, Fields>();
   private children: Map<string, GroupNode[]> | null = null;
 
@@ -41,6 +42,8 @@ export class PolicyTree {
       const known = this.items.get(kind);
       if (known === undefined) this.items.set(kind, new Set([itemId]));
       else known.add(itemId);
+      const here = `${groupId} ${kind}`;
+      this.refined.set(here, [...(this.refined.get(here) ?? []), itemId]);
     }
   }
 
@@ -74,11 +77,17 @@ export class PolicyTree {
     return this.items.get(kind) ?? new Set();
   }
 
+  /** The items of a kind that the group itself refines. */
+  refinedAt(groupId: string, kind: PolicyKind): readonly string[] {
+    return this.refined.get(`${groupId} ${kind}`) ?? [];
+  }
+
   /** What the groups above leave: for an item also what the group itself says for all items. */
   inherited(groupId: string, kind: PolicyKind, itemId = ""): Fields {
     const parentId = this.nodes.get(groupId)?.parentId ?? null;
-    const above = parentId === null ? NOTHING : this.effective(parentId, kind, itemId);
-    return itemId === "" ? above : merge(this.effective(groupId, kind), above);
+    if (itemId === "") return parentId === null ? NOTHING : this.effective(parentId, kind);
+    const above = parentId === null || !this.isRefined(parentId, kind, itemId) ? NOTHING : this.effective(parentId, kind, itemId);
+    return merge(this.effective(groupId, kind), above);
   }
 
   effective(groupId: string, kind: PolicyKind, itemId = ""): Fields {
@@ -86,12 +95,53 @@ export class PolicyTree {
     let found = this.merged.get(key);
     if (found === undefined) {
       found =
-        itemId !== "" && !this.itemsOf(kind).has(itemId)
+        itemId !== "" && !this.isRefined(groupId, kind, itemId)
           ? this.effective(groupId, kind)
           : merge(this.inherited(groupId, kind, itemId), this.ownFields(groupId, kind, itemId));
       this.merged.set(key, found);
     }
     return found;
+  }
+
+  /** Whether the group or one above it refines the item. */
+  private isRefined(groupId: string, kind: PolicyKind, itemId: string): boolean {
+    if (!this.itemsOf(kind).has(itemId)) return false;
+    for (let id: string | null = groupId; id !== null; id = this.nodes.get(id)?.parentId ?? null)
+      if (this.own.has(keyOf(id, kind, itemId))) return true;
+    return false;
+  }
+
+  /**
+   * The groups of a branch, each behind its parent, with what is in force there: for all items under "", and for each item that
+   * is refined there or above. Groups that say nothing of the kind share their parent's map. Nothing is kept but what the groups
+   * still to come need, so that thousands of groups with hundreds of refined items may be looked through.
+   */
+  *inForce(groupId: string, kind: PolicyKind): Generator<{ readonly node: GroupNode; readonly fields: ReadonlyMap<string, Fields> }> {
+    const start = this.nodes.get(groupId);
+    if (start === undefined) return;
+    const above = new Map<string, Fields>([["", this.inherited(groupId, kind)]]);
+    const chain = this.above(groupId);
+    for (const { id } of chain)
+      for (const item of this.refinedAt(id, kind))
+        if (!above.has(item)) above.set(item, this.effective((chain[0] as GroupNode).id, kind, item));
+    const pending = [{ node: start, above: above as ReadonlyMap<string, Fields> }];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { node } = next;
+      const fields = this.underneath(next.above, node.id, kind);
+      yield { node, fields };
+      for (const child of this.childrenOf(node.id).toReversed()) pending.push({ node: child, above: fields });
+    }
+  }
+
+  private underneath(above: ReadonlyMap<string, Fields>, groupId: string, kind: PolicyKind): ReadonlyMap<string, Fields> {
+    const own = this.ownFields(groupId, kind);
+    const refined = this.refinedAt(groupId, kind);
+    if (own.size === 0 && refined.length === 0) return above;
+    const ofAll = merge(above.get("") ?? NOTHING, own);
+    const fields = new Map([["", ofAll]]);
+    for (const item of new Set([...above.keys(), ...refined]))
+      if (item !== "") fields.set(item, merge(merge(ofAll, above.get(item) ?? NOTHING), this.ownFields(groupId, kind, item)));
+    return fields;
   }
 
   childrenOf(groupId: string): readonly GroupNode[] {
