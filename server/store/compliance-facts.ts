@@ -76,12 +76,16 @@ export async function countEnabledGuardrails(trx: Trx, tenantId: string): Promis
 
 export type TableRow = Record<string, string | number | boolean | null>;
 
-/** Who received content: providers by model and region, and tool servers. */
+/** Refused calls name servers too, some that are none; and what signs in, or is done by the gateway's own skills, sends nobody content. */
+const RECEIVED = sql`(r.llm_provider IS NOT NULL OR (r.server_id IS NOT NULL AND r.proxy_type NOT IN ('oauth', 'skill') AND (r.target_url IS NOT NULL OR r.source = 'otel')))`;
+const KIND_OF_RECIPIENT = sql`CASE WHEN r.server_id IS NULL THEN 'provider' WHEN r.proxy_type = 'a2a' THEN 'agent' ELSE 'tool_server' END`;
+
+/** Who received content: providers by model and region, tool servers and agents. */
 export async function recipients(trx: Trx, window: FactWindow): Promise<TableRow[]> {
   const { rows } = await sql<TableRow>`
-    SELECT * FROM (SELECT CASE WHEN r.server_id IS NULL THEN 'provider' ELSE 'tool_server' END AS kind, coalesce(r.server_id, r.llm_provider) AS recipient,
+    SELECT * FROM (SELECT ${KIND_OF_RECIPIENT} AS kind, coalesce(r.server_id, r.llm_provider) AS recipient,
            r.llm_model_used AS model, r.region_routed_to AS region, r.residency_class, count(*)::int AS calls, min(r.id) AS first_row
-      FROM audit_rows r WHERE ${recordedWithin(window)} AND (r.llm_provider IS NOT NULL OR r.server_id IS NOT NULL)
+      FROM audit_rows r WHERE ${recordedWithin(window)} AND ${RECEIVED}
      GROUP BY 1, 2, 3, 4, 5) t
      ORDER BY kind, recipient COLLATE "C", model COLLATE "C", region COLLATE "C", residency_class COLLATE "C"`.execute(trx);
   return rows;
@@ -90,7 +94,7 @@ export async function recipients(trx: Trx, window: FactWindow): Promise<TableRow
 export interface PlaceFact {
   readonly region: string | null;
   readonly residency_class: string | null;
-  readonly kind: "provider" | "tool_server" | "nobody";
+  readonly kind: "provider" | "tool_server" | "agent" | "nobody";
   readonly recipient: string | null;
   readonly model: string | null;
   readonly calls: number;
@@ -102,11 +106,11 @@ export interface PlaceFact {
 export async function placesOfContent(trx: Trx, window: FactWindow): Promise<PlaceFact[]> {
   const { rows } = await sql<PlaceFact>`
     SELECT * FROM (SELECT r.region_routed_to AS region, r.residency_class,
-           CASE WHEN r.residency_class = 'blocked' THEN 'nobody' WHEN r.server_id IS NOT NULL THEN 'tool_server' ELSE 'provider' END AS kind,
+           CASE WHEN r.residency_class = 'blocked' THEN 'nobody' ELSE ${KIND_OF_RECIPIENT} END AS kind,
            CASE WHEN r.residency_class = 'blocked' THEN NULL ELSE coalesce(r.server_id, r.llm_provider) END AS recipient,
            r.llm_model_used AS model, count(*)::int AS calls, min(r.id) AS first_row, max(r.id) AS last_row
       FROM audit_rows r WHERE ${recordedWithin(window)} AND r.source IS DISTINCT FROM 'otel' AND r.llm_cache_hit IS NOT TRUE
-       AND (r.llm_provider IS NOT NULL OR r.server_id IS NOT NULL OR r.residency_class = 'blocked')
+       AND (${RECEIVED} OR r.residency_class = 'blocked')
      GROUP BY 1, 2, 3, 4, 5) t
      ORDER BY region COLLATE "C" NULLS LAST, kind, recipient COLLATE "C", model COLLATE "C", residency_class COLLATE "C"`.execute(trx);
   return rows;
@@ -128,12 +132,16 @@ export async function healthAccess(trx: Trx, window: FactWindow): Promise<{ grou
   return { groups: Number(groups[0]?.count ?? 0), table: rows };
 }
 
-/** Every resource group with its risk tier, where it is in its life, and its calls. */
+/** Every resource group with its risk tier, which is the nearest one above it where it has none, where it is in its life, and its calls. */
 export async function classifiedSystems(trx: Trx, window: FactWindow): Promise<TableRow[]> {
   const { rows } = await sql<TableRow>`
-    SELECT g.id AS group_id, g.name AS group_name, g.eu_ai_act_risk_tier AS risk_tier, s.lifecycle_state,
+    WITH RECURSIVE tiers AS (
+      SELECT id, eu_ai_act_risk_tier AS tier FROM resource_groups WHERE tenant_id = ${window.tenantId} AND parent_group_id IS NULL
+      UNION ALL SELECT g.id, coalesce(g.eu_ai_act_risk_tier, t.tier) FROM resource_groups g JOIN tiers t ON g.parent_group_id = t.id
+       WHERE g.tenant_id = ${window.tenantId})
+    SELECT g.id AS group_id, g.name AS group_name, t.tier AS risk_tier, s.lifecycle_state,
            coalesce(c.calls, 0)::int AS calls, c.first_row
-      FROM resource_groups g LEFT JOIN ai_systems s ON s.id = g.id
+      FROM resource_groups g LEFT JOIN tiers t ON t.id = g.id LEFT JOIN ai_systems s ON s.id = g.id
       LEFT JOIN (SELECT r.resource_group_id, count(*) AS calls, min(r.id) AS first_row FROM audit_rows r WHERE ${recordedWithin(window)}
                   GROUP BY 1) c ON c.resource_group_id = g.id::text
      WHERE g.tenant_id = ${window.tenantId} ORDER BY g.name COLLATE "C"`.execute(trx);

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminClient, rowOf, rowsOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { newTeam, type Team } from "./mcp-harness.ts";
+import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /** Reports over a ledger: every number of theirs is counted again from an export of it. */
 let world: World;
@@ -110,9 +111,11 @@ test("every number is the one counted from an export, and the same window gives 
     risk_tier: "high",
     applies_from: "2027-12-02",
   });
+  // As its rows say: a group without a tier has that of the one above it.
+  expect(aiAct.table.find((line: any) => line.group_id === ward.groupId).risk_tier).toBe("high");
 
   const gdpr = await report("gdpr/article-30");
-  const received = rows.filter((row) => (row.llm_provider ?? row.server_id ?? null) !== null);
+  const received = rows.filter((row) => (row.llm_provider ?? null) !== null);
   expect(gdpr.table.reduce((sum: number, line: any) => sum + line.calls, 0)).toBe(received.length);
   const iso = await report("iso-42001/activity");
   for (const line of iso.table)
@@ -128,6 +131,31 @@ test("every number is the one counted from an export, and the same window gives 
   const board = await owner.get(`${PATH}/dashboard?${window}`);
   const told = board.frameworks.find(({ framework }: any) => framework === "soc2");
   expect(told).toMatchObject({ enabled: true, items: soc2.items.length });
+});
+
+test("whoever was only named, or whose call was refused, received nothing", async () => {
+  const server = startScriptedToolServer("stateless", (message) =>
+    message?.method === "tools/call" ? { resultType: "complete", content: [] } : undefined,
+  );
+  const make = async (name: string, groups: readonly string[]) => {
+    const { id } = await owner.post("/v1/admin/mcp-servers", { name, base_url: server.baseUrl, mcp_endpoint_path: `/${name}` });
+    await grant(owner, name, id, groups);
+    return id as string;
+  };
+  const asked = await make("asked", [office.groupId]);
+  const denied = await make("denied", [clinic.groupId]);
+  const call = (id: string) =>
+    post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, office.apiKey, stateless(id, "tools/call", { name: "open", arguments: {} }));
+  const statuses = [];
+  for (const id of ["nowhere-at-all", denied, asked]) statuses.push((await call(id)).status);
+  expect(statuses).toEqual([404, 403, 200]);
+  await rowOf(owner, { server_id: asked, mcp_request_id: asked });
+  const window = `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`;
+  const { table } = await owner.get(`${PATH}/gdpr/article-30?${window}`);
+  const { places } = await owner.get(`${PATH}/residency?${window}`);
+  for (const lines of [table, places] as any[][])
+    expect(lines.filter(({ kind }) => kind === "tool_server").map(({ recipient, calls }) => [recipient, calls])).toEqual([[asked, 1]]);
+  await server.stop();
 });
 
 test("what only the tenant can say stands in its record of processing as it was written, and in nobody else's", async () => {

@@ -117,7 +117,7 @@ const residencyPlace = z
   .strictObject({
     region: z.string().nullable().describe("of the provider, as its record says; null where it says none, and of what is no provider"),
     residency_class: z.string().nullable(),
-    kind: z.enum(["provider", "tool_server", "nobody"]).describe("nobody: the call was refused before it left"),
+    kind: z.enum(["provider", "tool_server", "agent", "nobody"]).describe("nobody: the call was refused before it left"),
     recipient: z.string().nullable(),
     model: z.string().nullable(),
     calls: z.number().int(),

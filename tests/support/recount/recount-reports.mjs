@@ -80,7 +80,9 @@ const is = {
   unpriced: (row) => row.llm_total_tokens > 0 && none(row.llm_estimated_cost_usd),
   pruned: (row) => !none(row.bodies_pruned_at),
   erased: (row) => !none(row.erased_at),
-  received: (row) => !none(row.llm_provider) || !none(row.server_id),
+  received: (row) =>
+    !none(row.llm_provider) ||
+    (!none(row.server_id) && !["oauth", "skill"].includes(row.proxy_type) && (!none(row.target_url) || row.source === "otel")),
 };
 const RESIDENCY = [is.allowed, is.blocked, is.unknown].map(rowsWhere);
 const CHECKPOINTS = { kind: "checkpoints", ref: "all chains", count: checkpoints };
@@ -98,7 +100,11 @@ for (let grew = true; grew;) {
   grew = phi.size > before;
 }
 const health = (row) => phi.has(row.resource_group_id);
-const tierOf = new Map(configuration.groups.map(({ id, eu_ai_act_risk_tier: tier }) => [id, tier ?? null]));
+// A group without a risk tier has that of the nearest group above it.
+const groupOf = new Map(configuration.groups.map((group) => [group.id, group]));
+const nearestTier = (group) =>
+  group === undefined ? null : (group.eu_ai_act_risk_tier ?? nearestTier(groupOf.get(group.parent_group_id)));
+const tierOf = new Map(configuration.groups.map((group) => [group.id, nearestTier(group)]));
 const ofTier = (tier) => (row) => tierOf.has(row.resource_group_id) && tierOf.get(row.resource_group_id) === tier;
 
 // A conversation counts where its first answer falls into the window, and is told of where a notice stands before it.
@@ -237,18 +243,19 @@ function grouped(found, keys) {
   }
   return [...lined.values()].map(({ line, ids }) => ({ ...line, calls: ids.length, first_row: least(ids), last_row: ids.sort().at(-1) }));
 }
-const isTool = (row) => !none(row.server_id);
+const kindOf = (row) => (none(row.server_id) ? "provider" : row.proxy_type === "a2a" ? "agent" : "tool_server");
 const APPLIES = { prohibited: "2025-02-02", high: "2027-12-02", limited: "2026-08-02" };
 const nameOf = new Map(configuration.groups.map(({ id, name }) => [id, name]));
 const without = (name, lined) => lined.map(({ [name]: _left, ...line }) => line);
 
 const TABLES = {
-  eu_ai_act: configuration.groups.map(({ id, name, eu_ai_act_risk_tier: tier, lifecycle_state: state }) => {
+  eu_ai_act: configuration.groups.map(({ id, name, lifecycle_state: state }) => {
+    const tier = tierOf.get(id);
     const own = rows.filter(({ resource_group_id: group }) => group === id);
     return {
       group_id: id,
       group_name: name,
-      risk_tier: tier ?? null,
+      risk_tier: tier,
       lifecycle_state: state ?? null,
       applies_from: APPLIES[tier] ?? null,
       calls: own.length,
@@ -265,7 +272,7 @@ const TABLES = {
   gdpr_art_30: without(
     "last_row",
     grouped(rows.filter(is.received), {
-      kind: (row) => (isTool(row) ? "tool_server" : "provider"),
+      kind: kindOf,
       recipient: (row) => row.server_id ?? row.llm_provider,
       model: (row) => row.llm_model_used,
       region: (row) => row.region_routed_to,
@@ -279,7 +286,7 @@ const PLACES = grouped(
   {
     region: (row) => row.region_routed_to,
     residency_class: (row) => row.residency_class,
-    kind: (row) => (is.blocked(row) ? "nobody" : isTool(row) ? "tool_server" : "provider"),
+    kind: (row) => (is.blocked(row) ? "nobody" : kindOf(row)),
     recipient: (row) => (is.blocked(row) ? null : (row.server_id ?? row.llm_provider)),
     model: (row) => row.llm_model_used,
   },
@@ -287,7 +294,7 @@ const PLACES = grouped(
 
 // What reasons say beside what their evidence counts.
 const callers = configuration.groups.filter(({ id }) => rows.some((row) => row.resource_group_id === id));
-const WORDED = [rows.length, callers.length, callers.filter(({ eu_ai_act_risk_tier: tier }) => none(tier)).length];
+const WORDED = [rows.length, callers.length, callers.filter(({ id }) => none(tierOf.get(id))).length];
 
 const differences = [];
 let counted = 0;
