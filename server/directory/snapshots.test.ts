@@ -63,6 +63,19 @@ test("calls that meet a group for the first time at once share one read of it", 
   await database.close();
 });
 
+test("a tenant that is being read for the first time while all is read anew is read again", async () => {
+  const statements: string[] = [];
+  const database = await testDatabase({ onQuery: (text) => statements.push(text) });
+  await addTenant(database, "acme");
+  const snapshots = snapshotsOf(database);
+  const reads = () => statements.filter((text) => text.includes('from "tenants"')).length;
+  await Promise.all([snapshots.tenant("acme"), snapshots.renewAll()]);
+  const once = reads() / 2;
+  await snapshots.renewAll();
+  expect(reads()).toBe(3 * once);
+  await database.close();
+});
+
 test("what was preloaded is there for the first call, which waits for nothing", async () => {
   const database = await testDatabase();
   const group = crypto.randomUUID();

@@ -79,7 +79,7 @@ export class Snapshots {
   }
 
   async renewAll(): Promise<void> {
-    for (const tenantId of [...this.held.keys()]) await this.renew(tenantId);
+    for (const tenantId of new Set([...this.held.keys(), ...this.loading.keys()])) await this.renew(tenantId);
   }
 
   private loadTenant(tenantId: string): Promise<Held | null> {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { sealContext } from "../../server/kernel/secrets.ts";
+import { until } from "../support/until.ts";
 import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
 let plane: ControlPlane;
@@ -298,4 +300,42 @@ test("a record named with another tenant is refused to its own admin, and not fo
   const system = (await plane.system("GET", "/v1/admin/admin-users?role=system_admin")).body.admin_users[0];
   expect(system.tenant_id).toBeNull();
   expect((await plane.system("PATCH", `/v1/admin/admin-users/${system.id}`, system)).body).toEqual(system);
+});
+
+test("an edit of an administrator that another admin's overtook is refused, whichever plane of admins each is of", async () => {
+  const { id } = (await owner("POST", "/v1/admin/admin-users", { username: "edited", password: "long enough", role: "viewer" })).body;
+  const path = `/v1/admin/admin-users/${id}`;
+  const { etag } = Object.fromEntries((await owner("GET", path)).headers);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let held: () => void = () => undefined;
+  const isHeld = new Promise<void>((resolve) => (held = resolve));
+  const holding = plane.database.db.transaction().execute(async (trx) => {
+    await trx.selectFrom("admin_users").select("id").where("id", "=", id).forUpdate().execute();
+    held();
+    await released;
+  });
+  await isHeld;
+  const edits = [owner, plane.system].map((send, i) => send("PATCH", path, { display_name: `edit ${i}` }, { "if-match": etag as string }));
+  // Both have to be as far as they come: one waits for the row, and the other for the first or for the row too.
+  await until(
+    async () =>
+      (await sql<{ count: number }>`SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted`.execute(plane.database.db)).rows[0],
+    (waiting) => (waiting?.count ?? 0) >= 2,
+  );
+  release();
+  await holding;
+  expect((await Promise.all(edits)).map(({ status }) => status).toSorted()).toEqual([200, 412]);
+});
+
+test("the notice configuration of a group that is deleted ends sealed, as one that is deleted itself", async () => {
+  const { id } = (await owner("POST", "/v1/admin/resource-groups", { name: "noticed" })).body;
+  const exemption = { asserted: true, basis: "other", rationale: "Nobody is addressed." };
+  expect((await owner("PUT", "/v1/admin/notice-config", { ai_system_id: id, enabled: false, exemption })).status).toBe(200);
+  expect((await owner("DELETE", `/v1/admin/resource-groups/${id}`)).status).toBe(204);
+  const { entries } = (await owner("GET", "/v1/admin/admin-log?page_size=50")).body;
+  const sealed = entries.filter(
+    (entry: any) => entry.resource === "notice-config" && entry.resource_id === id && entry.action === "delete",
+  );
+  expect(sealed.map((entry: any) => entry.after.action_record.context)).toEqual([{ record_type: "ai.gw.notice-config", deleted: true }]);
 });

@@ -19,6 +19,7 @@ import {
   type ResourceGroupRow,
 } from "../../store/resource-groups.ts";
 import { checkMove } from "../limits/group-policies.ts";
+import { endNoticeConfig } from "../notices/notice-configs.ts";
 import { counted, invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
@@ -128,6 +129,7 @@ export const resourceGroups = records<
     await detachKeys(write.trx, row.id, write.now);
     await moveUsageToParent(write.trx, row);
     await forgetPrimaryGroup(write.trx, row.tenant_id, row.id);
+    await endNoticeConfig(write, row.tenant_id, row.id);
     write.notify(row.tenant_id, "end_user");
   },
   notify: (write, row) => write.notify(row.tenant_id, "policy"),

@@ -112,8 +112,13 @@ export async function setNoticeConfig(write: Write, tenantId: string, body: Noti
 }
 
 export async function deleteNoticeConfig(write: Write, tenantId: string, systemId: string | null): Promise<void> {
+  if (!(await endNoticeConfig(write, tenantId, systemId))) throw new Refused(refuse("not_found", "There is no such notice configuration."));
+}
+
+/** False where there is none. */
+export async function endNoticeConfig(write: Write, tenantId: string, systemId: string | null): Promise<boolean> {
   const removed = await removeNoticeConfig(write.trx, tenantId, systemId);
-  if (removed === undefined) throw new Refused(refuse("not_found", "There is no such notice configuration."));
+  if (removed === undefined) return false;
   const before = read(removed);
   seal(write, tenantId, systemId, {
     action: "delete",
@@ -121,6 +126,7 @@ export async function deleteNoticeConfig(write: Write, tenantId: string, systemI
     references: textReferences(before),
     before,
   });
+  return true;
 }
 
 /** How many conversations had their notice before the first assistant turn. */

@@ -58,7 +58,8 @@ export function callOf(
   const actor = actorOf(found.admin, arrival);
   const input = { ...(found.body as object), ...(found.query as object) };
   const onRecord = conditionedWrites(found.route, arrival, {
-    scope: found.tenant ?? "",
+    // Where the caller need not say which tenant it is of, whoever may change the record must meet at one lock.
+    scope: operation.reach === "any" ? "" : (found.tenant ?? ""),
     input,
     read: (db, { read }) => currentRecord({ ...services, directory: { ...services.directory, db } }, read, arrival, { ...found, input }),
   });
