@@ -43,7 +43,7 @@ interface ControlParts {
   readonly judgeModel: string | null;
   readonly upstreamTimeoutMs: number;
   /** What the configuration in force here is known to be worth. */
-  readonly knowledge: () => ConfigurationProvenance;
+  readonly knowledge: (tenantId: string) => ConfigurationProvenance;
 }
 
 /**

@@ -129,7 +129,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     findPassages: knowledge.find,
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
-    knowledge: () => follower.knowledge(),
+    knowledge: (tenantId) => follower.knowledge(tenantId),
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const portal = openPortal(config, { ...parts, admission, ledger });

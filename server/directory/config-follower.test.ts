@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { testDatabase } from "../../tests/support/database.ts";
+import { until } from "../../tests/support/until.ts";
 import { jsonLog } from "../kernel/log.ts";
 import { recordChanges } from "../store/record-changes.ts";
 import { openDatabase } from "../store/database.ts";
@@ -83,6 +84,70 @@ test("whoever waits for a change is told once it is in force, although others ne
     await follower.stop();
     // Nothing is read any more, so nobody is left waiting for it.
     await Promise.all([follower.caughtUp(), follower.caughtUp()]);
+    await connection.close();
+    await database.close();
+  }
+});
+
+test("a tenant that takes long to put in force, or cannot be, keeps no other tenant's changes back", async () => {
+  const database = await testDatabase();
+  const connection = openDatabase(database.url, { log: jsonLog("error") });
+  const change = (tenant_id: string, topic: "policy" | "api_key", ref?: string) =>
+    database.db.transaction().execute((trx) => recordChanges(trx, [{ tenant_id, topic, ...(ref === undefined ? {} : { ref }) }]));
+  const tried: string[] = [];
+  const revoked: string[] = [];
+  let release: () => void = () => undefined;
+  const slow = new Promise<void>((resolve) => (release = resolve));
+  let broken = true;
+  const listener: ConfigListener = {
+    async tenantChanged(tenantId) {
+      tried.push(tenantId);
+      if (tenantId === "slow") await slow;
+      if (tenantId === "broken" && broken) throw new Error("it cannot be read");
+    },
+    credentialChanged: (hash) => void revoked.push(hash),
+    userChanged() {},
+    async everythingChanged() {},
+  };
+  const follower = new ConfigFollower(connection, listener, jsonLog("error"));
+  const times = (tenantId: string) => tried.filter((one) => one === tenantId).length;
+  await follower.start();
+  try {
+    await change("slow", "policy");
+    await change("broken", "policy");
+    await until(
+      async () => times("broken"),
+      (count) => count >= 2,
+    );
+    await change("other", "api_key", "revoked");
+    await change("other", "policy");
+    await until(
+      async () => [times("other"), ...revoked],
+      (seen) => seen.length === 2 && seen[0] === 1,
+    );
+    expect(times("slow")).toBe(1);
+    // What came while it was put in force is put in force after it, once.
+    await change("slow", "policy");
+    await change("slow", "policy");
+    await change("other", "api_key", "later");
+    await until(
+      async () => revoked,
+      (seen) => seen.includes("later"),
+    );
+    const caught = follower.caughtUp();
+    release();
+    await caught;
+    expect(times("slow")).toBe(2);
+    broken = false;
+    const failed = times("broken");
+    await until(
+      async () => times("broken"),
+      (count) => count > failed,
+    );
+    await follower.caughtUp();
+    expect(follower.knowledge("broken")).toBe("live");
+  } finally {
+    await follower.stop();
     await connection.close();
     await database.close();
   }

@@ -3,11 +3,12 @@ import { Channel } from "../store/channel.ts";
 import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, type ConfigChange, latestVersion } from "../store/config-changes.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 import { type ConfigurationProvenance, knowledgeAfter } from "./configuration-provenance.ts";
+import { TenantRenewals } from "./tenant-renewals.ts";
 
 const POLL_MS = 500;
 
 export interface ConfigListener {
-  /** One tenant's policy changed. */
+  /** One tenant's policy changed. What rejects is tried again; changes of others are told meanwhile. */
   tenantChanged(tenantId: string): Promise<void>;
   /** An API key was made, changed, rotated or revoked. */
   credentialChanged(keyHash: string): void;
@@ -32,6 +33,7 @@ export class ConfigFollower {
   /** Monotonic milliseconds. */
   private readAt = Number.NEGATIVE_INFINITY;
   private readonly channel: Channel;
+  private readonly renewals: TenantRenewals;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private following: Promise<void> | null = null;
   /** Resolved by the first read that begins after they came. */
@@ -46,6 +48,7 @@ export class ConfigFollower {
     this.connection = connection;
     this.listener = listener;
     this.log = log;
+    this.renewals = new TenantRenewals((tenantId) => listener.tenantChanged(tenantId), log);
     this.channel = new Channel(connection, CHANGE_CHANNEL, { received: () => this.follow(), connected: () => this.follow() }, log);
   }
 
@@ -61,6 +64,7 @@ export class ConfigFollower {
     if (this.timer !== null) clearTimeout(this.timer);
     await this.channel.stop();
     await this.following;
+    await this.renewals.stop();
     for (const done of this.waiting.splice(0)) done();
   }
 
@@ -75,9 +79,12 @@ export class ConfigFollower {
     return caught;
   }
 
-  /** What the configuration that is in force here is known to be worth, by how long ago the changes were read. */
-  knowledge(): ConfigurationProvenance {
-    return knowledgeAfter(performance.now() - this.readAt);
+  /**
+   * What the configuration of the tenant that is in force here is known to be worth, by how long ago the changes were read and since when
+   * one of its own waits to be put in force.
+   */
+  knowledge(tenantId: string): ConfigurationProvenance {
+    return knowledgeAfter(performance.now() - Math.min(this.readAt, this.renewals.dueSince(tenantId) ?? Number.POSITIVE_INFINITY));
   }
 
   private poll(): void {
@@ -110,7 +117,10 @@ export class ConfigFollower {
 
   private async readChanges(): Promise<void> {
     const waiting: (() => void)[] = [];
-    const tell = () => waiting.splice(0).forEach((done) => done());
+    const tell = () => {
+      const told = waiting.splice(0);
+      if (told.length > 0) void this.renewals.settled().then(() => told.forEach((done) => done()));
+    };
     try {
       await this.readAll(waiting, tell);
     } finally {
@@ -148,7 +158,7 @@ export class ConfigFollower {
         for (const tenantId of new Set(
           changes.filter(({ topic }) => topic === "tenant" || topic === "policy").map(({ tenant_id }) => tenant_id),
         ))
-          await this.listener.tenantChanged(tenantId);
+          this.renewals.changed(tenantId);
       }
       this.version = last.version;
       this.madeAt = last.at.getTime();

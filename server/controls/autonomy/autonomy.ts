@@ -11,13 +11,13 @@ import type { Target } from "../../road/target.ts";
  * not granted to begin with (`directory/snapshot.ts`). Where nothing is known of it any more, it goes no further than the
  * tenant's floor. Says on the row how far that was, and how sure the gateway is of it.
  */
-export function autonomy(knowledge: () => ConfigurationProvenance): StandingControl {
+export function autonomy(knowledge: (tenantId: string) => ConfigurationProvenance): StandingControl {
   return {
     name: "autonomy",
     decide({ scope, row }, { target }) {
       const held = scope?.autonomy ?? null;
       if (scope === null || held === null || target.kind === "none") return PASS;
-      const known = knowledge();
+      const known = knowledge(scope.tenant.id);
       const floor = known === "floor" ? scope.tenant.autonomyFloor : "autonomous";
       const level = stricter(held.level, floor);
       row.autonomy_level = stricter((row.autonomy_level as AutonomyLevel | null | undefined) ?? "autonomous", level);

@@ -1,0 +1,105 @@
+import type { Log } from "../kernel/log.ts";
+
+/** Of different tenants; each holds a connection to the database while it is read. */
+const AT_ONCE = 4;
+const RETRY_MS = 500;
+
+interface Due {
+  /** Monotonic milliseconds: since when what is in force may be other than what is stored. */
+  since: number;
+  isUnderWay: boolean;
+  /** Changed since the renewal that is under way began. */
+  again: boolean;
+  /** Told by the end of the renewal that is under way, and by the end of the next one. */
+  told: (() => void)[];
+  waiting: (() => void)[];
+}
+
+/**
+ * Puts what tenants changed in force, each by itself: what is large, or cannot be read, keeps nobody but its own tenant waiting. Several
+ * changes of a tenant that come while one is put in force are one renewal, and one that failed is tried again until it succeeds.
+ */
+export class TenantRenewals {
+  private readonly due = new Map<string, Due>();
+  private readonly queue: string[] = [];
+  private readonly running = new Set<Promise<void>>();
+  private stopped = false;
+  private readonly renew: (tenantId: string) => Promise<void>;
+  private readonly log: Log;
+
+  constructor(renew: (tenantId: string) => Promise<void>, log: Log) {
+    this.renew = renew;
+    this.log = log;
+  }
+
+  /** A change of the tenant was read. */
+  changed(tenantId: string): void {
+    const due = this.due.get(tenantId);
+    if (due !== undefined) {
+      due.again = due.isUnderWay;
+      return;
+    }
+    this.due.set(tenantId, { since: performance.now(), isUnderWay: false, again: false, told: [], waiting: [] });
+    this.enqueue(tenantId);
+  }
+
+  /** Resolves when all that changed before is in force, or was tried to be. Never rejects. */
+  async settled(): Promise<void> {
+    if (this.stopped) return;
+    const settled = [...this.due.values()].map(
+      (due) => new Promise<void>((done) => void (due.isUnderWay && !due.again ? due.told : due.waiting).push(done)),
+    );
+    await Promise.all(settled);
+  }
+
+  /** Since when something of the tenant's waits to be put in force; null where nothing does. */
+  dueSince(tenantId: string): number | null {
+    return this.due.get(tenantId)?.since ?? null;
+  }
+
+  /** Resolves when none is under way any more. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.all(this.running);
+    for (const { told, waiting } of this.due.values()) for (const done of [...told, ...waiting]) done();
+    this.due.clear();
+  }
+
+  private enqueue(tenantId: string): void {
+    this.queue.push(tenantId);
+    this.next();
+  }
+
+  private next(): void {
+    while (this.running.size < AT_ONCE && !this.stopped) {
+      const tenantId = this.queue.shift();
+      if (tenantId === undefined) return;
+      const work = this.work(tenantId).finally(() => {
+        this.running.delete(work);
+        this.next();
+      });
+      this.running.add(work);
+    }
+  }
+
+  private async work(tenantId: string): Promise<void> {
+    const due = this.due.get(tenantId);
+    if (due === undefined) return;
+    const began = performance.now();
+    Object.assign(due, { isUnderWay: true, again: false, told: due.waiting, waiting: [] });
+    const isInForce = await this.renew(tenantId).then(
+      () => true,
+      (error: Error) => {
+        this.log.warn("config_changes_unread", { tenant_id: tenantId, error });
+        return false;
+      },
+    );
+    due.isUnderWay = false;
+    for (const done of due.told.splice(0)) done();
+    if (!isInForce) setTimeout(() => this.enqueue(tenantId), RETRY_MS).unref();
+    else if (due.again) {
+      due.since = began;
+      this.enqueue(tenantId);
+    } else this.due.delete(tenantId);
+  }
+}
