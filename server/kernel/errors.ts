@@ -102,7 +102,7 @@ export const ERRORS = {
   collector_replay: { status: 409, message: "This nonce was used before.", retry: false },
   collector_rate_limited: { status: 429, message: "This collector sends too often. Try again later.", retry: true },
   too_many_registrations: { status: 429, message: "Too many registrations from this address. Try again later.", retry: true },
-  too_many_readings: { status: 429, message: "Other chains are being read just now. Try again shortly.", retry: true },
+  too_many_readings: { status: 429, message: "Others are reading through the ledger just now. Try again shortly.", retry: true },
   too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
 
   // What is asked for

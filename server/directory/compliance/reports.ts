@@ -5,6 +5,7 @@ import { placesOfContent } from "../../store/compliance-facts.ts";
 import type { FactWindow } from "../../store/fact-window.ts";
 import { chainHeads, type StoredHead } from "../../store/chain-heads.ts";
 import { adminLogHead, sealedReportOf } from "../../store/sealed-reports.ts";
+import { readingLedger } from "../ledger-readings.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
 import { readFrameworks } from "./profile.ts";
 import { type ToldByProgram, COMPLIANCE_PROGRAMS } from "./programs.ts";
@@ -24,11 +25,13 @@ const shown = ({ from, to }: FactWindow) => ({ from: from.toISOString(), to: to.
 
 /** Reads everything of one moment, so that the numbers of a report agree with each other. */
 function withFacts<T>(directory: Pick<Directory, "db">, window: FactWindow, work: (facts: ComplianceFacts) => Promise<T>): Promise<T> {
-  return directory.db
-    .transaction()
-    .setIsolationLevel("repeatable read")
-    .setAccessMode("read only")
-    .execute(async (trx) => work(await gatherFacts(trx, window)));
+  return readingLedger(directory.db, window.tenantId, () =>
+    directory.db
+      .transaction()
+      .setIsolationLevel("repeatable read")
+      .setAccessMode("read only")
+      .execute(async (trx) => work(await gatherFacts(trx, window))),
+  );
 }
 
 const reportOf = (framework: Framework, window: FactWindow, told: ToldByProgram): ComplianceReport => ({

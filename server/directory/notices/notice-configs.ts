@@ -4,6 +4,7 @@ import type { NoticeConfig, NoticeConfigPut, NoticeStatement } from "@gatehouse/
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
+import { readingLedger } from "../ledger-readings.ts";
 import { noticeBeforeFirstTurn, noticeConfigs, putNoticeConfig, removeNoticeConfig, type NoticeConfigRow } from "../../store/notices.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
@@ -135,7 +136,7 @@ export async function readNoticeStatement(
   tenantId: string,
   window: { from: string | null; to: string | null; systemId: string | null },
 ): Promise<NoticeStatement> {
-  const rows = await noticeBeforeFirstTurn(db, tenantId, window);
+  const rows = await readingLedger(db, tenantId, () => noticeBeforeFirstTurn(db, tenantId, window));
   const notMet = rows.filter(({ met }) => !met);
   return {
     statement: "notice.before_first_turn",
