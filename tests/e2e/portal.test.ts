@@ -469,7 +469,7 @@ describe("one's own record", () => {
     const registered = await stranger().request("POST", "/auth/register", {
       username: "with-photo",
       password: PASSWORD,
-      photo_base64: TELLING.toString("base64"),
+      photo_base64: TELLING.toString("base64").replace(/.{76}/g, "$&\r\n"),
       photo_mime_type: "image/png",
     });
     expect(registered.status).toBe(201);
@@ -481,5 +481,11 @@ describe("one's own record", () => {
       photo_base64: PNG.subarray(0, 40).toString("base64"),
     });
     expect([half.status, half.body.fields]).toEqual([400, [{ field: "photo_base64", message: "is a damaged PNG image" }]]);
+    const blank = await stranger().request("POST", "/auth/register", {
+      username: "much-white-space",
+      password: PASSWORD,
+      photo_base64: `A${" ".repeat(1_000_000)}!`,
+    });
+    expect([blank.status, blank.body.fields]).toEqual([400, [{ field: "photo_base64", message: "is no base64" }]]);
   });
 });

@@ -13,8 +13,8 @@ import type { PortalOrigin, PortalLogins, PortalTenant } from "./portal-logins.t
 
 function photoOf(body: Registration): Uint8Array | null {
   if (body.photo_base64 === undefined) return null;
-  const text = body.photo_base64.replace(/^data:[\w/+.-]+;base64,/, "");
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) throw invalidField("photo_base64", "is no base64");
+  const text = body.photo_base64.replace(/^data:[\w/+.-]+;base64,/, "").replace(/\s+/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw invalidField("photo_base64", "is no base64");
   const content = Buffer.from(text, "base64");
   const type = pictureType(content);
   if (body.photo_mime_type !== undefined && type !== null && type !== body.photo_mime_type)
