@@ -319,6 +319,20 @@ describe("the page a client is sent to", () => {
     expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "pending" });
   });
 
+  test("lets nobody decide with a password that somebody else chose for them", async () => {
+    const set = (must_change_password: boolean) =>
+      world.admin.request("PATCH", `/v1/admin/end-users/${colleague.id}`, { must_change_password });
+    await set(true);
+    for (const decision of ["approve", "reject"]) {
+      const answer = await decide({ username: "colleague", password: PASSWORD, decision });
+      expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining("password")]);
+    }
+    expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "pending" });
+    const row = { proxy_subtype: "approval_page", gateway_user_id: colleague.id, error_type: "password_change_required" };
+    expect((await rowOf(world.admin, row)).success).toBe(false);
+    await set(false);
+  });
+
   test("takes nothing that no record can hold", async () => {
     const answers = await Promise.all([
       decide({ username: "a\0b", password: "x", decision: "approve" }),

@@ -68,6 +68,8 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
         subject_kind: "user",
         subject_id: user.id,
       });
+      // Somebody else may know this password.
+      if (user.must_change_password) return refuse("password_change_required");
       const viewer = { requesterId: user.id, groupIds: (await services.users.find(tenantId, user.id))?.group_ids ?? [] };
       const resolve = decision === "approve" ? approveApproval : rejectApproval;
       await resolve(
