@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, signIn } from "../support/admin.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -133,6 +133,29 @@ test("a key polls what it asked for, and a person rejects it", async () => {
   expect([rejected.status, rejected.body.status, "approval_token" in rejected.body]).toEqual([200, "rejected", false]);
   expect(await poll()).toEqual({ id, status: "rejected", expires_at: expect.any(String) });
   expect((await colleague.request("GET", `/approvals/${id}`)).body).toMatchObject({ resolution_note: "no", resolved_by: "colleague" });
+});
+
+test("who is also an administrator approves nothing of their own by giving up the address that shows it", async () => {
+  const [runtime, password] = [world.gateway.runtimeUrl, "a long enough password"];
+  const account = { username: "carol-adm", email: "Carol@example.com", password, role: "owner", tenant_id: "default" };
+  await world.admin.post("/v1/admin/admin-users", account);
+  const admin = await signIn(world.gateway.adminUrl, { username: account.username, password, tenant_id: "default" }, "tenant");
+  const carol = await newPerson(runtime, "carol");
+  await world.admin.request("PATCH", `/v1/admin/end-users/${carol.id}/primary-group`, { group_id: team.groupId });
+  const own = await admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "of carol", access_mode: "shared" });
+  const ask = async (credential: Record<string, string>) =>
+    (await callTool(message(), credential)).headers.get("x-gw-approval-id") as string;
+  const asPerson = (id: string) => carol.request("POST", `/approvals/${id}/approve`, {});
+  const asAdmin = (id: string) => admin.request("POST", `/v1/admin/approvals/${id}/approve`, {});
+
+  expect((await carol.request("PATCH", "/auth/profile", { email: "carol@EXAMPLE.com" })).status).toBe(200);
+  const [mine, ofKey, ofAsker] = [await ask(bearer(carol)), await ask({ "x-api-key": own.key }), await ask(bearer(asker))];
+  for (const email of ["another@example.com", null]) {
+    expect((await carol.request("PATCH", "/auth/profile", { email })).body.email).toBe(email);
+    expect([(await asAdmin(mine)).status, (await asPerson(ofKey)).status]).toEqual([403, 403]);
+  }
+  expect((await asAdmin(await ask(bearer(carol)))).status).toBe(403);
+  expect([(await asPerson(ofAsker)).status, (await asAdmin(await ask(bearer(asker)))).status]).toEqual([200, 200]);
 });
 
 test("what is asked for and resolved reaches the open portals of those concerned", async () => {

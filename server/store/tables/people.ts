@@ -57,6 +57,8 @@ export interface EndUserTable {
   is_active: WithDefault<boolean>;
   is_verified: WithDefault<boolean>;
   must_change_password: WithDefault<boolean>;
+  /** Administrators who had this person's e-mail address until the person changed it. */
+  known_as_admin_ids: WithDefault<string[]>;
   metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
   avatar_url: string | null;
   totp_enabled: WithDefault<boolean>;

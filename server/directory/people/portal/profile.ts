@@ -1,6 +1,7 @@
 import type { EndUser } from "@gatehouse/contracts/end-users";
 import type { ProfileUpdate } from "@gatehouse/contracts/portal";
 import { refuse, Refused } from "../../../kernel/errors.ts";
+import { keepSharedAddress } from "../../../store/approval-conflicts.ts";
 import { endUserStore } from "../../../store/end-users.ts";
 import { groupsByIds } from "../../../store/resource-groups.ts";
 import type { EndUserIdentity } from "../../end-user-cache.ts";
@@ -57,9 +58,10 @@ export async function updateProfile(
   body: ProfileUpdate,
   origin: PortalOrigin,
 ): Promise<Profile> {
-  const user = await write(logins.directory, userActor(identity, origin), (change) =>
-    endUsers.update(change, identity.tenant_id, identity.id, body),
-  );
+  const user = await write(logins.directory, userActor(identity, origin), async (change) => {
+    if (body.email !== undefined) await keepSharedAddress(change.trx, identity.tenant_id, identity.id, body.email);
+    return endUsers.update(change, identity.tenant_id, identity.id, body);
+  });
   logins.users.drop(identity.tenant_id, identity.id);
   return profileOf(user, identity);
 }
