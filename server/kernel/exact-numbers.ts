@@ -15,7 +15,10 @@ function normal(source: string): string {
   if (match === null) return source;
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const kept = digits.replace(/0+$/, "");
+  // By hand: a pattern would begin anew at each zero within.
+  let length = digits.length;
+  while (digits.charAt(length - 1) === "0") length--;
+  const kept = digits.slice(0, length);
   return kept === "" ? `${sign}0` : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }
 

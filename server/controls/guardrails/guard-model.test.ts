@@ -14,6 +14,7 @@ test.each([
   ["jailbreak", "found"],
   ["0.97", "found"],
   ["safe\nunsafe\nS1", "failed"],
+  ["safe \r\n \n\t unsafe", "failed"],
   ["No, I cannot help with that.", "failed"],
   ["Safe? No, unsafe.", "failed"],
   ["no problem, here is how", "failed"],
@@ -22,4 +23,8 @@ test.each([
   ["It depends.", "failed"],
 ])("a guard model that says %j: %s", (said, kind) => {
   expect(readGuardVerdict(said, 0.5).kind).toBe(kind as "clear");
+});
+
+test("a guard model that says much white space is read at once", () => {
+  expect(readGuardVerdict(`safe${" ".repeat(1_000_000)}unsafe`, 0.5).kind).toBe("failed");
 });

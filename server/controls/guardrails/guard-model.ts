@@ -52,7 +52,7 @@ const FINDS = /^(?:unsafe|yes|injection|malicious|label_1|jailbreak)\b/i;
  */
 export function readGuardVerdict(content: string, threshold: number): EngineVerdict {
   const word = content.trim();
-  const [first = "", ...lines] = word.split(/\s*\n\s*/);
+  const [first = "", ...lines] = word.split("\n").map((line) => line.trim());
   if (CLEARS.test(first) && !lines.some((line) => FINDS.test(line))) return CLEAR;
   if (/^(?:unsafe|yes)\b/i.test(word)) return { kind: "found", check: "toxic_content" };
   if (/^(?:injection|malicious|label_1)\b/i.test(word)) return { kind: "found", check: "prompt_injection" };

@@ -37,7 +37,7 @@ export function readJudgeVerdict(content: string, check: string): JudgeVerdict {
   const text = content
     .trim()
     .replace(/^```(?:json)?\s*/i, "")
-    .replace(/\s*```$/, "");
+    .replace(/```$/, "");
   const whole = objectIn(text);
   if (whole !== null) {
     if (whole.check !== undefined && whole.check !== check) return { kind: "failed", reason: "the judge did not give the check word back" };

@@ -26,7 +26,7 @@ const LONGEST_COOL_MS = 3_600_000;
  * has them escaped. Else whoever names a tool `get_billing` could keep everybody away from a member.
  */
 const QUOTA_CODE =
-  /"(?:code|type|error_code|reason)"\s*:\s*"(?:insufficient_quota|billing_[a-z_]*|[a-z_]*_billing_[a-z_]*|enforced_spend_limit_reached)"/i;
+  /"(?:code|type|error_code|reason)"\s*:\s*"(?:insufficient_quota|billing_[a-z_]*|[a-z_]{0,100}_billing_[a-z_]*|enforced_spend_limit_reached)"/i;
 const QUOTA_WORDS =
   /"message"\s*:\s*"you(?:r credit balance| have (?:reached|exceeded) your [^"\\]*usage limits?| exceeded your current quota)/i;
 /** Google's word for a key that it does not take, which it answers with 400. */

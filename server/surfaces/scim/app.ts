@@ -93,7 +93,7 @@ async function served(
     id: id === "" ? undefined : id,
     query: url.searchParams,
     base,
-    ignore: (name) => ignored.size < MAX_IGNORED && ignored.add(name.replace(/\[[\s\S]*\]/, "[]").slice(0, 200)),
+    ignore: (name) => ignored.size < MAX_IGNORED && ignored.add(name.replace(/^([^[]*)\[[\s\S]*\]/, "$1[]").slice(0, 200)),
     asked: () => ({ method, ignored: [...ignored], expects: expectation(request) }),
     body: () => readJson(request, origin.ip),
     write: (work) => write(directory, actor, work),

@@ -17,9 +17,11 @@ export function subtitleCues(
       const from = seconds(start);
       // An arrow or an empty line in what was said would begin a cue of its own.
       const said = (filledOf(text) ?? "")
-        .trim()
         .replaceAll("-->", "->")
-        .replace(/\s*\n\s*/g, "\n");
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "")
+        .join("\n");
       return `${head(at + 1, from, Math.max(from, seconds(end)))}\n${said}\n\n`;
     })
     .join("");

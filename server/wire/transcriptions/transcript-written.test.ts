@@ -12,6 +12,11 @@ test("subtitles of a model that tells no times last as long as the sound", () =>
   );
 });
 
+test("no subtitle has an empty line or an arrow in it, however much white space was heard", () => {
+  const text = ` one --> two \r\n \n\n three${" ".repeat(1_000_000)}four`;
+  expect(written({ text }, 1)?.replace(/ {9,}/, "…")).toBe("1\n00:00:00,000 --> 00:00:01,000\none -> two\nthree…four\n\n");
+});
+
 test("a whole transcript that tells who speaks is told in events, with its segments", () => {
   const segment = { type: "transcript.text.segment", id: "seg_0", start: 0, end: 1, speaker: "A", text: "hello" };
   const body = new TextEncoder().encode(JSON.stringify({ task: "transcribe", text: "hello", segments: [segment] }));

@@ -4,6 +4,8 @@ import { ZipParts } from "./zip-parts.ts";
 
 const MAIN = "xl/workbook.xml";
 const MOST_CELLS = 1_000_000;
+/** No spreadsheet program takes a longer code of a number format. */
+const LONGEST_FORMAT = 255;
 const DAY_MS = 86_400_000;
 /** Day 0 of a workbook, with the day that 1900 never had. */
 const DAY_ZERO = Date.UTC(1899, 11, 30);
@@ -126,7 +128,7 @@ async function dateStyles(parts: ZipParts): Promise<Set<number>> {
   let [inCells, style] = [false, 0];
   await readXml(parts, "xl/styles.xml", {
     open(name, { numFmtId = "", formatCode = "" }) {
-      if (name === "numFmt") own.set(Number(numFmtId), formatCode);
+      if (name === "numFmt") own.set(Number(numFmtId), formatCode.slice(0, LONGEST_FORMAT));
       else if (name === "cellXfs") inCells = true;
       else if (name === "xf" && inCells) {
         const id = Number(numFmtId);

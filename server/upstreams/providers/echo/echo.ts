@@ -46,7 +46,7 @@ function chat(model: string, text: string, stream: boolean, now: number): Provid
   });
   const frames = [
     frame({ role: "assistant", content: "" }, null),
-    ...(said.match(/\s*\S+\s*/g) ?? []).map((content) => frame({ content }, null)),
+    ...(said.match(/\S+\s*|\s+/g) ?? []).map((content) => frame({ content }, null)),
     frame({}, "stop"),
     ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
   ].map((value) => `data: ${JSON.stringify(value)}\n\n`);

@@ -189,7 +189,7 @@ function outcomeOf({ custom_id, request, response, status }: JsonObject): LineOu
 /** What is said of a line that failed: an object, or a text with the vendor's answer somewhere in it. */
 function faultIn(status: unknown): JsonObject | null {
   if (isObject(status)) return status;
-  const text = typeof status === "string" ? /\{.*\}/s.exec(status)?.[0] : undefined;
+  const text = typeof status === "string" ? /^[^{]*(\{.*\})/s.exec(status)?.[1] : undefined;
   if (text === undefined) return null;
   try {
     const value: unknown = JSON.parse(text);
