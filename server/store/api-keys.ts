@@ -63,13 +63,20 @@ export async function lockKeysOfUser(trx: Trx, userId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`api_keys of/${userId}`}, 0))`.execute(trx);
 }
 
-/** The keys that are a person's own, the newest first; a null limit: all. */
-export async function keysOfUser(db: Database | Trx, tenantId: string, userId: string, limit: number | null): Promise<ApiKeyRow[]> {
+/** The keys that are a person's own, those in use before the others and the newest first; a null limit: all. */
+export async function keysOfUser(
+  db: Database | Trx,
+  tenantId: string,
+  userId: string,
+  now: Date,
+  limit: number | null,
+): Promise<ApiKeyRow[]> {
   const query = db
     .selectFrom("api_keys")
     .selectAll()
     .where("tenant_id", "=", tenantId)
     .where("end_user_id", "=", userId)
+    .orderBy(sql`(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now}))`, "desc")
     .orderBy("created_at", "desc")
     .orderBy("id");
   return (limit === null ? query : query.limit(limit)).execute();

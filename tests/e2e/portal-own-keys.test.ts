@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { openDatabase } from "../../server/store/database.ts";
 import { rowOf, signIn } from "../support/admin.ts";
 import { logIn, newPerson, PASSWORD, portalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -67,6 +70,25 @@ test("twenty keys are enough, also when more are asked for at once", async () =>
   const answers = await Promise.all(Array.from({ length: 24 }, (_, at) => many.request("POST", "/api-keys", { name: `key ${at}` })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
   expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code))).toEqual(new Set(["conflict"]));
+});
+
+test("keys in use are counted and shown, however many have been made and ended since", async () => {
+  await allow("on");
+  const eve = await newPerson(runtime, "turns-keys-over");
+  const made = await Promise.all(Array.from({ length: 20 }, (_, at) => eve.request("POST", "/api-keys", { name: `kept ${at}` })));
+  expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+  const connection = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
+  await sql`UPDATE api_keys SET created_at = now() - interval '30 days' WHERE end_user_id = ${eve.id}`.execute(connection.db);
+  await sql`
+    INSERT INTO api_keys (id, tenant_id, name, scope, access_mode, end_user_id, key_hash, key_hint, revoked_at, created_at)
+    SELECT gen_random_uuid(), tenant_id, 'ended ' || n, scope, access_mode, end_user_id, key_hash || n, key_hint, now(), now() - interval '9 days'
+      FROM api_keys, generate_series(1, 300) n WHERE id = ${made[0]?.body.id}`.execute(connection.db);
+  await connection.close();
+  const { api_keys: shown } = (await eve.request("GET", "/api-keys")).body;
+  const active = shown.filter(({ status }: { status: string }) => status === "active");
+  expect(new Set(active.map(({ name }: { name: string }) => name))).toEqual(new Set(made.map(({ body }) => body.name)));
+  expect((await eve.request("POST", "/api-keys", { name: "one more" })).body.error).toContain("20 active API keys");
+  expect((await eve.request("POST", "/api-keys", { name: "kept 0" })).body.error).toContain("of this name");
 });
 
 test("a password that somebody else chose opens nothing but its own replacement", async () => {

@@ -22,7 +22,7 @@ export function createOwnKey(
   return write(directory, userActor({ id: userId }, origin), async (change) => {
     if (!(await tenantAllowsOwnKeys(change.trx, tenantId))) throw new Refused(refuse("own_keys_off"));
     await lockKeysOfUser(change.trx, userId);
-    const active = (await keysOfUser(change.trx, tenantId, userId, OWN_KEYS_SHOWN))
+    const active = (await keysOfUser(change.trx, tenantId, userId, change.now, OWN_KEYS_SHOWN))
       .map((row) => readApiKey(row, change.now))
       .filter(isActive);
     if (active.some(({ name }) => name === body.name))

@@ -7,7 +7,7 @@ import { notFound } from "../../writes/records.ts";
 import { type Directory, write } from "../../writes/write.ts";
 import { type PortalOrigin, userActor } from "./portal-logins.ts";
 
-/** The newest are shown; a key that matters is one of them. */
+/** More than a person can have in use, which come first. */
 export const OWN_KEYS_SHOWN = 200;
 
 export interface OwnKeyHolder {
@@ -21,7 +21,7 @@ export function ownKeyOf({ id, name, key_hint, status, expires_at, revoked_at, l
 
 export async function listOwnKeys({ db, clock }: Directory, { tenantId, userId }: OwnKeyHolder): Promise<OwnKeys> {
   const now = new Date(clock.now());
-  const rows = await keysOfUser(db, tenantId, userId, OWN_KEYS_SHOWN);
+  const rows = await keysOfUser(db, tenantId, userId, now, OWN_KEYS_SHOWN);
   return {
     api_keys: rows.map((row) => ownKeyOf(readApiKey(row, now))),
     total: rows.length,
@@ -32,7 +32,7 @@ export async function listOwnKeys({ db, clock }: Directory, { tenantId, userId }
 /** Also where the tenant lets nobody make any: who has one must be able to end it. */
 export function revokeOwnKey(directory: Directory, { tenantId, userId }: OwnKeyHolder, id: string, origin: PortalOrigin): Promise<OwnKey> {
   return write(directory, userActor({ id: userId }, origin), async (change) => {
-    const owned = await keysOfUser(change.trx, tenantId, userId, null);
+    const owned = await keysOfUser(change.trx, tenantId, userId, change.now, null);
     if (!owned.some((row) => row.id === id)) throw notFound("API key");
     return ownKeyOf(await revokeApiKey(change, tenantId, id));
   });
