@@ -75,9 +75,16 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, {
     llm_global_limits: { requests: { daily_limit: 0 }, budget: { daily_limit_usd: 3 } },
   });
+  const { llm_models: models } = await world.admin.get(`/v1/admin/resource-groups/${groupId}/llm-models`);
+  const { id: echo } = models.find(({ name }: { name: string }) => name === "echo");
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-models/${echo}/limits`, {
+    limits: { tokens: { daily_limit: 70 } },
+  });
   const { page, context, problems } = await world.portalPage({ theme: "dark" });
   await page.goto(`${world.portal}/alerts`);
   await page.getByText("Reached: calls are refused").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "of 70" }).getByText("echo", { exact: true }).waitFor();
+  await page.getByRole("meter", { name: /^Tokens today of echo: / }).waitFor();
   await page.getByText("$0 of $3").or(page.getByText("$0.00 of $3.00")).waitFor();
   const refused = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",

@@ -185,11 +185,11 @@ export const identityConnectors = z
   .meta({ id: "IdentityConnectors" });
 export const identityMappings = z.strictObject({ mappings: z.array(kbIdentity), total: count }).meta({ id: "IdentityMappings" });
 
-const usedLimit = consumption.shape.limits.element;
+const usedLimit = consumption.shape.limits.element
+  .omit({ drawn_by: true })
+  .extend({ model_name: z.string().nullable().describe("of the model that the limit is for; null: it is for all of them") });
 export const ownUsage = z
-  .strictObject({
-    groups: z.array(z.strictObject({ group_id: z.string(), at: z.string(), limits: z.array(usedLimit.omit({ drawn_by: true })) })),
-  })
+  .strictObject({ groups: z.array(z.strictObject({ group_id: z.string(), at: z.string(), limits: z.array(usedLimit) })) })
   .meta({ id: "OwnUsage" });
 
 export const appResource = z

@@ -18,12 +18,14 @@ export const usageRoutes: readonly PortalRoute[] = [
       if (refused !== null) return refused;
       const ids = query.group_id === undefined ? user.group_ids : [query.group_id];
       const groups = await Promise.all(ids.map((id) => consumptionOf(services.directory, user.tenant_id, id)));
+      const models = (await services.snapshots.tenant(user.tenant_id))?.models;
+      const nameOf = (modelId: string | null) => (modelId === null ? null : (models?.get(modelId)?.name ?? modelId));
       // Who else draws on a limit is for administrators.
       return {
         groups: groups.map(({ group_id, at, limits }) => ({
           group_id,
           at,
-          limits: limits.map(({ drawn_by: _others, ...limit }) => limit),
+          limits: limits.map(({ drawn_by: _others, ...limit }) => ({ ...limit, model_name: nameOf(limit.model_id) })),
         })),
       };
     },

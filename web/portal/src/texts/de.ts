@@ -282,6 +282,7 @@ export default {
   limitDailyRequests: "Anfragen heute",
   limitMonthlyRequests: "Anfragen in diesem Monat",
   limitReached: "Erreicht: Aufrufe werden abgewiesen",
+  limitOfModel: "{limit} von {model}",
   limitPassed: "Überschritten",
   limitResets: "beginnt neu {when}",
   toldApprovalNeeded: "Freigabe nötig: {tool}",

@@ -281,6 +281,7 @@ const en = {
   limitDailyRequests: "Requests today",
   limitMonthlyRequests: "Requests this month",
   limitReached: "Reached: calls are refused",
+  limitOfModel: "{limit} of {model}",
   limitPassed: "Passed",
   limitResets: "begins anew {when}",
   toldApprovalNeeded: "Approval needed: {tool}",

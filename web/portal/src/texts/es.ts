@@ -282,6 +282,7 @@ export default {
   limitDailyRequests: "Solicitudes de hoy",
   limitMonthlyRequests: "Solicitudes del mes",
   limitReached: "Alcanzado: se rechazan llamadas",
+  limitOfModel: "{limit} de {model}",
   limitPassed: "Superado",
   limitResets: "se renueva {when}",
   toldApprovalNeeded: "Se necesita aprobación: {tool}",

@@ -282,6 +282,7 @@ export default {
   limitDailyRequests: "Requêtes du jour",
   limitMonthlyRequests: "Requêtes du mois",
   limitReached: "Atteinte : les appels sont refusés",
+  limitOfModel: "{limit} de {model}",
   limitPassed: "Dépassée",
   limitResets: "repart {when}",
   toldApprovalNeeded: "Approbation requise : {tool}",

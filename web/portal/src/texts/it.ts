@@ -281,6 +281,7 @@ export default {
   limitDailyRequests: "Richieste di oggi",
   limitMonthlyRequests: "Richieste del mese",
   limitReached: "Raggiunto: le chiamate vengono rifiutate",
+  limitOfModel: "{limit} di {model}",
   limitPassed: "Superato",
   limitResets: "riparte {when}",
   toldApprovalNeeded: "Approvazione necessaria: {tool}",

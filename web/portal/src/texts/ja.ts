@@ -282,6 +282,7 @@ export default {
   limitDailyRequests: "本日のリクエスト",
   limitMonthlyRequests: "今月のリクエスト",
   limitReached: "到達: 呼び出しは拒否されます",
+  limitOfModel: "{model} の{limit}",
   limitPassed: "超過",
   limitResets: "{when} にリセット",
   toldApprovalNeeded: "承認が必要です: {tool}",

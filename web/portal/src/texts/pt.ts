@@ -282,6 +282,7 @@ export default {
   limitDailyRequests: "Pedidos de hoje",
   limitMonthlyRequests: "Pedidos do mês",
   limitReached: "Atingido: as chamadas são recusadas",
+  limitOfModel: "{limit} de {model}",
   limitPassed: "Ultrapassado",
   limitResets: "recomeça {when}",
   toldApprovalNeeded: "Aprovação necessária: {tool}",

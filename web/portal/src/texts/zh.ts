@@ -281,6 +281,7 @@ export default {
   limitDailyRequests: "今日请求数",
   limitMonthlyRequests: "本月请求数",
   limitReached: "已达上限：调用被拒绝",
+  limitOfModel: "{model} 的{limit}",
   limitPassed: "已超出",
   limitResets: "{when} 重置",
   toldApprovalNeeded: "需要审批：{tool}",

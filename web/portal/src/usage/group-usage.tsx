@@ -20,16 +20,18 @@ function LimitLine({ limit }: { readonly limit: UsedLimit }): ReactNode {
   };
   const { limit_type: type, current, limit: most, utilization_percent: percent, blocks, resets_at: resets } = limit;
   const label = kinds[type] ?? type;
+  const model = limit.model_name;
   const level = limitLevel(t, type, current, most);
   return (
     <li className="grid gap-1">
       <p className="flex flex-wrap items-center gap-2 text-sm">
         <span className="font-medium">{label}</span>
+        {model !== null && <Badge>{model}</Badge>}
         {limit.inherited && <Badge>{limit.group_name}</Badge>}
         {percent >= 100 && <Badge tone={blocks ? "bad" : "warn"}>{blocks ? t("limitReached") : t("limitPassed")}</Badge>}
       </p>
       <meter
-        aria-label={`${label}: ${level}`}
+        aria-label={`${model === null ? label : t("limitOfModel", { limit: label, model })}: ${level}`}
         min={0}
         low={80}
         high={99}
