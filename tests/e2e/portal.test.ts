@@ -425,6 +425,7 @@ describe("one's own record", () => {
       "created_at",
       "display_name",
       "email",
+      "has_password",
       "id",
       "is_verified",
       "last_login",
@@ -434,7 +435,7 @@ describe("one's own record", () => {
       "username",
     ]);
     const after = await user.request("PATCH", "/auth/profile", { display_name: "Vera", metadata: { theme: "dark" } });
-    expect(after.body).toMatchObject({ display_name: "Vera", metadata: { theme: "dark" }, email: null });
+    expect(after.body).toMatchObject({ display_name: "Vera", metadata: { theme: "dark" }, email: null, has_password: true });
     for (const wrong of [{ is_verified: true }, { username: "other" }, { email: "no" }, { metadata: { x: "y".repeat(20_000) } }])
       expect((await user.request("PATCH", "/auth/profile", wrong)).status).toBe(400);
   });

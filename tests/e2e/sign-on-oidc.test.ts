@@ -95,7 +95,8 @@ describe("somebody the provider vouches for", () => {
       token_type: "bearer",
       user: { username: "ada@example.com", display_name: "Ada King", email: "ada@example.com" },
     });
-    expect((await portalClient(world.gateway.runtimeUrl, answer.access_token).request("GET", "/auth/profile")).status).toBe(200);
+    const profile = await portalClient(world.gateway.runtimeUrl, answer.access_token).request("GET", "/auth/profile");
+    expect([profile.status, profile.body.has_password]).toEqual([200, false]);
     const members = await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`);
     expect(members.members).toMatchObject([{ username: "ada@example.com", sources: [`sso-${portal.id}`] }]);
 

@@ -65,6 +65,7 @@ export const portalProfile = z
     metadata: z.record(z.string(), z.unknown()),
     avatar_url: z.string().nullable(),
     totp_enabled: z.boolean(),
+    has_password: z.boolean().describe("false of whoever signs in by an identity provider alone"),
     primary_group_id: recordId.nullable(),
   })
   .meta({ id: "PortalProfile" });

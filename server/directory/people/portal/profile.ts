@@ -7,11 +7,13 @@ import { groupsByIds } from "../../../store/resource-groups.ts";
 import type { EndUserIdentity } from "../../end-user-cache.ts";
 import { write } from "../../writes/write.ts";
 import { END_USERS, endUsers, notifyUser } from "../end-users.ts";
+import { readEndUser } from "../end-user-record.ts";
+import { NO_PASSWORD } from "../no-password.ts";
 import { setPhoto } from "../photos.ts";
-import { userActor, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
+import { userActor, userRow, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
 
 /** A user's own record, without what only administrators read. */
-export type Profile = Pick<
+export interface Profile extends Pick<
   EndUser,
   | "id"
   | "username"
@@ -24,9 +26,19 @@ export type Profile = Pick<
   | "avatar_url"
   | "totp_enabled"
   | "primary_group_id"
->;
+> {
+  /** Whoever came by an identity provider alone has none to change. */
+  readonly has_password: boolean;
+}
 
-function profileOf(user: EndUser, identity: EndUserIdentity): Profile {
+/** A primary group the user is no longer in is none. */
+function primaryOf({ primary_group_id: id, group_ids: groups }: EndUserIdentity): string | null {
+  return id !== null && groups.includes(id) ? id : null;
+}
+
+export async function profile(logins: PortalLogins, identity: EndUserIdentity): Promise<Profile> {
+  const row = await userRow(logins, identity.tenant_id, identity.id);
+  const user = readEndUser(row);
   const { id, username, email, display_name, is_verified, created_at, last_login, metadata, avatar_url, totp_enabled } = user;
   return {
     id,
@@ -39,17 +51,9 @@ function profileOf(user: EndUser, identity: EndUserIdentity): Profile {
     metadata,
     avatar_url,
     totp_enabled,
+    has_password: row.password_hash !== NO_PASSWORD,
     primary_group_id: primaryOf(identity),
   };
-}
-
-/** A primary group the user is no longer in is none. */
-function primaryOf({ primary_group_id: id, group_ids: groups }: EndUserIdentity): string | null {
-  return id !== null && groups.includes(id) ? id : null;
-}
-
-export async function profile({ directory }: PortalLogins, identity: EndUserIdentity): Promise<Profile> {
-  return profileOf(await endUsers.get(directory, identity.tenant_id, identity.id), identity);
 }
 
 export async function updateProfile(
@@ -58,12 +62,12 @@ export async function updateProfile(
   body: ProfileUpdate,
   origin: PortalOrigin,
 ): Promise<Profile> {
-  const user = await write(logins.directory, userActor(identity, origin), async (change) => {
+  await write(logins.directory, userActor(identity, origin), async (change) => {
     if (body.email !== undefined) await keepSharedAddress(change.trx, identity.tenant_id, identity.id, body.email);
     return endUsers.update(change, identity.tenant_id, identity.id, body);
   });
   logins.users.drop(identity.tenant_id, identity.id);
-  return profileOf(user, identity);
+  return profile(logins, identity);
 }
 
 export function setOwnPhoto(logins: PortalLogins, identity: EndUserIdentity, content: Uint8Array, origin: PortalOrigin): Promise<string> {
