@@ -57,13 +57,26 @@ export async function approvalById(db: Database, tenantId: string, id: string): 
   return db.selectFrom("approvals").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
+interface ApprovalViewer {
+  readonly requesterId: string;
+  readonly groupIds: readonly string[];
+}
+
+/** Each by an index: a tenant's approvals are many, and a person sees few of them. */
+const inGroups = ({ groupIds }: ApprovalViewer) => [
+  sql<boolean>`(cardinality(approver_group_ids) = 0 AND requester_group_id = ANY(${groupIds as string[]}::uuid[]))`,
+  sql<boolean>`approver_group_ids && ${groupIds as string[]}::uuid[]`,
+];
+
 export interface ApprovalFilters {
   /** `all` or nothing: every one. */
   readonly status?: string | undefined;
   /** A request whose time has run out is expired before the sweep has written so. */
   readonly now: Date;
   /** Only those this person or key asked for, or that these groups' members may resolve. */
-  readonly visibleTo?: { readonly requesterId: string; readonly groupIds: readonly string[] } | undefined;
+  readonly visibleTo?: ApprovalViewer | undefined;
+  /** Only those that these groups' members may resolve, and that somebody else asked for. */
+  readonly resolvableBy?: ApprovalViewer | undefined;
 }
 
 /** Newest first. */
@@ -78,18 +91,10 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
         status === "expired" ? eb.or([eb("status", "=", "expired"), ran]) : eb.and([eb("status", "=", status), eb.not(ran)]),
       );
   }
-  const { visibleTo } = filters;
-  if (visibleTo !== undefined) {
-    const groups = visibleTo.groupIds as string[];
-    // Each by an index: a tenant's approvals are many, and a person sees few of them.
-    query = query.where((eb) =>
-      eb.or([
-        eb("requester_id", "=", visibleTo.requesterId),
-        sql<boolean>`(cardinality(approver_group_ids) = 0 AND requester_group_id = ANY(${groups}::uuid[]))`,
-        sql<boolean>`approver_group_ids && ${groups}::uuid[]`,
-      ]),
-    );
-  }
+  const { visibleTo, resolvableBy } = filters;
+  if (visibleTo !== undefined) query = query.where((eb) => eb.or([eb("requester_id", "=", visibleTo.requesterId), ...inGroups(visibleTo)]));
+  if (resolvableBy !== undefined)
+    query = query.where("requester_id", "<>", resolvableBy.requesterId).where((eb) => eb.or(inGroups(resolvableBy)));
   // Apart, because the planner takes what a person may see for much, and would look through all from the newest on for a page of it.
   const found = visibleTo === undefined ? query.selectAll() : query.selectAll().offset(0);
   const items = await db

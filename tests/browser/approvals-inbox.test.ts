@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { grant, stateless } from "../e2e/mcp-harness.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
+import { portalClient } from "../support/portal.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath } from "./chromium.ts";
@@ -26,10 +27,10 @@ afterAll(async () => {
 
 const HOSTILE = "<img src=x onerror=\"document.title='owned'\"> delete everything";
 
-function callTool(text = HOSTILE): Promise<Response> {
+function callTool(text = HOSTILE, credential = world.apiKey): Promise<Response> {
   return fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    headers: { authorization: `Bearer ${credential}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
     body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text } })),
   });
 }
@@ -46,9 +47,25 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Nothing waits for you").waitFor();
-  await page.getByRole("link", { name: "Decided" }).click();
+  await page.getByRole("link", { name: "All", exact: true }).click();
   await page.getByText("by user").waitFor();
   expect(await page.title()).toBe("Approvals · Gatehouse Portal");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("what one asked for oneself is shown without a decision to make, and not counted", async () => {
+  const { body } = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", world.person);
+  const id = (await callTool("of my own", body.access_token)).headers.get("x-gw-approval-id");
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/approvals`);
+  await page.getByText("Somebody else has to allow this call.").waitFor();
+  await page.getByText("of my own").waitFor();
+  expect(await page.getByRole("button", { name: /Approve|Reject/ }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: /^Approvals/ }).textContent()).toBe("Approvals");
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await world.admin.post(`/v1/admin/approvals/${id}/reject`, {});
+  await page.getByText("Nothing waits for you").waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

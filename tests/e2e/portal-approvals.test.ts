@@ -77,7 +77,11 @@ test("a call that needs approval is asked for by one person, resolved by another
     status: "pending",
     call_arguments: given,
     server_config_id: configId,
+    may_resolve: true,
   });
+  expect((await asker.request("GET", `/approvals/${id}`)).body.may_resolve).toBe(false);
+  expect((await asker.request("GET", "/approvals?status=pending")).body.approvals[0]).toMatchObject({ id, may_resolve: false });
+  expect((await asker.request("GET", "/approvals/pending-count")).body).toEqual({ pending_count: 0 });
   expect((await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications[0]).toMatchObject({
     metadata: { approval_id: id, requester_display: "asker", capability_name: "echo" },
     title: "Approval needed: echo",

@@ -137,8 +137,11 @@ export const alertAcknowledged = z
   .strictObject({ id: z.string(), acknowledged: z.boolean(), acknowledged_at: timestamp })
   .meta({ id: "AlertAcknowledged" });
 
-export const portalApprovals = z.strictObject({ approvals: z.array(approval), ...paged }).meta({ id: "PortalApprovals" });
-export const pendingCount = z.strictObject({ pending_count: count }).meta({ id: "PendingCount" });
+export const portalApproval = approval
+  .extend({ may_resolve: z.boolean().describe("whether one may decide on it, while it is pending: nobody does on what they asked for") })
+  .meta({ id: "PortalApproval" });
+export const portalApprovals = z.strictObject({ approvals: z.array(portalApproval), ...paged }).meta({ id: "PortalApprovals" });
+export const pendingCount = z.strictObject({ pending_count: count.describe("that one may decide on") }).meta({ id: "PendingCount" });
 export const approvalPoll = z
   .strictObject({
     id: recordId,

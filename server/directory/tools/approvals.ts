@@ -248,22 +248,49 @@ export function continueApproval(parts: Parts, hand: Parameters<typeof transferA
 export async function listApprovals(
   parts: Parts,
   tenantId: string,
-  viewer: Viewer | null,
   status: ApprovalFilters["status"],
   page: Page,
 ): Promise<Paged<Approval>> {
-  const { items, total } = await approvalPage(
-    parts.db,
-    tenantId,
-    { status, now: new Date(parts.clock.now()), visibleTo: viewer ?? undefined },
-    page,
-  );
-  return { total, items: items.map((row) => readApproval(row, parts.clock.now())) };
+  const now = parts.clock.now();
+  const { items, total } = await approvalPage(parts.db, tenantId, { status, now: new Date(now) }, page);
+  return { total, items: items.map((row) => readApproval(row, now)) };
 }
 
 /** Throws a `not_found` refusal, as what follows. */
-export async function getApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer | null): Promise<Approval> {
-  return readApproval(await visible(parts, tenantId, id, viewer), parts.clock.now());
+export async function getApproval(parts: Parts, tenantId: string, id: string): Promise<Approval> {
+  return readApproval(await visible(parts, tenantId, id, null), parts.clock.now());
+}
+
+/** As the viewer reads it, who asked for it or is among those who decide. */
+export interface ViewedApproval extends Approval {
+  readonly may_resolve: boolean;
+}
+
+const viewed = (row: ApprovalRow, viewer: Viewer, now: number): ViewedApproval => ({
+  ...readApproval(row, now),
+  may_resolve: mayResolve(row, viewer),
+});
+
+export async function listViewedApprovals(
+  parts: Parts,
+  tenantId: string,
+  viewer: Viewer,
+  status: ApprovalFilters["status"],
+  page: Page,
+): Promise<Paged<ViewedApproval>> {
+  const now = parts.clock.now();
+  const { items, total } = await approvalPage(parts.db, tenantId, { status, now: new Date(now), visibleTo: viewer }, page);
+  return { total, items: items.map((row) => viewed(row, viewer, now)) };
+}
+
+export async function getViewedApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer): Promise<ViewedApproval> {
+  return viewed(await visible(parts, tenantId, id, viewer), viewer, parts.clock.now());
+}
+
+/** How many wait for a decision that the viewer may make. */
+export async function countResolvable(parts: Parts, tenantId: string, viewer: Viewer): Promise<number> {
+  const filters = { status: "pending", now: new Date(parts.clock.now()), resolvableBy: viewer };
+  return (await approvalPage(parts.db, tenantId, filters, { limit: 1, offset: 0 })).total;
 }
 
 /** `approval_token` is there once it is approved and not yet used, and only for whoever asked. */

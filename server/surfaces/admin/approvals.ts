@@ -39,7 +39,7 @@ export const approvalOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "One page of them", schema: listOf("approvals", approval) },
     run: (call) =>
       listed("approvals", call, async (page) => {
-        const { items, total } = await listApprovals(call.services.directory, call.tenantId, null, call.query.status, page);
+        const { items, total } = await listApprovals(call.services.directory, call.tenantId, call.query.status, page);
         return { total, items: items.map((one) => asReadBy(call, one)) };
       }),
   }),
@@ -51,7 +51,7 @@ export const approvalOperations: readonly AdminOperation[] = [
     summary: "Read an approval",
     description: WITHHELD,
     answer: { status: 200, about: "The record", schema: approval },
-    run: async (call) => asReadBy(call, await getApproval(call.services.directory, call.tenantId, idOf(call), null)),
+    run: async (call) => asReadBy(call, await getApproval(call.services.directory, call.tenantId, idOf(call))),
   }),
   operation({
     ...resolving,

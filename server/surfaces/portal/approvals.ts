@@ -1,7 +1,15 @@
-import { approvalPoll, pendingCount, portalApprovals } from "@gatehouse/contracts/portal-answers";
-import { approval, approvalResolution, approvedApproval, rejectedApproval } from "@gatehouse/contracts/approvals";
+import { approvalPoll, pendingCount, portalApproval, portalApprovals } from "@gatehouse/contracts/portal-answers";
+import { approvalResolution, approvedApproval, rejectedApproval } from "@gatehouse/contracts/approvals";
 import { portalApprovalQuery } from "@gatehouse/contracts/portal";
-import { approveApproval, getApproval, listApprovals, pollApproval, rejectApproval, type Viewer } from "../../directory/tools/approvals.ts";
+import {
+  approveApproval,
+  countResolvable,
+  getViewedApproval,
+  listViewedApprovals,
+  pollApproval,
+  rejectApproval,
+  type Viewer,
+} from "../../directory/tools/approvals.ts";
 import type { Identity } from "../../road/call.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import type { PortalRequest } from "./portal-request.ts";
@@ -26,7 +34,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
     async run(request) {
       const { status, page, page_size } = request.query;
       const { identity, viewer } = callerOf(request);
-      const { items, total } = await listApprovals(request.services.directory, identity.tenantId, viewer, status, {
+      const { items, total } = await listViewedApprovals(request.services.directory, identity.tenantId, viewer, status, {
         limit: page_size,
         offset: (page - 1) * page_size,
       });
@@ -37,14 +45,11 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PATH}/pending-count`,
     name: "approvals_pending",
-    summary: "How many wait",
+    summary: "How many wait for one's decision",
     answer: { status: 200, schema: pendingCount },
     async run(request) {
       const { identity, viewer } = callerOf(request);
-      return {
-        pending_count: (await listApprovals(request.services.directory, identity.tenantId, viewer, "pending", { limit: 1, offset: 0 }))
-          .total,
-      };
+      return { pending_count: await countResolvable(request.services.directory, identity.tenantId, viewer) };
     },
   }),
   portalOperation({
@@ -52,10 +57,10 @@ export const approvalRoutes: readonly PortalRoute[] = [
     path: ONE,
     name: "approval",
     summary: "One approval",
-    answer: { status: 200, schema: approval },
+    answer: { status: 200, schema: portalApproval },
     run(request) {
       const { identity, viewer } = callerOf(request);
-      return getApproval(request.services.directory, identity.tenantId, request.params.id ?? "", viewer);
+      return getViewedApproval(request.services.directory, identity.tenantId, request.params.id ?? "", viewer);
     },
   }),
   portalOperation({

@@ -110,8 +110,8 @@ type Schema_PortalAlerts = { "alerts": readonly (Schema_PortalAlert)[]; "total":
 type Schema_PortalAlert = { "id": string; "tenant_id": string; "alert_type": string; "severity": string; "title": string; "message": string; "group_id": (string | null); "threshold_value": (number | null); "current_value": (number | null); "usage_limit": (Schema_AlertedLimit | null); "resolved": boolean; "created_at": string; "resolved_at": (string | null); "acknowledged": boolean; "acknowledged_at": (string | null); };
 type Schema_AlertedLimit = { "limit_type": string; "max_limit": number; "scope": string; "group_name": string; "item_name": (string | null); };
 type Schema_AlertAcknowledged = { "id": string; "acknowledged": boolean; "acknowledged_at": string; };
-type Schema_PortalApprovals = { "approvals": readonly (Schema_Approval)[]; "total": number; "page": number; "page_size": number; };
-type Schema_Approval = { "id": string; "server_config_id": (string | null); "server_name": string; "capability_type": string; "capability_name": string; "requester_type": string; "requester_display": string; "requester_group_id": string; "call_arguments": unknown; "call_arguments_text": string; "request_metadata": { [name: string]: unknown }; "status": "pending" | "approved" | "rejected" | "expired"; "timeout_seconds": number; "expires_at": string; "resolved_by": (string | null); "resolved_at": (string | null); "resolution_note": (string | null); "created_at": string; };
+type Schema_PortalApprovals = { "approvals": readonly (Schema_PortalApproval)[]; "total": number; "page": number; "page_size": number; };
+type Schema_PortalApproval = { "id": string; "server_config_id": (string | null); "server_name": string; "capability_type": string; "capability_name": string; "requester_type": string; "requester_display": string; "requester_group_id": string; "call_arguments": unknown; "call_arguments_text": string; "request_metadata": { [name: string]: unknown }; "status": "pending" | "approved" | "rejected" | "expired"; "timeout_seconds": number; "expires_at": string; "resolved_by": (string | null); "resolved_at": (string | null); "resolution_note": (string | null); "created_at": string; "may_resolve": boolean; };
 type Schema_PendingCount = { "pending_count": number; };
 type Schema_ApprovalPoll = { "id": string; "status": string; "approval_token"?: string; "expires_at": string; };
 type Schema_ApprovalResolution = { "note"?: (string | null); };
@@ -254,7 +254,7 @@ export interface PortalApiSchemas {
   "AlertedLimit": Schema_AlertedLimit;
   "AlertAcknowledged": Schema_AlertAcknowledged;
   "PortalApprovals": Schema_PortalApprovals;
-  "Approval": Schema_Approval;
+  "PortalApproval": Schema_PortalApproval;
   "PendingCount": Schema_PendingCount;
   "ApprovalPoll": Schema_ApprovalPoll;
   "ApprovalResolution": Schema_ApprovalResolution;

@@ -40,7 +40,7 @@ export interface PortalApi {
   "POST /v1/portal/alerts/{alert_id}/acknowledge": { path: { "alert_id": string; }; answer: PortalApiSchemas["AlertAcknowledged"]; };
   "GET /v1/portal/approvals": { query?: { "status"?: "pending" | "approved" | "rejected" | "expired" | "all"; "page"?: number; "page_size"?: number; }; answer: PortalApiSchemas["PortalApprovals"]; };
   "GET /v1/portal/approvals/pending-count": { answer: PortalApiSchemas["PendingCount"]; };
-  "GET /v1/portal/approvals/{id}": { path: { "id": string; }; answer: PortalApiSchemas["Approval"]; };
+  "GET /v1/portal/approvals/{id}": { path: { "id": string; }; answer: PortalApiSchemas["PortalApproval"]; };
   "GET /v1/portal/approvals/{id}/poll": { path: { "id": string; }; answer: PortalApiSchemas["ApprovalPoll"]; };
   "POST /v1/portal/approvals/{id}/approve": { path: { "id": string; }; body?: PortalApiSchemas["ApprovalResolution"]; answer: PortalApiSchemas["ApprovedApproval"]; };
   "POST /v1/portal/approvals/{id}/reject": { path: { "id": string; }; body?: PortalApiSchemas["ApprovalResolution"]; answer: PortalApiSchemas["RejectedApproval"]; };

@@ -39,6 +39,7 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
     rejected: <Badge tone="bad">{t("statusRejected")}</Badge>,
     expired: <Badge>{t("statusExpired")}</Badge>,
   }[approval.status];
+  const decidable = approval.status === "pending" && approval.may_resolve;
   return (
     <li>
       <Panel
@@ -46,16 +47,18 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
         actions={state}
       >
         <div className="grid gap-4">
-          {approval.status === "pending" && <p>{t("willHappen")}</p>}
+          {approval.status === "pending" && <p>{decidable ? t("willHappen") : t("somebodyElseDecides")}</p>}
           <div className="grid gap-1">
             <h3 className="text-sm font-medium text-muted">{t("arguments")}</h3>
             <CallArguments given={approval.call_arguments} />
           </div>
-          {approval.status === "pending" ? (
+          {approval.status === "pending" && (
+            <p className="text-sm text-muted">
+              {t("deadline")}: <time dateTime={approval.expires_at}>{formatRelative(approval.expires_at)}</time>
+            </p>
+          )}
+          {decidable && (
             <form className="grid gap-3" onSubmit={(event) => event.preventDefault()}>
-              <p className="text-sm text-muted">
-                {t("deadline")}: <time dateTime={approval.expires_at}>{formatRelative(approval.expires_at)}</time>
-              </p>
               <TextField
                 label={t("note")}
                 hint={t("noteHint")}
@@ -73,7 +76,8 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
                 </Button>
               </div>
             </form>
-          ) : (
+          )}
+          {approval.status !== "pending" && (
             <p className="text-sm text-muted">
               {approval.resolved_by !== null && t("by", { name: approval.resolved_by })}{" "}
               {approval.resolved_at !== null && formatDate(approval.resolved_at)} {approval.resolution_note}
@@ -119,7 +123,7 @@ export function ApprovalsPage(): ReactNode {
       actions={
         <>
           {tab("pending", t("waiting"))}
-          {tab("all", t("decided"))}
+          {tab("all", t("allApprovals"))}
         </>
       }
     >
