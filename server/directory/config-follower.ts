@@ -119,7 +119,7 @@ export class ConfigFollower {
     const waiting: (() => void)[] = [];
     const tell = () => {
       const told = waiting.splice(0);
-      if (told.length > 0) void this.renewals.settled().then(() => told.forEach((done) => done()));
+      if (told.length > 0) void this.renewals.settled().then(() => told.forEach((resolve) => resolve()));
     };
     try {
       await this.readAll(waiting, tell);
