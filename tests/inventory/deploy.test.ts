@@ -2,9 +2,12 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readYaml } from "../../server/runtime/yaml.ts";
+import { callerAddress } from "../../server/kernel/caller-address.ts";
+import { trustedProxies } from "../../server/kernel/trusted-proxies.ts";
 import { VARIABLES } from "../../server/kernel/variables.ts";
 
 interface Service {
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly image: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
@@ -68,6 +71,37 @@ test("each role of the fleet's Compose file is somebody's", () => {
   const { services } = readYaml(read("compose.fleet.yaml")) as { services: Record<string, Service> };
   const roles = Object.values(services).flatMap(({ environment }) => environment?.["GW_ROLES"]?.split(",") ?? []);
   expect(new Set(roles)).toEqual(new Set(VARIABLES.GW_ROLES.default.split(",")));
+});
+
+test("whoever waits for the first records is not started before the one that is told what they are to be", () => {
+  const { services } = readYaml(read("compose.fleet.yaml")) as { services: Record<string, Service> };
+  const gateways = Object.values(services).filter(({ image }) => image === "gatehouse");
+  const isTold = ({ environment }: Service) => environment !== undefined && "GW_BOOTSTRAP_ADMIN_PASSWORD" in environment;
+  expect(gateways.filter(isTold)).toEqual([services["control"] as Service]);
+  for (const gateway of gateways.filter((one) => !isTold(one)))
+    expect(gateway.depends_on?.["control"]).toEqual({ condition: "service_healthy" });
+});
+
+test("callers of the fleet are known by the address that the balancer saw, whatever they say", () => {
+  const { services, configs } = readYaml(read("compose.fleet.yaml")) as {
+    services: Record<string, Service>;
+    configs: { balancer: { content: string } };
+  };
+  const { content } = configs.balancer;
+  expect(content).toMatch(/^\s+option forwardfor$/m);
+  const isDropped = /^\s+http-request del-header X-Forwarded-For$/m.test(content);
+  const [, proxies = ""] = /^\$\{GW_TRUSTED_PROXIES:-(.*)\}$/.exec(services["runtime-1"]?.environment?.["GW_TRUSTED_PROXIES"] ?? "") ?? [];
+  for (const caller of ["192.168.1.50", "172.18.0.1", "198.51.100.7"]) {
+    const sent = new Headers({ "x-forwarded-for": `${isDropped ? "" : "203.0.113.9, "}${caller}` });
+    expect(callerAddress("172.18.0.5", sent, trustedProxies.parse(proxies))).toBe(caller);
+  }
+});
+
+test("the balancer finds a process that was made anew, at whatever address it has then", () => {
+  const { configs } = readYaml(read("compose.fleet.yaml")) as { configs: { balancer: { content: string } } };
+  const { content } = configs.balancer;
+  expect(content).toMatch(/^resolvers docker\n\s+nameserver dns 127\.0\.0\.11:53$/m);
+  expect(content).toMatch(/^\s+default-server .*resolvers docker .*init-addr libc,none$/m);
 });
 
 test("a pod has room for a full journal, and nobody is killed in the middle of a drain", () => {
