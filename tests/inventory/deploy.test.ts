@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readYaml } from "../../server/runtime/yaml.ts";
+import { MOST_BYTES } from "../../server/kernel/file-kinds.ts";
 import { callerAddress } from "../../server/kernel/caller-address.ts";
 import { trustedProxies } from "../../server/kernel/trusted-proxies.ts";
 import { VARIABLES } from "../../server/kernel/variables.ts";
@@ -102,6 +103,14 @@ test("the balancer finds a process that was made anew, at whatever address it ha
   const { content } = configs.balancer;
   expect(content).toMatch(/^resolvers docker\n\s+nameserver dns 127\.0\.0\.11:53$/m);
   expect(content).toMatch(/^\s+default-server .*resolvers docker .*init-addr libc,none$/m);
+});
+
+test("what stands before the gateway lets the largest file through", () => {
+  const most = [
+    /client_max_body_size (\d+)m;/.exec(read("../docs/guides/deploying.md")),
+    /proxy-body-size: (\d+)m/.exec(read("helm/gatehouse/values.yaml")),
+  ];
+  for (const found of most) expect(Number(found?.[1]) * 1024 * 1024).toBeGreaterThan(MOST_BYTES);
 });
 
 test("a pod has room for a full journal, and nobody is killed in the middle of a drain", () => {
