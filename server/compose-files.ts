@@ -1,10 +1,11 @@
 import { dirname, join } from "node:path";
-import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
+import { directoryWatch, endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
 import { Spool } from "./directory/files/spool.ts";
 import { ResumableUploads } from "./directory/files/resumable-uploads.ts";
 import { Files } from "./directory/files/stored-files.ts";
 import type { Snapshots } from "./directory/snapshots.ts";
 import type { Configuration } from "./kernel/configuration.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
@@ -15,6 +16,7 @@ import { SoundLengths } from "./runtime/sound-length.ts";
 
 const BYTES_REMOVED_MS = 2_000;
 const FILES_ENDED_MS = 60_000;
+const DIRECTORY_TOLD_MS = 60_000;
 
 interface StoreParts {
   readonly connection: Pick<DatabaseConnection, "db">;
@@ -23,6 +25,7 @@ interface StoreParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly journal: string;
+  readonly group: Pick<ProcessGroup, "homeDir">;
 }
 
 /** The files of callers, where they are told those are, and where files of calls under way are kept. */
@@ -36,8 +39,13 @@ export async function openFiles(config: Configuration, parts: StoreParts, snapsh
   return { files, uploads, spool, publicUrl: config.publicUrl ?? null };
 }
 
-export function fileJobs({ connection: { db }, clock, blobs }: StoreParts): Job[] {
+export async function fileJobs({ connection: { db }, clock, blobs, log, group }: StoreParts): Promise<Job[]> {
+  const watch = directoryWatch({ db, blobs, log });
+  // One of those that share the directory speaks for all of them.
+  const speaks = group.homeDir === null;
+  if (speaks) await watch();
   return [
+    ...(speaks ? [{ name: "tell_file_directory", everyMs: DIRECTORY_TOLD_MS, run: watch }] : []),
     { name: "remove_file_bytes", everyMs: BYTES_REMOVED_MS, run: () => removeBytes({ db, blobs }) },
     { name: "end_files", everyMs: FILES_ENDED_MS, run: () => endFiles({ db, clock }) },
   ];

@@ -189,7 +189,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const sources = { root: config.knowledgeDir, store: config.knowledgeBucket === undefined ? null : objectStore(config.knowledgeBucket) };
   const connectors = openConnectors({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log });
   jobs.push(...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs, ...knowledge.jobs, ...connectors.jobs);
-  jobs.push(...batch.jobs, ...lasting.jobs, ...replays.jobs, ...storedJobs(parts));
+  jobs.push(...batch.jobs, ...lasting.jobs, ...replays.jobs, ...(await storedJobs(parts)));
   const workers = runJobs(jobs, parts.workPoller, log);
   return {
     road,
@@ -316,9 +316,9 @@ function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): K
   };
 }
 
-function storedJobs(parts: RuntimeParts): Job[] {
+async function storedJobs(parts: RuntimeParts): Promise<Job[]> {
   const { connection, clock } = parts;
-  return [{ name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(connection.db, clock) }, ...fileJobs(parts)];
+  return [{ name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(connection.db, clock) }, ...(await fileJobs(parts))];
 }
 
 function warmed(snapshots: Snapshots, log: Log): Promise<void> {

@@ -7,6 +7,7 @@ import { verifyChain } from "../ledger/chains.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { jsonLog } from "../kernel/log.ts";
 import { readVariable } from "../kernel/read-variable.ts";
+import { moveFiles } from "../store/files.ts";
 import { openBlobDirectory } from "../store/blob-directory.ts";
 import type { BlobStore } from "../store/blobs.ts";
 import { type DataDirectory, openDataDirectory } from "../store/data-directory.ts";
@@ -38,6 +39,7 @@ Exits with 0 (restored, every chain intact), 1 (restored, a chain unanchored), 2
 `;
 
 const NOT_RESTORED = 3;
+const DIRECTORIES_OF_FILES = "0330_directories_of_files.sql";
 
 /** `gatehouse restore`. Resolves with the exit code; never throws. */
 export async function restoreCommand(argv: string[], env: Readonly<Record<string, string | undefined>>, io: CommandIo): Promise<number> {
@@ -123,6 +125,7 @@ async function loadBackup(db: Database, directory: DataDirectory, path: string) 
         else if (entry["entry"] === "file") told.files += await keepFile(blobs, entry as unknown as FileEntry, bytes);
       }
       await setSequences(held.client, head.sequences);
+      if (head.migrations.some(({ name }) => name === DIRECTORIES_OF_FILES)) await moveFiles(held.db, blobs.directory);
     });
     await held.client.query("COMMIT");
     await held.client.query("ANALYZE");

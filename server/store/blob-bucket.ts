@@ -7,6 +7,7 @@ export function blobBucket(settings: BucketSettings): BlobStore {
   const store = objectStore(settings);
   return {
     address: `s3://${settings.bucket}/${settings.prefix}`,
+    directory: null,
     async write(key, bytes) {
       try {
         await store.write(key, bytes);
@@ -16,6 +17,6 @@ export function blobBucket(settings: BucketSettings): BlobStore {
       }
     },
     read: async (key, start, end) => store.read(key, start, end),
-    remove: (key) => store.remove(key),
+    remove: (key) => store.remove(key).then(() => true),
   };
 }

@@ -1,5 +1,8 @@
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { uuid } from "../kernel/ids.ts";
+import { writeWhole } from "../runtime/whole-file.ts";
 import type { BlobStore } from "./blobs.ts";
 
 const PIECE = 64 * 1024;
@@ -13,6 +16,7 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
   const arriving = join(path, arrivals);
   await rm(arriving, { recursive: true, force: true });
   await mkdir(arriving, { recursive: true, mode: 0o700 });
+  const directory = idOf(path);
   const made = new Set<string>();
   const folderOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error("not a key of a blob");
@@ -23,6 +27,7 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
 
   return {
     address: path,
+    directory,
     async write(key, bytes) {
       const to = pathOf(key);
       const from = join(arriving, key);
@@ -70,6 +75,21 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
         { highWaterMark: 0 },
       );
     },
-    remove: (key) => rm(pathOf(key), { force: true }),
+    async remove(key) {
+      try {
+        await rm(pathOf(key));
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+        throw error;
+      }
+    },
   };
+}
+
+/** It goes where the directory goes, and is made by the first process that opens that. */
+function idOf(path: string): string {
+  const file = join(path, "directory-id");
+  if (!existsSync(file)) writeWhole(file, uuid());
+  return readFileSync(file, "utf8");
 }

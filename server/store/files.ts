@@ -122,8 +122,8 @@ export async function sweepFiles(db: Database, now: Date): Promise<void> {
      WHERE t.id = f.tenant_id AND f.deleted_at < ${now}::timestamptz - (t.data_retention->>'log_days')::int * interval '1 day'`.execute(db);
 }
 
-export async function noteUpload(db: Database, key: string, dueAt: Date): Promise<void> {
-  await db.insertInto("blobs_to_remove").values({ key, due_at: dueAt }).execute();
+export async function noteUpload(db: Database, key: string, dueAt: Date, directory: string | null): Promise<void> {
+  await db.insertInto("blobs_to_remove").values({ key, due_at: dueAt, directory }).execute();
 }
 
 export async function removeSoon(db: Database, key: string): Promise<void> {
@@ -134,21 +134,54 @@ export async function removeSoon(db: Database, key: string): Promise<void> {
     .execute();
 }
 
-/** Takes some of what is due and hands it to `remove`; keys are forgotten once that has returned them as removed. */
-export async function removeDue(db: Database, most: number, remove: (keys: string[]) => Promise<string[]>): Promise<number> {
+export interface DueBlob {
+  readonly key: string;
+  readonly directory: string | null;
+  /** Every process that lives has had its turn with it. */
+  readonly isOld: boolean;
+}
+
+/**
+ * Takes some of what is due and hands it to `remove`; keys are forgotten once that has returned them as removed. A process with a
+ * directory leaves what lies in those of others to them; one without reaches all there is.
+ */
+export async function removeDue(
+  db: Database,
+  directory: string | null,
+  most: number,
+  remove: (due: DueBlob[]) => Promise<string[]>,
+): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const due = await trx
       .selectFrom("blobs_to_remove")
-      .select("key")
+      .select(["key", "directory", sql<boolean>`due_at < now() - interval '1 day'`.as("isOld")])
       .where("due_at", "<=", sql<Date>`now()`)
+      .$if(directory !== null, (found) => found.where((eb) => eb.or([eb("directory", "=", directory), eb("directory", "is", null)])))
+      // Those that may be another's are tried again and again, and must not keep out its own.
+      .orderBy(sql`directory IS NULL`)
       .orderBy("due_at")
       .limit(most)
       .forUpdate()
       .skipLocked()
       .execute();
     if (due.length === 0) return 0;
-    const removed = await remove(due.map(({ key }) => key));
+    const removed = await remove(due);
     if (removed.length > 0) await trx.deleteFrom("blobs_to_remove").where("key", "in", removed).execute();
     return removed.length;
   });
+}
+
+/** Notes that a process with this directory lives, and says whether one with another has done so within minutes. */
+export async function noteFileDirectory(db: Database, id: string): Promise<boolean> {
+  await sql`
+    INSERT INTO file_directories (id, seen_at) VALUES (${id}, now()) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`.execute(db);
+  await sql`DELETE FROM file_directories WHERE seen_at < now() - interval '1 day'`.execute(db);
+  const { rows } = await sql`SELECT FROM file_directories WHERE id <> ${id} AND seen_at > now() - interval '3 minutes' LIMIT 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** All that lay in directories lies in this one. */
+export async function moveFiles(db: Database, directory: string | null): Promise<void> {
+  for (const table of ["files", "blobs_to_remove"] as const)
+    await db.updateTable(table).set({ directory }).where("directory", "is not", null).execute();
 }

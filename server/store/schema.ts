@@ -45,7 +45,7 @@ import type {
 } from "./tables/batch.ts";
 import type { StoredResponseTable } from "./tables/stored-responses.ts";
 import type { VideoJobTable, VideoRunnerTable } from "./tables/videos.ts";
-import type { BlobToRemoveTable, FileTable, ResumableUploadTable } from "./tables/files.ts";
+import type { BlobToRemoveTable, FileDirectoryTable, FileTable, ResumableUploadTable } from "./tables/files.ts";
 import type {
   AiContractTable,
   AiSystemControlTable,
@@ -312,6 +312,7 @@ export interface Schema {
   knowledge_connectors: KnowledgeConnectorTable;
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
+  file_directories: FileDirectoryTable;
   resumable_uploads: ResumableUploadTable;
   batch_jobs: BatchJobTable;
   batch_lines: BatchLineTable;

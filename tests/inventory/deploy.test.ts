@@ -133,6 +133,17 @@ test("the image takes in every workspace that the lock file names", () => {
   for (const workspace of workspaces) expect(copied).toContain(workspace.replace("/*", ""));
 });
 
+test("several pods of the chart have one store of files, or the operator says that they need none", () => {
+  const chart = read("helm/gatehouse/templates/statefulset.yaml");
+  expect(chart).toMatch(
+    /if and \$several \(has "runtime" \.Values\.roles\) \(not \.Values\.env\.GW_BLOB_URL\) \(not \.Values\.filesPerPod\)/,
+  );
+  expect(chart).toMatch(/fail ".*env\.GW_BLOB_URL.*filesPerPod.*"/);
+  expect(readYaml(read("helm/gatehouse/values.yaml"))).toMatchObject({ replicas: 2, filesPerPod: false });
+  // The commands of the guide are such an installation.
+  expect(/^helm install (?:.*\\\n)*.*$/m.exec(read("../docs/guides/deploying.md"))?.[0]).toContain("--set env.GW_BLOB_URL=s3://");
+});
+
 test("what the chart is told is used, nothing else is, and files of one's own can be brought in", () => {
   const templates = readdirSync(`${FOLDER}helm/gatehouse/templates`).map((name) => read(`helm/gatehouse/templates/${name}`));
   const used = templates.flatMap((text) => [...text.matchAll(/\.Values\.(\w+)/g)].map(([, name]) => name as string));

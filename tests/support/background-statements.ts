@@ -16,7 +16,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "^DELETE FROM semantic_cache_entries",
     "^\\s*DELETE FROM held_answers",
     "agent_push_deliveries|^\\s*UPDATE agent_tasks t SET watched_until|^DELETE FROM agent_",
-    'blobs_to_remove|^\\s*DELETE FROM files f|^update "files" set "deleted_at" = \\$1 where "deleted_at" is null and',
+    'blobs_to_remove|file_directories|^\\s*DELETE FROM files f|^update "files" set "deleted_at" = \\$1 where "deleted_at" is null and',
     'from "agents" where "enabled" = .* and \\("health_checked_at"',
     "batch_jobs|batch_runners|batch_departures|batch_submissions",
     "video_jobs|video_runners",

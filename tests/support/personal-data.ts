@@ -231,6 +231,7 @@ export const ABOUT_NOBODY = [
   "batch_submissions",
   "video_runners",
   "blobs_to_remove",
+  "file_directories",
   "admin_backup_codes",
   "admin_log_checkpoints",
   "admin_log_head",

@@ -5,7 +5,8 @@ import { PATIENCE_MS } from "./patience.ts";
 /** The names of what a gateway's store of files holds in its data directory, arriving or there. */
 export async function storedBytes(dataDir: string): Promise<string[]> {
   const found = await readdir(join(dataDir, "files"), { recursive: true, withFileTypes: true });
-  return found.filter((entry) => entry.isFile()).map(({ name }) => name);
+  const names = found.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return names.filter((name) => name !== "directory-id");
 }
 
 /** Resolves when it holds nothing any more. */

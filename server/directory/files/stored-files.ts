@@ -124,7 +124,7 @@ export class Files {
       }
     }
     try {
-      await noteUpload(db, id, new Date(clock.now() + ABANDONED_MS));
+      await noteUpload(db, id, new Date(clock.now() + ABANDONED_MS), blobs.directory);
       await blobs.write(id, passing());
     } catch (error) {
       await removeSoon(db, id).catch(() => undefined);
@@ -179,6 +179,7 @@ export class Files {
           display_name: facts.displayName ?? null,
           created_at: new Date(now),
           expires_at: expiry(now, tenant, facts),
+          directory: this.parts.blobs.directory,
         });
       });
     } catch (error) {

@@ -20,11 +20,19 @@ export interface FileTable {
   expires_at: NullableStamp;
   deleted_at: NullableStamp;
   access_count: WithDefault<number>;
+  /** Which has the bytes; null where every process reaches them, and where it is not known. */
+  directory: string | null;
 }
 
 export interface BlobToRemoveTable {
   key: string;
   due_at: Stamp;
+  directory: string | null;
+}
+
+export interface FileDirectoryTable {
+  id: string;
+  seen_at: Stamp;
 }
 
 /** Bytes of an upload that are in the store under a key of their own. */

@@ -1,0 +1,91 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { removeDirectory } from "../../../tests/support/gateway.ts";
+import { storedBytes } from "../../../tests/support/stored-bytes.ts";
+import { jsonLog } from "../../kernel/log.ts";
+import { openBlobDirectory } from "../../store/blob-directory.ts";
+import type { BlobStore } from "../../store/blobs.ts";
+import { moveFiles } from "../../store/files.ts";
+import { directoryWatch, removeBytes } from "./file-upkeep.ts";
+
+/** Two gateways on one database, each with files in a data directory of its own. */
+
+let database: TestDatabase;
+let dataDirs: [string, string];
+let stores: [BlobStore, BlobStore];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const made = async () => mkdtemp(join(tmpdir(), "gatehouse-test-"));
+  dataDirs = [await made(), await made()];
+  stores = [await openBlobDirectory(join(dataDirs[0], "files")), await openBlobDirectory(join(dataDirs[1], "files"))];
+});
+afterAll(async () => {
+  await database.close();
+  for (const path of dataDirs) await removeDirectory(path);
+});
+
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("Dear all");
+}
+
+async function due(key: string, directory: string | null, since = Date.now()): Promise<void> {
+  await stores[0].write(key, bytes());
+  await database.db
+    .insertInto("blobs_to_remove")
+    .values({ key, directory, due_at: new Date(since - 1_000) })
+    .execute();
+}
+
+const remove = (blobs: BlobStore) => removeBytes({ db: database.db, blobs });
+const waiting = async () => (await database.db.selectFrom("blobs_to_remove").select("key").orderBy("key").execute()).map(({ key }) => key);
+
+test("bytes in a directory are removed by the process that has it, whichever looks first", async () => {
+  await due("file-noted", stores[0].directory);
+  await due("file-of-before", null);
+  await remove(stores[1]);
+  expect(await waiting()).toEqual(["file-noted", "file-of-before"]);
+  await remove(stores[0]);
+  expect([await waiting(), await storedBytes(dataDirs[0])]).toEqual([[], []]);
+});
+
+test("what is in no directory that is known of is looked for by every process for a day", async () => {
+  await due("file-of-none", null, Date.now() - 86_400_000);
+  await stores[0].remove("file-of-none");
+  await remove(stores[1]);
+  expect(await waiting()).toEqual([]);
+});
+
+test("a directory is the same after a restart, and a bucket's processes reach whatever there is", async () => {
+  const again = await openBlobDirectory(join(dataDirs[0], "files"));
+  expect([again.directory, stores[1].directory === again.directory]).toEqual([stores[0].directory, false]);
+  await due("file-in-bucket", stores[1].directory);
+  const removed: string[] = [];
+  await remove({ ...stores[0], directory: null, remove: async (key) => removed.push(key) > 0 && stores[0].remove(key) });
+  expect([removed, await waiting()]).toEqual([["file-in-bucket"], []]);
+});
+
+test("what a backup brings into a directory is removed from there", async () => {
+  await due("file-restored", "a directory of the gateway that was backed up");
+  await moveFiles(database.db, stores[0].directory);
+  await remove(stores[1]);
+  expect(await waiting()).toEqual(["file-restored"]);
+  await remove(stores[0]);
+  expect([await waiting(), await storedBytes(dataDirs[0])]).toEqual([[], []]);
+});
+
+test("processes that do not share their files say so, once each", async () => {
+  const lines: string[] = [];
+  const log = jsonLog("warn", (line) => lines.push(line));
+  const [first, second] = stores.map((blobs) => directoryWatch({ db: database.db, blobs, log }));
+  await first?.();
+  expect(lines).toEqual([]);
+  for (const watch of [second, first, second]) await watch?.();
+  expect(lines.map((line) => [JSON.parse(line).event, JSON.parse(line).directory])).toEqual([
+    ["files_not_shared", stores[1].address],
+    ["files_not_shared", stores[0].address],
+  ]);
+});
