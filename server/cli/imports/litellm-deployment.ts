@@ -141,7 +141,7 @@ export function readDeployment(
   const publicName = item["model_name"];
   const at = typeof publicName === "string" ? `${place} (${publicName})` : place;
   const own = isConfigEntry(item["litellm_params"]) ? item["litellm_params"] : {};
-  const { found: params, unset } = variables.resolved({ ...credentialOf(own, config, at, into), ...own });
+  const { found: params, unset } = variables.resolved(withUsualAddress({ ...credentialOf(own, config, at, into), ...own }, config));
   const info = isConfigEntry(item["model_info"]) ? item["model_info"] : {};
   const upstream = params["model"];
   const unsetModel = unset.get("model");
@@ -213,6 +213,13 @@ export function splitModel(model: string, given: ConfigValue | undefined): Upstr
   const name = rest.join("/").replace(/^(?:converse|invoke|responses)\//, "");
   const region = prefix === "bedrock" ? (/^([a-z]{2}(?:-[a-z]+)+-\d)\//.exec(name)?.[1] ?? null) : null;
   return { prefix, name: region === null ? name : name.slice(region.length + 1), region };
+}
+
+/** Bedrock alone is not asked at the address of all others. */
+function withUsualAddress(params: ConfigEntry, { litellm_settings: settings }: ConfigEntry): ConfigEntry {
+  const usual = isConfigEntry(settings) ? settings["api_base"] : undefined;
+  const hasOwn = (params["api_base"] ?? params["base_url"]) != null || String(params["model"]).startsWith("bedrock/");
+  return usual === undefined || hasOwn ? params : { ...params, api_base: usual };
 }
 
 function credentialOf(params: ConfigEntry, config: ConfigEntry, at: string, into: Imported): ConfigEntry {

@@ -1,7 +1,7 @@
 import type { ConfigEntry, ConfigValue } from "../configuration/value.ts";
 import { isConfigEntry } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
-import { LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
+import { addressVariablesOf, LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
 import { notSet, variableNamed, type Variables } from "./litellm-variables.ts";
 import { keyFor, variableOf } from "./written-names.ts";
 
@@ -21,8 +21,8 @@ interface Address {
   readonly variables: readonly string[];
 }
 
-const GIVEN_ADDRESS: Address = { members: ["api_base", "base_url"], variables: [] };
-const AZURE_ADDRESS: Address = { members: ["api_base", "base_url"], variables: ["AZURE_API_BASE"] };
+const ADDRESS_MEMBERS = ["api_base", "base_url"];
+const BEDROCK_MEMBERS = [...ADDRESS_MEMBERS, "aws_bedrock_runtime_endpoint"];
 const AWS_REGION: Address = { members: ["aws_region_name", "region_name"], variables: ["AWS_REGION_NAME", "AWS_REGION"] };
 const VERTEX_LOCATION: Address = { members: ["vertex_location"], variables: ["VERTEXAI_LOCATION", "VERTEX_LOCATION"] };
 const VERTEX_PROJECT: Address = { members: ["vertex_project"], variables: ["VERTEXAI_PROJECT", "VERTEX_PROJECT"] };
@@ -78,12 +78,11 @@ function look(address: Address, { params, unset }: WhereItIs, variables: Variabl
 function baseUrlOf(prefix: string, known: ProviderByPrefix, given: WhereItIs, variables: Variables): Found {
   const { params } = given;
   const isAzure = known.format === "azure_openai";
-  const address = look(isAzure ? AZURE_ADDRESS : GIVEN_ADDRESS, given, variables);
+  const members = known.format === "bedrock" ? BEDROCK_MEMBERS : ADDRESS_MEMBERS;
+  const address = look({ members, variables: addressVariablesOf(prefix, known) }, given, variables);
   if ("found" in address) return { found: asWritten(prefix, isAzure, address.found, params) };
-  if (GIVEN_ADDRESS.members.some((member) => given.unset.has(member)) || isAzure) return address;
+  if (members.some((member) => given.unset.has(member)) || isAzure) return address;
   if (known.format === "bedrock") {
-    const endpoint = params["aws_bedrock_runtime_endpoint"];
-    if (typeof endpoint === "string") return { found: endpoint };
     const region = look(AWS_REGION, given, variables);
     return "missing" in region ? region : { found: `https://bedrock-runtime.${region.found}.amazonaws.com` };
   }

@@ -5,28 +5,42 @@ export interface ProviderByPrefix {
   readonly baseUrl: string | null;
   /** The variable LiteLLM reads where an entry has no key; null where there is none. */
   readonly keyVariable: string | null;
+  /** The variables LiteLLM reads where an entry has no address, the first first; the one named after the prefix unless given. */
+  readonly addressVariables?: readonly string[];
 }
 
-const compatible = (keyVariable: string | null, baseUrl: string | null): ProviderByPrefix => ({ format: "openai", baseUrl, keyVariable });
+const compatible = (keyVariable: string | null, baseUrl: string | null, ...addressVariables: readonly string[]): ProviderByPrefix => ({
+  ...{ format: "openai", baseUrl, keyVariable },
+  ...(addressVariables.length === 0 ? {} : { addressVariables }),
+});
+const OPENAI = compatible("OPENAI_API_KEY", "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_BASE");
+const ANTHROPIC_ADDRESS = ["ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"];
+const OLLAMA = compatible(null, "http://localhost:11434/v1", "OLLAMA_API_BASE");
+const COHERE = compatible("COHERE_API_KEY", "https://api.cohere.ai/compatibility/v1", "COHERE_API_BASE");
 
 export const LITELLM_PROVIDERS: Readonly<Record<string, ProviderByPrefix>> = {
-  openai: compatible("OPENAI_API_KEY", "https://api.openai.com/v1"),
-  "text-completion-openai": compatible("OPENAI_API_KEY", "https://api.openai.com/v1"),
-  anthropic: { format: "anthropic", baseUrl: "https://api.anthropic.com", keyVariable: "ANTHROPIC_API_KEY" },
+  openai: OPENAI,
+  "text-completion-openai": OPENAI,
+  anthropic: {
+    format: "anthropic",
+    baseUrl: "https://api.anthropic.com",
+    keyVariable: "ANTHROPIC_API_KEY",
+    addressVariables: ANTHROPIC_ADDRESS,
+  },
   gemini: { format: "gemini", baseUrl: "https://generativelanguage.googleapis.com", keyVariable: "GEMINI_API_KEY" },
-  vertex_ai: { format: "vertex", baseUrl: null, keyVariable: null },
-  vertex_ai_beta: { format: "vertex", baseUrl: null, keyVariable: null },
-  bedrock: { format: "bedrock", baseUrl: null, keyVariable: null },
+  vertex_ai: { format: "vertex", baseUrl: null, keyVariable: null, addressVariables: ["VERTEXAI_API_BASE"] },
+  vertex_ai_beta: { format: "vertex", baseUrl: null, keyVariable: null, addressVariables: ["VERTEXAI_API_BASE"] },
+  bedrock: { format: "bedrock", baseUrl: null, keyVariable: null, addressVariables: ["AWS_BEDROCK_RUNTIME_ENDPOINT"] },
   azure: { format: "azure_openai", baseUrl: null, keyVariable: "AZURE_API_KEY" },
-  azure_text: { format: "azure_openai", baseUrl: null, keyVariable: "AZURE_API_KEY" },
+  azure_text: { format: "azure_openai", baseUrl: null, keyVariable: "AZURE_API_KEY", addressVariables: ["AZURE_API_BASE"] },
   azure_ai: compatible("AZURE_AI_API_KEY", null),
   groq: compatible("GROQ_API_KEY", "https://api.groq.com/openai/v1"),
-  mistral: compatible("MISTRAL_API_KEY", "https://api.mistral.ai/v1"),
+  mistral: compatible("MISTRAL_API_KEY", "https://api.mistral.ai/v1", "MISTRAL_AZURE_API_BASE", "MISTRAL_API_BASE"),
   codestral: compatible("CODESTRAL_API_KEY", "https://codestral.mistral.ai/v1"),
   deepseek: compatible("DEEPSEEK_API_KEY", "https://api.deepseek.com/v1"),
   xai: compatible("XAI_API_KEY", "https://api.x.ai/v1"),
   together_ai: compatible("TOGETHERAI_API_KEY", "https://api.together.xyz/v1"),
-  fireworks_ai: compatible("FIREWORKS_AI_API_KEY", "https://api.fireworks.ai/inference/v1"),
+  fireworks_ai: compatible("FIREWORKS_AI_API_KEY", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_BASE"),
   openrouter: compatible("OPENROUTER_API_KEY", "https://openrouter.ai/api/v1"),
   perplexity: compatible("PERPLEXITYAI_API_KEY", "https://api.perplexity.ai"),
   cerebras: compatible("CEREBRAS_API_KEY", "https://api.cerebras.ai/v1"),
@@ -34,8 +48,8 @@ export const LITELLM_PROVIDERS: Readonly<Record<string, ProviderByPrefix>> = {
   deepinfra: compatible("DEEPINFRA_API_KEY", "https://api.deepinfra.com/v1/openai"),
   sambanova: compatible("SAMBANOVA_API_KEY", "https://api.sambanova.ai/v1"),
   moonshot: compatible("MOONSHOT_API_KEY", "https://api.moonshot.ai/v1"),
-  cohere_chat: compatible("COHERE_API_KEY", "https://api.cohere.ai/compatibility/v1"),
-  cohere: compatible("COHERE_API_KEY", "https://api.cohere.ai/compatibility/v1"),
+  cohere_chat: COHERE,
+  cohere: COHERE,
   jina_ai: compatible("JINA_AI_API_KEY", "https://api.jina.ai/v1"),
   voyage: compatible("VOYAGE_API_KEY", "https://api.voyageai.com/v1"),
   databricks: compatible("DATABRICKS_API_KEY", null),
@@ -46,9 +60,13 @@ export const LITELLM_PROVIDERS: Readonly<Record<string, ProviderByPrefix>> = {
   litellm_proxy: compatible("LITELLM_PROXY_API_KEY", null),
   openai_like: compatible(null, null),
   custom_openai: compatible(null, null),
-  ollama: compatible(null, "http://localhost:11434/v1"),
-  ollama_chat: compatible(null, "http://localhost:11434/v1"),
+  ollama: OLLAMA,
+  ollama_chat: OLLAMA,
 };
+
+export function addressVariablesOf(prefix: string, { addressVariables }: ProviderByPrefix): readonly string[] {
+  return addressVariables ?? [`${prefix.toUpperCase()}_API_BASE`];
+}
 
 /** Of a model that is named without a prefix. */
 export function providerOfPlainName(model: string): string {

@@ -82,6 +82,7 @@ const ROUTER = new Set([
   "model_group_alias",
 ]);
 const LITELLM = new Set([
+  "api_base",
   "num_retries",
   "request_timeout",
   "allowed_fails",

@@ -43,6 +43,40 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
     expect(JSON.stringify(file)).not.toMatch(/sk-azure-value|s3cret/);
   });
 
+  test("is what LiteLLM's own variables say where an entry has none, and not the vendor's", async () => {
+    const entries = `model_list:
+${model("a", "model: openai/x")}${model("b", "model: anthropic/claude-x")}${model("c", "model: ollama_chat/llama")}${model("d", "model: hosted_vllm/q")}${model("e", "model: bedrock/amazon.nova-pro-v1:0, aws_region_name: eu-west-1")}${model("f", "model: groq/x, api_base: https://own.test/v1")}`;
+    const set = (name: string, value: string) => `${name}: "${value}"`;
+    const own = [set("OPENAI_API_BASE", "https://llm.corp.test/v1"), set("ANTHROPIC_BASE_URL", "https://claude.corp.test")];
+    const env = { OLLAMA_API_BASE: "http://gpu:11434", HOSTED_VLLM_API_BASE: "http://vllm/v1", GROQ_API_BASE: "https://groq.corp.test" };
+    const { of } = await imported(`environment_variables: { ${own.join(", ")} }\n${entries}`, {
+      ...env,
+      AWS_BEDROCK_RUNTIME_ENDPOINT: "https://bedrock.corp.test",
+    });
+    expect(of("providers", "base_url")).toEqual([
+      "https://llm.corp.test/v1",
+      "https://claude.corp.test",
+      "http://gpu:11434/v1",
+      "http://vllm/v1",
+      "https://bedrock.corp.test",
+      "https://own.test/v1",
+    ]);
+  });
+
+  test("is that of litellm_settings for every entry without one, and where its variable is not set such entries are left out", async () => {
+    const entries = `model_list:\n${model("a", "model: openai/x")}${model("b", "model: groq/x, base_url: https://own.test/v1")}`;
+    const settings = "litellm_settings: { api_base: os.environ/CORP_BASE }\n";
+    const { of, notes } = await imported(settings + entries, {
+      CORP_BASE: "https://llm.corp.test/v1",
+      OPENAI_API_BASE: "https://not.test",
+    });
+    expect(of("providers", "base_url")).toEqual(["https://llm.corp.test/v1", "https://own.test/v1"]);
+    expect(notes).not.toContain("litellm_settings.api_base");
+    const without = await imported(settings + entries);
+    expect(without.of("providers", "base_url")).toEqual(["https://own.test/v1"]);
+    expect(without.notes).toContain("model_list[0] (a): was left out, because its address is not known: the variable CORP_BASE is not set");
+  });
+
   test("is never the vendor's own where it is not set: the model is left out, and the note names both", async () => {
     const { of, notes } = await imported(text.replace(/^environment_variables.*\n/, ""));
     expect(of("providers", "base_url")).toEqual([]);
