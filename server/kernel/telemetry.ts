@@ -32,6 +32,9 @@ export interface Telemetry {
   readonly contentType: string;
 }
 
+/** Why the control plane refuses whoever guesses at it. */
+const REASONS_OF_ATTACKS = ["unauthenticated", "login_failed", "too_many_logins", "forbidden"];
+
 interface Series {
   readonly count: Counter.Internal;
   readonly time: Histogram.Internal<"proxy_type" | "proxy_subtype">;
@@ -76,7 +79,8 @@ export function telemetry(number: number | null = null): Telemetry {
     labelNames: ["verdict"],
     registers,
   });
-  // There from the start: of a series that begins with 1, Prometheus sees no increase, and an alert would miss the first.
+  // There from the start, as those of refusals below: of a series that begins with 1, Prometheus sees no increase, and an alert would
+  // miss the first.
   for (const verdict of VERDICTS) verifications.labels(verdict).inc(0);
   const adminRefusals = new Counter({
     name: "gatehouse_admin_refused_total",
@@ -84,6 +88,7 @@ export function telemetry(number: number | null = null): Telemetry {
     labelNames: ["reason"],
     registers,
   });
+  for (const reason of REASONS_OF_ATTACKS) adminRefusals.labels(reason).inc(0);
   new Gauge({
     name: "gatehouse_resident_memory_bytes",
     help: "Resident memory of the gateway process",

@@ -46,12 +46,27 @@ test("the alert rules are of metrics the gateway has, and say how bad it is", as
   }
 });
 
-test("nobody is woken up because callers send what a provider finds wrong", () => {
+/** Outcomes of attempts at providers that are as they should be. */
+const NO_FAULT = [
+  ...["served", "upstream_rejected", "picture_declined", "speech_declined"],
+  ...["client_disconnected", "access_ended", "gateway_interrupted"],
+];
+
+test("nobody is woken up because callers send what a provider finds wrong, or do not wait for the answer", () => {
   const { groups } = readYaml(deployed("prometheus/gatehouse-alerts.yaml")) as { groups: { rules: { alert: string; expr: string }[] }[] };
   const failing = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === "GatehouseProvidersFailing");
   const left = new RegExp(`^(?:${/outcome!~"([^"]*)"/.exec(failing?.expr ?? "")?.[1]})$`);
-  expect(["served", "upstream_rejected", "upstream_error", "upstream_rate_limited"].filter((outcome) => !left.test(outcome))).toEqual([
+  expect([...NO_FAULT, "upstream_error", "upstream_rate_limited"].filter((outcome) => !left.test(outcome))).toEqual([
     "upstream_error",
     "upstream_rate_limited",
   ]);
+});
+
+test("the first burst of refusals is seen: the series that their alert looks at are there from the start", async () => {
+  const { groups } = readYaml(deployed("prometheus/gatehouse-alerts.yaml")) as { groups: { rules: { alert: string; expr: string }[] }[] };
+  const { expr } = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === "GatehouseAdminRefusals") ?? { expr: "" };
+  const reasons = /reason=~"([^"]*)"/.exec(expr)?.[1]?.split("|") ?? [];
+  expect(reasons.length).toBeGreaterThan(1);
+  const text = await telemetry().render();
+  for (const reason of reasons) expect(text).toContain(`gatehouse_admin_refused_total{reason="${reason}"} 0`);
 });
