@@ -19,6 +19,8 @@ export class Imported {
   readonly #unpriced = new Set<string>();
   /** Variables by what makes the secret in them another one. */
   private readonly named = new Map<string, string>();
+  /** Variables that what is imported has for secrets of its own. */
+  private readonly taken = new Set<string>();
 
   note(text: string): void {
     if (!this.notes.includes(text)) this.notes.push(text);
@@ -85,13 +87,17 @@ export class Imported {
     return { from_env: variable };
   }
 
+  take(variables: Iterable<string>): void {
+    for (const variable of variables) this.taken.add(variable);
+  }
+
   /** Of a secret that has no variable yet. The same secret is the same variable everywhere, and two are never one. */
   namedSecret(identity: string, wanted: string, standsAt: string): ConfigEntry {
     const known = this.named.get(identity);
     if (known !== undefined) return { from_env: known };
     for (let n = 1; ; n++) {
       const variable = n === 1 ? wanted : `${wanted}_${n}`;
-      if (this.variables.has(variable)) continue;
+      if (this.variables.has(variable) || this.taken.has(variable)) continue;
       this.named.set(identity, variable);
       return this.secret(variable, standsAt);
     }

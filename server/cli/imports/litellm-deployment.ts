@@ -209,8 +209,8 @@ export function splitModel(model: string, given: ConfigValue | undefined): Upstr
   const [prefix = "", ...rest] = model.split("/");
   if (typeof given === "string") return { prefix: given, name: prefix === given ? rest.join("/") : model, region: null };
   if (rest.length === 0) return { prefix: providerOfPlainName(model), name: model, region: null };
-  // `bedrock/converse/...` names how it is to be asked, which is ours to know.
-  const name = rest.join("/").replace(/^(?:converse|invoke|responses)\//, "");
+  // `bedrock/converse/...` and `azure/o_series/...` name how it is to be asked, which is ours to know.
+  const name = rest.join("/").replace(/^(?:converse|invoke|responses|o_series|gpt5_series)\//, "");
   const region = prefix === "bedrock" ? (/^([a-z]{2}(?:-[a-z]+)+-\d)\//.exec(name)?.[1] ?? null) : null;
   return { prefix, name: region === null ? name : name.slice(region.length + 1), region };
 }

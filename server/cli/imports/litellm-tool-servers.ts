@@ -1,4 +1,4 @@
-import { isConfigEntry, type ConfigEntry } from "../configuration/value.ts";
+import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
 import { notSet, variableNamed, type Variables } from "./litellm-variables.ts";
 import { variableOf } from "./written-names.ts";
@@ -42,12 +42,11 @@ export function addToolServers(servers: ConfigEntry, group: string, variables: V
     const isBearer = auth === "bearer_token" || auth === "bearer" || (auth === undefined && token !== undefined);
     if (auth !== undefined && auth !== "none" && !isBearer)
       into.note(`${at}.auth_type: ${String(auth)} has no equal; see docs/guides/tool-server-authorization.md`);
-    const variable = variableNamed(token) ?? variableOf(`${name}_token`);
     into.add("mcp_servers", name, {
       name,
       base_url: origin,
       mcp_endpoint_path: pathname,
-      ...(isBearer ? { auth_type: "bearer", api_key: into.secret(variable, `${at}: its token`) } : {}),
+      ...(isBearer ? { auth_type: "bearer", api_key: secretOf(name, at, token, into) } : {}),
     });
     const allowed = server["allowed_tools"];
     const barred = server["disallowed_tools"];
@@ -59,4 +58,10 @@ export function addToolServers(servers: ConfigEntry, group: string, variables: V
       ...(Array.isArray(barred) ? { disabled_tools: barred } : {}),
     });
   }
+}
+
+function secretOf(name: string, at: string, token: ConfigValue | undefined, into: Imported): ConfigEntry {
+  const variable = variableNamed(token);
+  if (variable !== null) return into.secret(variable, `${at}: its token`);
+  return into.namedSecret(`mcp ${name} ${JSON.stringify(token)}`, variableOf(`${name}_token`), `${at}: its token`);
 }

@@ -20,6 +20,13 @@ export function variableNamed(value: ConfigValue | undefined): string | null {
   return typeof value === "string" && value.startsWith(PREFIX) ? value.slice(PREFIX.length) : null;
 }
 
+export function variablesNamedIn(value: ConfigValue): string[] {
+  if (Array.isArray(value)) return (value as readonly ConfigValue[]).flatMap(variablesNamedIn);
+  if (isConfigEntry(value)) return Object.values(value).flatMap(variablesNamedIn);
+  const variable = variableNamed(value);
+  return variable === null ? [] : [variable];
+}
+
 /** What LiteLLM's process would find in its environment: what its file sets, over what is set where the import runs. */
 export class Variables {
   readonly #own: ConfigEntry;

@@ -119,6 +119,22 @@ test("two accounts are never one, and one is not two", async () => {
   expect([...ported.variables.keys()]).toEqual(["OPENAI_API_KEY", "OPENAI_API_KEY_2"]);
 });
 
+test("a token of a tool server is never another's, whatever their names come to as variables", async () => {
+  const server = (token: string) => `{ url: "https://s.test/mcp", auth_type: bearer_token, auth_value: ${token} }`;
+  const { of, into } = await imported(
+    `mcp_servers: { my-search: ${server("tok-1")}, my_search: ${server("tok-2")}, 检索: ${server("tok-3")}, 知识: ${server("tok-4")}, last: ${server("os.environ/TOKEN_2")} }`,
+  );
+  const variables = of("mcp_servers", "api_key").map((key) => (key as { from_env: string }).from_env);
+  expect(variables).toEqual(["MY_SEARCH_TOKEN", "MY_SEARCH_TOKEN_2", "TOKEN", "TOKEN_3", "TOKEN_2"]);
+  expect([...into.variables.keys()].sort()).toEqual([...variables].sort());
+});
+
+test("a deployment at Azure is named as it is, whatever LiteLLM is told of how to ask it", async () => {
+  const azure = (name: string) => `model: azure/${name}, api_base: "https://r.openai.azure.com", api_key: os.environ/K`;
+  const { of } = await imported(`model_list:\n${model("a", azure("o_series/my-o3"))}${model("b", azure("gpt5_series/my-gpt"))}`);
+  expect(of("llms", "model_name")).toEqual(["my-o3", "my-gpt"]);
+});
+
 test("shares of deployments stay what they are", async () => {
   const shares = async (...params: string[]) =>
     (await imported(`model_list:\n${params.map((each, n) => model("m", `model: openai/m${n}, ${each}`)).join("")}`)).of(
@@ -184,6 +200,19 @@ ${model("a", "model: openai/a")}${model("b", "model: openai/b")}${model("c", "mo
   expect(spare).toEqual(["own falls back to d", "as-a falls back to b", "as-all falls back to c"]);
   expect(notes).not.toContain('"own" is no model');
   expect(notes).toContain('"nobody" is no model');
+});
+
+test("fallbacks are asked in their order, and where shares leave no way to say that it is told", async () => {
+  const names = ["a", "z", "m"].map((name) => model(name, `model: openai/${name}`)).join("");
+  const fallbacks = "litellm_settings: { fallbacks: [{ a: [z, m] }] }\n";
+  const { into, of, notes } = await imported(`${fallbacks}model_list:\n${names}`);
+  expect(of("routing_groups", "routing_strategy")).toEqual(["ordered"]);
+  const weightOf = (name: string) => into.all("llms").find((one) => one["name"] === name)?.["routing_weight"];
+  expect(["a at openai", "a falls back to z", "a falls back to m"].map(weightOf)).toEqual([3, 2, 1]);
+  expect(notes).not.toContain("by chance");
+  const shared = await imported(`${fallbacks}model_list:\n${names}${model("a", "model: groq/a")}`);
+  expect(shared.of("routing_groups", "routing_strategy")).toEqual(["simple-shuffle"]);
+  expect(shared.notes).toContain('fallbacks: those of "a" (z, m) are asked by chance and not in their order');
 });
 
 test("what is not taken is told with what does its work here, and not that a variable is missing that nothing reads", async () => {

@@ -6,7 +6,7 @@ import { keyFor } from "./written-names.ts";
 import { importLitellmSettings, type Routing } from "./litellm-settings.ts";
 import { type KnownFacts, type PlacedDeployment, placedByCatalog } from "./litellm-catalog.ts";
 import { readDeployment } from "./litellm-deployment.ts";
-import { Variables } from "./litellm-variables.ts";
+import { Variables, variablesNamedIn } from "./litellm-variables.ts";
 import { weighed } from "./litellm-weights.ts";
 
 const SECTIONS = new Set([
@@ -54,6 +54,7 @@ export async function importLitellm(
     if (!SECTIONS.has(section) && !section.startsWith("x-"))
       into.note(`${section}: ${ANSWERED_SECTIONS[section] ?? "is not known and was left out"}`);
   into.add("resource_groups", group, { name: group });
+  into.take(variablesNamedIn(config));
   const variables = new Variables(isConfigEntry(config["environment_variables"]) ? config["environment_variables"] : {}, env);
   const routing = importLitellmSettings(config, group, variables, into);
   const byName = new Map<string, PlacedDeployment[]>();
@@ -189,7 +190,15 @@ function addRoutingGroup(
     return;
   }
   const id = into.freeName("routing_groups", keyFor(name));
-  const isOrdered = deployments.some(({ order }) => order !== null);
+  const hasOrder = deployments.some(({ order }) => order !== null);
+  const spareNames = [...new Set(spares.map(({ publicName }) => publicName))];
+  // Spares of several names are asked one name after the other, which members that share their calls leave no way to say.
+  const isOrdered = hasOrder || (deployments.length === 1 && spareNames.length > 1);
+  const below = isOrdered && spareNames.length > 1 ? spareNames.length : 0;
+  if (!isOrdered && spareNames.length > 1)
+    into.note(
+      `fallbacks: those of "${name}" (${spareNames.join(", ")}) are asked by chance and not in their order, for it has several deployments`,
+    );
   into.add("routing_groups", id, {
     id,
     name,
@@ -197,20 +206,24 @@ function addRoutingGroup(
     ...routing.settings,
     routing_strategy: isOrdered ? "ordered" : routing.strategy,
   });
-  const weights = weighed(deployments, isOrdered, routing.strategy);
+  const weights = weighed(deployments, hasOrder, routing.strategy);
   for (const [at, one] of deployments.entries()) {
     const own = into.freeName("llms", `${name} at ${one.provider}`);
-    const weight = weights[at] ?? null;
+    const weight = isOrdered ? (weights[at] ?? 1) + below : (weights[at] ?? null);
     into.addMember(group, own, {
       ...modelOf(own, one, group),
       routing_group_id: id,
       ...(weight === null ? {} : { routing_weight: weight }),
     });
   }
-  // Asked only when no other can be.
+  // Asked only when no other can be: in their order, where all are, else by the weight of those.
   for (const one of spares) {
     const own = into.freeName("llms", `${name} falls back to ${one.publicName}`);
-    into.addMember(group, own, { ...modelOf(own, one, group), routing_group_id: id, routing_weight: 0 });
+    into.addMember(group, own, {
+      ...modelOf(own, one, group),
+      routing_group_id: id,
+      routing_weight: below === 0 ? 0 : below - spareNames.indexOf(one.publicName),
+    });
   }
 }
 
