@@ -19,7 +19,8 @@ export function weighed(deployments: readonly Deployment[], isOrdered: boolean, 
   return given.map((weight) => (weight === null ? null : scaled(weight, known)));
 }
 
-function scaled(weight: number, all: readonly number[]): number {
+/** The share of one as a whole number, in proportion to those of all. */
+export function scaled(weight: number, all: readonly number[]): number {
   const most = Math.max(...all);
   const factor = [1, 10, 100, 1_000].find((by) => all.every((one) => Number.isInteger(Math.round(one * by * 1e6) / 1e6))) ?? 1_000;
   const whole = Math.round(weight * Math.min(factor, MOST / most));

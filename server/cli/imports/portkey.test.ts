@@ -63,12 +63,41 @@ test("shares are what they were, of targets within targets too", async () => {
   });
   const weights = into.all("llms").map((one) => [one["model_name"], one["routing_weight"]]);
   expect(weights).toEqual([
-    ["a", 60],
-    ["b", 30],
+    ["a", 600],
+    ["b", 300],
     ["spare", 0],
-    ["c", 8],
-    ["d", 3],
+    ["c", 75],
+    ["d", 25],
   ]);
+});
+
+test("very unequal shares stay what they are", async () => {
+  const canary = (stable: number, tried: number) =>
+    ported({
+      strategy: { mode: "loadbalance" },
+      targets: [target("openai", "stable", { weight: stable }), target("openai", "tried", { weight: tried })],
+    });
+  const weights = async (...of: [number, number]) => (await canary(...of)).all("llms").map((one) => one["routing_weight"]);
+  expect(await weights(0.999, 0.001)).toEqual([999, 1]);
+  expect(await weights(0.995, 0.005)).toEqual([995, 5]);
+  expect(await weights(20_000_000, 10_000_000)).toEqual([1_000_000, 500_000]);
+});
+
+test("what a fallback begins with shares its calls as it did, and the rest is asked when none of it can serve", async () => {
+  const shared = {
+    strategy: { mode: "loadbalance" },
+    targets: [target("openai", "a", { weight: 0.7 }), target("openai", "b", { weight: 0.3 })],
+  };
+  const into = await ported({ strategy: { mode: "fallback" }, targets: [shared, target("anthropic", "c")] });
+  expect(into.all("routing_groups")).toMatchObject([{ routing_strategy: "simple-shuffle" }]);
+  expect(into.all("llms").map((one) => [one["model_name"], one["routing_weight"]])).toEqual([
+    ["a", 7],
+    ["b", 3],
+    ["c", 0],
+  ]);
+  const behind = await ported({ strategy: { mode: "fallback" }, targets: [target("anthropic", "c"), shared] });
+  expect(behind.all("routing_groups")).toMatchObject([{ routing_strategy: "ordered" }]);
+  expect(behind.notes).toContain("targets[1]: its shares have no equal behind the first target; its targets are asked in their order");
 });
 
 test("what is written wrongly is told with its place", async () => {

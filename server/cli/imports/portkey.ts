@@ -3,6 +3,7 @@ import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configurat
 import { Imported } from "./imported.ts";
 import type { KnownFacts } from "./litellm-catalog.ts";
 import { LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
+import { scaled } from "./litellm-weights.ts";
 import { keyFor, variableOf } from "./written-names.ts";
 
 /** Portkey's names of providers that LiteLLM, whose table this is, calls otherwise. */
@@ -94,11 +95,15 @@ export async function importPortkey(
   const isUsual = ({ entry }: Target) => strategy === "conditional" && entry["name"] === usual;
   const targets = [...found.filter(isUsual), ...found.filter((target) => !isUsual(target))];
   const id = keyFor(name);
-  const isShuffled = strategy === "loadbalance";
+  // What a fallback begins with may share its calls; all that comes behind is asked only when none of these can serve.
+  const isShuffled = strategy === "loadbalance" || (strategy === "fallback" && targets.filter(({ share }) => share > 0).length > 1);
+  if (strategy === "fallback") noteLostShares(config, isShuffled, targets, into);
+  const shares = targets.map(({ share }) => share);
   const retries = numberAt(isConfigEntry(config["retry"]) ? config["retry"] : {}, "attempts", "retry.", into);
   const timeout = numberAt(config, "request_timeout", "", into);
-  const to = { id, name, group, isShuffled, known, vendors };
-  for (const [at, target] of targets.entries()) await addTarget(target, targets.length - at, to, into);
+  const to = { id, name, group, known, vendors };
+  for (const [at, target] of targets.entries())
+    await addTarget(target, isShuffled ? scaled(target.share, shares) : targets.length - at, to, into);
   if (into.count("llms") === 0) into.note("no model could be made, so there is no routing group");
   else
     into.add("routing_groups", id, {
@@ -117,6 +122,16 @@ interface Target {
   readonly at: string;
   /** Of the requests at its level: 0 where it is asked only when another cannot serve. */
   readonly share: number;
+}
+
+function noteLostShares(config: ConfigEntry, isShuffled: boolean, targets: readonly Target[], into: Imported): void {
+  const how = isShuffled ? "by chance" : "in their order";
+  const given = Array.isArray(config["targets"]) ? (config["targets"] as readonly ConfigValue[]) : [];
+  for (const [n, target] of given.entries())
+    if (n > 0 && isConfigEntry(target) && isConfigEntry(target["strategy"]) && target["strategy"]["mode"] === "loadbalance")
+      into.note(`targets[${n}]: its shares have no equal behind the first target; its targets are asked ${how}`);
+  if (isShuffled && targets.filter(({ share }) => share === 0).length > 1)
+    into.note("targets: those behind the first, whose targets share their calls, are asked by chance and not in their order");
 }
 
 const placeIn = (at: string, member: string): string => (at === "" ? member : `${at}.${member}`);
@@ -179,7 +194,6 @@ interface Destination {
   readonly id: string;
   readonly name: string;
   readonly group: string;
-  readonly isShuffled: boolean;
   readonly known: KnownFacts;
   readonly vendors: VendorsByName;
 }
@@ -193,7 +207,7 @@ function wantedBy(entry: ConfigEntry): { readonly given: string | null; readonly
   return { given: provider ?? integration ?? virtual, model: rest ?? model };
 }
 
-async function addTarget({ entry, at, share }: Target, place: number, to: Destination, into: Imported): Promise<void> {
+async function addTarget({ entry, at }: Target, weight: number, to: Destination, into: Imported): Promise<void> {
   const label = at === "" ? "the config" : at;
   const { given, model: wanted } = wantedBy(entry);
   const vendor = given === null ? null : (to.vendors.get(given) ?? given);
@@ -224,7 +238,7 @@ async function addTarget({ entry, at, share }: Target, place: number, to: Destin
     // Of a deployment the catalog knows nothing by its name.
     ...(model === wanted ? {} : costs),
     ...{ name: own, model_name: model, provider: key, modes: ["chat"], routing_group_id: to.id },
-    routing_weight: to.isShuffled ? (share === 0 ? 0 : Math.max(1, Math.round(share * 100))) : place,
+    routing_weight: weight,
     group_ids: [to.group],
   });
 }
