@@ -1,3 +1,5 @@
+import type { ProcessGroup } from "./group/process-group.ts";
+import { journalShare } from "./kernel/group-size.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
@@ -17,16 +19,17 @@ interface LedgerParts {
   readonly metrics: Telemetry;
   readonly journal: string;
   readonly signingKey: string;
+  readonly group: Pick<ProcessGroup, "size">;
 }
 
 /** The ledger of this process, watched by the metrics. */
 export async function openWatchedLedger(config: Configuration, parts: LedgerParts) {
-  const { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets } = parts;
+  const { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets, group } = parts;
   const ledger = await open({
     directory: journal,
     db: connection.db,
     durability: config.auditDurability,
-    maxBytes: config.auditJournalMaxBytes,
+    maxBytes: journalShare(config.auditJournalMaxBytes, group.size),
     shipWaitMs: config.auditShipWaitMs,
     signingKey,
     clock,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { compose, type Gateway } from "./compose.ts";
 import { firstProcess, ProcessGroupError } from "./group/first-process.ts";
 import { memberProcess, type MemberSettings } from "./group/member-process.ts";
-import { groupSize } from "./group/process-group.ts";
+import { groupSize } from "./kernel/group-size.ts";
 import { channelToParent } from "./runtime/process-channel.ts";
 import { backupCommand } from "./cli/backup.ts";
 import { restoreCommand } from "./cli/restore.ts";

@@ -1,10 +1,11 @@
-import { closeSync, existsSync, fstatSync, lstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, lstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format/anchors";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
+import { groupSize, journalShare } from "../kernel/group-size.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { bucketState } from "../ledger/stored-checkpoints.ts";
 import { KEPT_FREE_BYTES } from "../ledger/disk-room.ts";
@@ -120,17 +121,21 @@ function* examineFiles(config: Configuration): Generator<DoctorFinding> {
   }
   const open = (statSync(config.dataDir).mode & 0o077) !== 0;
   yield finding(open ? "wrong" : "ok", "data directory", open ? `${config.dataDir} can be read by others: chmod 700` : config.dataDir);
-  for (const place of PLACES) yield* examinePlace(join(config.dataDir, place), "directory");
+  const members = existsSync(join(config.dataDir, "processes")) ? readdirSync(join(config.dataDir, "processes")) : [];
+  const homes = [config.dataDir, ...members.map((member) => join(config.dataDir, "processes", member))];
+  for (const home of homes) for (const place of PLACES) yield* examinePlace(join(home, place), "directory");
   for (const name of SECRETS) yield* examinePlace(join(config.dataDir, "secrets", name), "file");
-  const journal = join(config.dataDir, "journal");
-  const segments = existsSync(journal) ? listSegments(journal) : [];
+  const journals = homes.map((home) => join(home, "journal")).filter((journal) => existsSync(journal));
+  const segments = journals.flatMap((journal) => listSegments(journal));
   const bytes = segments.reduce((sum, segment) => sum + segment.size, 0);
-  const free = journalFiles.free(existsSync(journal) ? journal : config.dataDir);
-  const room = Math.max(0, config.auditJournalMaxBytes - bytes);
+  const free = journalFiles.free(journals[0] ?? config.dataDir);
+  const size = groupSize(config);
+  const most = size * journalShare(config.auditJournalMaxBytes, size);
+  const room = Math.max(0, most - bytes);
   yield finding(
     "ok",
     "journal",
-    `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(config.auditJournalMaxBytes / MIB)} it may take`,
+    `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(most / MIB)} ${size === 1 ? "it" : `those of ${size} processes`} may take`,
   );
   if (free < KEPT_FREE_BYTES)
     yield finding("wrong", "disk", `${Math.floor(free / MIB)} MiB free: a gateway refuses calls below ${KEPT_FREE_BYTES / MIB} MiB`);

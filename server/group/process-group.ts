@@ -3,7 +3,6 @@ import type { Counters } from "../controls/limits/counters.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import type { Attempts } from "../directory/people/shared-login-throttle.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Configuration } from "../kernel/configuration.ts";
 import type { Log } from "../kernel/log.ts";
 import type { MetricFigures } from "../kernel/telemetry.ts";
 
@@ -75,7 +74,3 @@ export function alone(): ProcessGroup {
     stop: nothing,
   };
 }
-
-/** How many processes this configuration asks for. */
-export const groupSize = ({ processes, roles }: Pick<Configuration, "processes" | "roles">): number =>
-  roles.includes("runtime") ? processes : 1;

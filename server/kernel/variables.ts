@@ -162,7 +162,8 @@ export const VARIABLES = {
   GW_AUDIT_JOURNAL_MAX_MB: {
     schema: integer(16, 1_048_576),
     default: "4096",
-    meaning: "disk the audit journal may take while the database is away; then calls are refused",
+    meaning:
+      "disk the audit journals of a gateway may take together while the database is away, each of its processes an equal part; then calls are refused",
   },
   GW_AUDIT_SHIP_WAIT_MS: {
     schema: integer(1, 10_000),

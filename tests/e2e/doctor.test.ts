@@ -3,6 +3,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { doctorCommand } from "../../server/cli/doctor.ts";
+import { journalShare } from "../../server/kernel/group-size.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
 import { testLedger, callRow } from "../../server/ledger/test-support.ts";
 import { testDatabase } from "../support/database.ts";
@@ -58,6 +59,23 @@ test("what a start would refuse over permissions is wrong before it", async () =
     `${directory}/secrets/jwt-secret is open to other users (mode 644): take their access away with chmod go= first`,
   ]);
   await database.close();
+});
+
+test("the journals of all processes of a gateway are looked at, which share what they may take", async () => {
+  for (const home of [directory, join(directory, "processes", "2")]) {
+    await mkdir(join(home, "journal"), { recursive: true, mode: 0o700 });
+    await writeFile(join(home, "journal", "journal-0000000001.log"), Buffer.alloc(1024 * 1024));
+  }
+  await chmod(join(directory, "processes", "2", "journal"), 0o755);
+  const { code, findings } = await doctor({ GW_PROCESSES: "4", GW_AUDIT_JOURNAL_MAX_MB: "100" });
+  expect(code).toBe(1);
+  expect(findings.find(({ about }) => about === "journal")?.detail).toBe("2 segment(s), 2 MiB of 100 those of 4 processes may take");
+  expect(findings.find(({ state }) => state === "wrong")?.detail).toContain("processes/2/journal is open to other users (mode 755)");
+});
+
+test("each process of a gateway has its part of what journals may take, and never less than calls need", () => {
+  const mib = 1024 * 1024;
+  expect([journalShare(4096 * mib, 1), journalShare(4096 * mib, 8), journalShare(16 * mib, 8)]).toEqual([4096 * mib, 512 * mib, 16 * mib]);
 });
 
 test("a database that a newer release has migrated is wrong, as it is for a start", async () => {

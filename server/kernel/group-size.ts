@@ -1,0 +1,11 @@
+import type { Configuration } from "./configuration.ts";
+
+/** With less a journal would refuse calls in a moment without the database. */
+const LEAST_JOURNAL_BYTES = 16 * 1024 * 1024;
+
+/** Of what the journals of a gateway may take that of each of its processes. */
+export const journalShare = (bytes: number, processes: number): number => Math.max(LEAST_JOURNAL_BYTES, Math.floor(bytes / processes));
+
+/** How many processes this configuration asks for. */
+export const groupSize = ({ processes, roles }: Pick<Configuration, "processes" | "roles">): number =>
+  roles.includes("runtime") ? processes : 1;
