@@ -2,7 +2,7 @@ import type { PolicyPreview } from "@gatehouse/contracts/limits";
 import { inTurns } from "../../kernel/in-turns.ts";
 import type { Directory } from "../writes/write.ts";
 import { consumptionIn } from "./consumption.ts";
-import { planPolicy, type PlannedPolicy, type PolicyOf } from "./group-policies.ts";
+import { planPolicy, type PolicyOf } from "./group-policies.ts";
 import { documentOf } from "./merge.ts";
 import { policyChanges } from "./policy-changes.ts";
 import type { PolicyDocument } from "./rules.ts";
