@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { buttonClass } from "./button.tsx";
+import type { Session } from "./session.ts";
 
 /** Identity providers that somebody may sign in by, as the gateway offers them. */
 export interface SignOnOffer {
@@ -16,6 +17,12 @@ export function takeSignOnCode(): string | null {
   const code = decodeURIComponent(location.hash.slice(MARK.length));
   history.replaceState(history.state, "", location.pathname + location.search);
   return code;
+}
+
+/** Whoever comes with a code is who signed in elsewhere just now, not who was signed in on this browser before. */
+export async function resumeUnlessSignedOn(session: Session): Promise<void> {
+  if (location.hash.startsWith(MARK)) session.lost();
+  else await session.resume();
 }
 
 /** A button for each. Who comes back is where they were. */

@@ -1,4 +1,5 @@
 import { forgetBetweenPeople, startApp } from "@gatehouse/web-kit/app-frame.tsx";
+import { resumeUnlessSignedOn } from "@gatehouse/web-kit/sign-on.tsx";
 import { PortalApp } from "./portal-app.tsx";
 import { ownSession } from "./portal-client.ts";
 import { translations } from "./translations.ts";
@@ -6,5 +7,5 @@ import "./portal.css";
 
 await translations.start();
 forgetBetweenPeople(ownSession);
-void ownSession.resume();
+void resumeUnlessSignedOn(ownSession);
 startApp(<PortalApp />);

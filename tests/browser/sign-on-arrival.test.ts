@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+/** People who come from an identity provider, in a real browser. */
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let issuer: SigningIssuer;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  issuer = await startSigningIssuer();
+});
+afterAll(async () => {
+  await world?.end();
+  await issuer?.stop();
+});
+
+/** An identity provider, at which whoever comes is Bob. */
+async function providerOf(audience: "portal" | "admin"): Promise<string> {
+  issuer.answer = async () => ({
+    access_token: "opaque",
+    token_type: "Bearer",
+    id_token: await issuer.sign({
+      aud: "gatehouse",
+      nonce: issuer.asked.at(-1)?.nonce ?? "",
+      sub: "bob",
+      preferred_username: "bob@example.com",
+      groups: ["all"],
+    }),
+  });
+  const { id } = await world.admin.post("/v1/admin/identity-providers", {
+    tenant_id: "default",
+    kind: "oidc",
+    audience,
+    name: `Company ${audience}`,
+    create_accounts: true,
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+    client_secret: "a secret",
+    group_mappings: audience === "admin" ? [{ group: "all", role: "viewer" }] : [],
+  });
+  return id;
+}
+
+withBrowser("who comes to the portal from an identity provider is that person, whoever was signed in on the browser before", async () => {
+  const id = await providerOf("portal");
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.gateway.runtimeUrl}/v1/portal/auth/sso/${id}/start?return_to=/portal/profile`);
+  await page.getByRole("heading", { name: "bob@example.com", exact: true }).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  // The cookie is Bob's too.
+  await page.reload();
+  await page.getByRole("heading", { name: "bob@example.com", exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("who comes to the console from an identity provider is that person, whoever was signed in on the browser before", async () => {
+  const id = await providerOf("admin");
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.goto(`${world.gateway.adminUrl}/v1/admin-users/sso/${id}/start`);
+  await page.getByRole("button", { name: /bob@example\.com/ }).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  expect(problems).toEqual([]);
+  await context.close();
+});
