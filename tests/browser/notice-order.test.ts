@@ -136,6 +136,31 @@ withBrowser("a configured text is shown as it is, in one text node, and its dige
   await context.close();
 });
 
+withBrowser("whoever chose no primary group is shown the notice of the group that they act for, and the record names it", async () => {
+  const { admin } = world;
+  const text = "You talk with the claims bot.";
+  const { id: bot } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "claims-bot" });
+  const { user } = await admin.post("/v1/admin/end-users", { tenant_id: "default", username: "unchosen", password: "long enough" });
+  const people = { tenant_id: "default", name: "claims", initial_member_ids: [user.id] };
+  const { id: claims } = await admin.post("/v1/admin/end-user-groups", people);
+  await admin.post(`/v1/admin/end-user-groups/${claims}/resource-groups`, { resource_group_ids: [bot] });
+  await admin.request("PUT", "/v1/admin/notice-config", {
+    tenant_id: "default",
+    ai_system_id: bot,
+    surface: "inline",
+    texts: { en: text },
+  });
+  const { page, context, problems } = await watchedPage(world.browser);
+  const posted = page.waitForRequest((request) => new URL(request.url()).pathname === NOTICE);
+  await page.goto(`${world.portal}/chat`);
+  await signInOn(page, "unchosen", "long enough");
+  await page.locator("[data-notice]").waitFor();
+  expect(await shownNotices(page)).toEqual({ texts: [text], nodes: [1] });
+  expect((await posted).postDataJSON()).toMatchObject({ ai_system_id: bot, text_sha256: sha256(text) });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 for (const [name, answer] of [
   ["fails", { status: 500, body: "{}" }],
   ["is no JSON", { status: 200, contentType: "application/json", body: "<html>" }],
