@@ -1,6 +1,7 @@
 import { buttonClass, IconButton } from "@gatehouse/web-kit/button.tsx";
 import { Dialog } from "@gatehouse/web-kit/dialog.tsx";
 import { inputClass } from "@gatehouse/web-kit/field.tsx";
+import { ErrorState } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -64,7 +65,15 @@ function ConversationLinks({ owner, current, onChoose }: ConversationListProps &
       <p role="status" className={clsx("px-3 text-sm text-muted", (kept.length === 0 || found.length > 0) && "sr-only")}>
         {kept.length > 0 && found.length === 0 && t("noChatFound")}
       </p>
-      {kept.length === 0 && <p className="px-3 text-sm text-muted">{t("noConversations")}</p>}
+      {list.isSuccess && kept.length === 0 && <p className="px-3 text-sm text-muted">{t("noConversations")}</p>}
+      {list.isError && (
+        <ErrorState
+          error={list.error}
+          title={t("unreadable")}
+          requestLabel={t("request")}
+          retry={{ label: t("tryAgain"), run: () => void list.refetch() }}
+        />
+      )}
       <p className="mt-auto px-3 pt-4 text-xs text-muted">{t("keptHere")}</p>
     </>
   );

@@ -10,48 +10,74 @@ function asPromise<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
+async function open(): Promise<IDBDatabase> {
+  const request = indexedDB.open(NAME, 1);
+  request.addEventListener("upgradeneeded", () => request.result.createObjectStore(STORE, { keyPath: "handle" }));
+  return asPromise(request);
+}
+
 let opened: Promise<IDBDatabase> | null = null;
 
 function database(): Promise<IDBDatabase> {
-  opened ??= (() => {
-    const request = indexedDB.open(NAME, 1);
-    request.addEventListener("upgradeneeded", () => request.result.createObjectStore(STORE, { keyPath: "handle" }));
-    return asPromise(request);
-  })();
+  opened ??= open().catch((error: unknown) => {
+    opened = null;
+    throw error;
+  });
   return opened;
 }
 
-async function store(mode: IDBTransactionMode): Promise<IDBObjectStore> {
-  return (await database()).transaction(STORE, mode).objectStore(STORE);
+async function stored<T>(request: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  return asPromise(request((await database()).transaction(STORE).objectStore(STORE)));
+}
+
+/** Resolves once it is on the disk. A request that succeeded may still be undone with its transaction, where no room is left. */
+async function written(request: (store: IDBObjectStore) => IDBRequest): Promise<void> {
+  const transaction = (await database()).transaction(STORE, "readwrite");
+  const ended = new Promise<void>((resolve, reject) => {
+    transaction.addEventListener("complete", () => resolve());
+    transaction.addEventListener("abort", () => reject(transaction.error ?? new Error("the browser's storage failed")));
+  });
+  await Promise.all([asPromise(request(transaction.objectStore(STORE))), ended]);
 }
 
 /** The person's conversations, the newest first. They are nowhere but in this browser. */
 export async function readConversations(owner: string): Promise<readonly KeptConversation[]> {
-  const all = (await asPromise((await store("readonly")).getAll())) as KeptConversation[];
+  const all = (await stored((store) => store.getAll())) as KeptConversation[];
   return all.filter((one) => one.owner === owner).sort((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
 }
 
 export async function readConversation(owner: string, handle: string): Promise<KeptConversation | null> {
-  const found = (await asPromise((await store("readonly")).get(handle))) as KeptConversation | undefined;
+  const found = (await stored((store) => store.get(handle))) as KeptConversation | undefined;
   return found?.owner === owner ? found : null;
+}
+
+/** What a tab tells the others of a conversation. */
+interface Change {
+  readonly handle: string;
+  readonly isGone: boolean;
 }
 
 const channel = new BroadcastChannel(NAME);
 
-export async function keepConversation(conversation: KeptConversation): Promise<void> {
-  await asPromise((await store("readwrite")).put(conversation));
+function tellOthers(change: Change): void {
   // A channel is of one origin already.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  channel.postMessage(conversation.handle);
+  channel.postMessage(change);
 }
 
-/** Hears of each conversation that another tab kept; answers with what ends that. */
-export function onKeptElsewhere(listener: (handle: string) => void): () => void {
-  const hear = ({ data }: MessageEvent) => listener(String(data));
-  channel.addEventListener("message", hear);
-  return () => channel.removeEventListener("message", hear);
+export async function keepConversation(conversation: KeptConversation): Promise<void> {
+  await written((store) => store.put(conversation));
+  tellOthers({ handle: conversation.handle, isGone: false });
 }
 
 export async function forgetConversation(handle: string): Promise<void> {
-  await asPromise((await store("readwrite")).delete(handle));
+  await written((store) => store.delete(handle));
+  tellOthers({ handle, isGone: true });
+}
+
+/** Hears of each conversation that another tab kept or deleted; answers with what ends that. */
+export function onChangedElsewhere(listener: (change: Change) => void): () => void {
+  const hear = ({ data }: MessageEvent) => listener(data as Change);
+  channel.addEventListener("message", hear);
+  return () => channel.removeEventListener("message", hear);
 }

@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } fro
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { refusalOf } from "./ask.ts";
-import { keepConversation, onKeptElsewhere, readConversation } from "./conversation-store.ts";
+import { forgetConversation, keepConversation, onChangedElsewhere, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
 import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
@@ -29,6 +29,8 @@ export interface Talk {
   readonly notice: NoticePlan | null;
   readonly gate: NoticeGate | null;
   readonly streaming: boolean;
+  /** Whether this browser could not keep what was last said. */
+  readonly unkept: boolean;
   send(text: string, attachments: readonly Attachment[], model: AskedModel): void;
   /** Goes on with the last answer, whose calls were left when the page was. */
   resume(model: AskedModel): void;
@@ -100,29 +102,57 @@ function gateOf(
       conversation.tell(told);
       // Also without a turn: a page that is loaded anew must not post it again.
       markNotice(handle, shown);
-      void keepConversation(told).then(() => unmarkNotice(handle, shown));
+      void keepConversation(told).then(
+        () => unmarkNotice(handle, shown),
+        () => {},
+      );
     },
   });
 }
 
-/** One conversation: as it is kept, as it grows, and what must be told before it begins. `onKept` hears of each change. */
-export function useConversation(owner: string, handle: string, systemId: string | null, toolsOf: ToolsOf, onKept: () => void): Talk {
+function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<void> } {
+  const [unkept, setUnkept] = useState(false);
+  const keep = useCallback(
+    (conversation: KeptConversation) =>
+      keepConversation(conversation).then(
+        () => setUnkept(false),
+        () => setUnkept(true),
+      ),
+    [],
+  );
+  return { keep, unkept };
+}
+
+interface Talked {
+  readonly owner: string;
+  readonly handle: string;
+  readonly systemId: string | null;
+  readonly toolsOf: ToolsOf;
+  /** Told of each change that is kept. */
+  readonly onKept: () => void;
+  /** Told when another tab deleted it. */
+  readonly onGone: () => void;
+}
+
+/** One conversation: as it is kept, as it grows, and what must be told before it begins. */
+export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGone }: Talked): Talk {
   const [conversation, setConversation] = useState<KeptConversation | null>(null);
   const [notice, setNotice] = useState<NoticePlan | null>(null);
   const [gate, setGate] = useState<NoticeGate | null>(null);
   const [streaming, setStreaming] = useState(false);
   const current = useRef<KeptConversation | null>(null);
   const asking = useRef<AbortController | null>(null);
+  const { keep, unkept } = useKeeping();
 
   const change = useCallback(
-    (patch: (conversation: KeptConversation) => KeptConversation, keep = true) => {
+    (patch: (conversation: KeptConversation) => KeptConversation, isKept = true) => {
       if (current.current === null) return;
       const next = patch(current.current);
       current.current = next;
       setConversation(next);
-      if (keep && next.turns.length > 0) void keepConversation(asking.current === null ? next : keptMeanwhile(next)).then(onKept);
+      if (isKept && next.turns.length > 0) void keep(asking.current === null ? next : keptMeanwhile(next)).then(onKept);
     },
-    [onKept],
+    [keep, onKept],
   );
 
   useEffect(() => {
@@ -166,11 +196,11 @@ export function useConversation(owner: string, handle: string, systemId: string 
       const at = new Date().toISOString();
       const turn: ChatTurn = begun ?? { id: newUlid(), role: "assistant", text: "", at, model: model.name };
       let keptAt = Date.now();
-      const patchAnswer = (patch: Partial<ChatTurn>, keep: boolean) => {
-        change((now) => ({ ...now, turns: now.turns.map((one) => (one.id === turn.id ? { ...one, ...patch } : one)) }), keep);
+      const patchAnswer = (patch: Partial<ChatTurn>, isKept: boolean) => {
+        change((now) => ({ ...now, turns: now.turns.map((one) => (one.id === turn.id ? { ...one, ...patch } : one)) }), isKept);
         if (current.current === null || Date.now() - keptAt < KEEP_EVERY_MS) return;
         keptAt = Date.now();
-        void keepConversation(keptMeanwhile(current.current));
+        void keep(keptMeanwhile(current.current));
       };
       setStreaming(true);
       change((now) => ({
@@ -196,14 +226,22 @@ export function useConversation(owner: string, handle: string, systemId: string 
         }
       }
     },
-    [change, gate, handle, toolsOf],
+    [change, gate, handle, keep, toolsOf],
   );
+  const turns = useTurns(current, asking, change, answer);
+  const { forget } = turns;
 
   useEffect(
     () =>
-      onKeptElsewhere((kept) => {
+      onChangedElsewhere((changed) => {
         onKept();
-        if (kept !== handle) return;
+        if (changed.handle !== handle) return;
+        if (changed.isGone) {
+          // What this tab kept meanwhile goes too.
+          if (current.current !== null) void forgetConversation(handle);
+          forget();
+          return onGone();
+        }
         void readConversation(owner, handle).then((now) => {
           // An answer that comes here is the newer.
           if (now === null || asking.current !== null) return;
@@ -211,10 +249,10 @@ export function useConversation(owner: string, handle: string, systemId: string 
           setConversation(now);
         });
       }),
-    [owner, handle, onKept],
+    [owner, handle, forget, onKept, onGone],
   );
 
-  return { conversation, notice, gate, streaming, change, ...useTurns(current, asking, change, answer) };
+  return { conversation, notice, gate, streaming, unkept, change, ...turns };
 }
 
 type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop" | "forget">;

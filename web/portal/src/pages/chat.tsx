@@ -107,7 +107,12 @@ function Conversation({
   const cache = useQueryClient();
   const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: CONVERSATIONS }), [cache]);
   const { servers, toolsOf } = useToolServers();
-  const talk = useConversation(owner, handle, systemId, toolsOf, onKept);
+  const go = useNavigate();
+  const onGone = useCallback(() => {
+    tell(t("deleted"));
+    void go({ to: "/chat" });
+  }, [go, t]);
+  const talk = useConversation({ owner, handle, systemId, toolsOf, onKept, onGone });
   const models = useQuery({
     queryKey: ["models"],
     queryFn: () => portalApi.call("GET /v1/portal/models", { query: { enabled_only: "true", modes: "chat" } }),
@@ -201,6 +206,9 @@ function Conversation({
         {said}
       </p>
       <div className="mx-auto w-full max-w-3xl px-4 pb-4">
+        <p role="status" className="text-sm text-warn">
+          {talk.unkept && t("notKept")}
+        </p>
         <Composer
           draft={`${owner}/${handle}`}
           streaming={streaming}
@@ -225,6 +233,19 @@ export function ChatPage(): ReactNode {
   useEffect(() => {
     if (!isHandle) void go({ to: "/chat/$handle", params: { handle: newUlid() }, replace: true });
   }, [go, isHandle]);
+  // Without a group the notice of another would be shown, and recorded.
+  if (groups.data === undefined && groups.isError)
+    return (
+      <div className="mx-auto max-w-3xl px-4 py-8">
+        <h1 className="sr-only">{t("navChat")}</h1>
+        <ErrorState
+          error={groups.error}
+          title={t("unreadable")}
+          requestLabel={t("request")}
+          retry={{ label: t("tryAgain"), run: () => void groups.refetch() }}
+        />
+      </div>
+    );
   if (!isHandle || session.state !== "in" || groups.isPending)
     return (
       <div className="mx-auto max-w-3xl px-4 py-8">
@@ -232,10 +253,12 @@ export function ChatPage(): ReactNode {
         <Skeleton label={t("loading")} />
       </div>
     );
+  // Whoever chose no primary group acts for the first one.
+  const systemId = groups.data.primary_group_id ?? groups.data.groups[0]?.id ?? null;
   return (
     <div className="flex h-[calc(100dvh-3.5rem)]">
       <ConversationList owner={session.user.id} current={handle} />
-      <Conversation key={handle} owner={session.user.id} handle={handle} systemId={groups.data?.primary_group_id ?? null} />
+      <Conversation key={handle} owner={session.user.id} handle={handle} systemId={systemId} />
     </div>
   );
 }

@@ -66,6 +66,7 @@ export default {
   conversations: "Gespräche",
   noConversations: "Hier stehen später Ihre Gespräche.",
   keptHere: "Gespräche werden nur in diesem Browser gespeichert. Wer ihn benutzen kann, kann sie lesen.",
+  notKept: "Dieses Gespräch konnte in diesem Browser nicht gespeichert werden. Exportieren Sie es, bevor Sie die Seite verlassen.",
   chatEmptyTitle: "Wobei kann ich helfen?",
   chatEmpty: "Wählen Sie ein Modell und schreiben Sie eine Nachricht.",
   model: "Modell",

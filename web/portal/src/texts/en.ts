@@ -65,6 +65,7 @@ const en = {
   conversations: "Conversations",
   noConversations: "Your conversations will be listed here.",
   keptHere: "Conversations are kept in this browser only. Whoever can use this browser can read them.",
+  notKept: "This conversation could not be kept in this browser. Export it before you leave this page.",
   chatEmptyTitle: "What can I help with?",
   chatEmpty: "Choose a model and write a message.",
   model: "Model",

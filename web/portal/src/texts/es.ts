@@ -66,6 +66,7 @@ export default {
   conversations: "Conversaciones",
   noConversations: "Aquí aparecerán sus conversaciones.",
   keptHere: "Las conversaciones se guardan solo en este navegador. Quien pueda usarlo puede leerlas.",
+  notKept: "Esta conversación no se pudo guardar en este navegador. Expórtela antes de salir de esta página.",
   chatEmptyTitle: "¿En qué puedo ayudar?",
   chatEmpty: "Elija un modelo y escriba un mensaje.",
   model: "Modelo",

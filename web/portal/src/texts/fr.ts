@@ -66,6 +66,7 @@ export default {
   conversations: "Discussions",
   noConversations: "Vos discussions apparaîtront ici.",
   keptHere: "Les discussions ne sont gardées que dans ce navigateur. Qui peut l’utiliser peut les lire.",
+  notKept: "Cette discussion n’a pas pu être conservée dans ce navigateur. Exportez-la avant de quitter cette page.",
   chatEmptyTitle: "En quoi puis-je aider ?",
   chatEmpty: "Choisissez un modèle et écrivez un message.",
   model: "Modèle",

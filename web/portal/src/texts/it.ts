@@ -66,6 +66,7 @@ export default {
   conversations: "Conversazioni",
   noConversations: "Le sue conversazioni appariranno qui.",
   keptHere: "Le conversazioni sono conservate solo in questo browser. Chi può usarlo può leggerle.",
+  notKept: "Non è stato possibile conservare questa conversazione in questo browser. La esporti prima di lasciare la pagina.",
   chatEmptyTitle: "Come posso aiutare?",
   chatEmpty: "Scelga un modello e scriva un messaggio.",
   model: "Modello",

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
+
+/** Conversations as the browser keeps them, or does not. */
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+/** The model `echo` says what it was told. */
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("button", { name: "Another answer" }).waitFor();
+}
+
+const listed = (page: Page, title: string) =>
+  page.getByRole("complementary", { name: "Conversations" }).getByRole("link", { name: title, exact: true });
+
+withBrowser("a conversation that the browser has no room for says so, until it is kept again", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function full(this: IDBObjectStore, ...given) {
+      // As where the disk is full: the request succeeds, its transaction does not.
+      const request = put.apply(this, given);
+      if (sessionStorage.getItem("room") === null) request.addEventListener("success", () => this.transaction.abort());
+      return request;
+    };
+  });
+  await say(page, "Something long");
+  const told = page.getByText("This conversation could not be kept in this browser.");
+  await told.waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.evaluate(() => sessionStorage.setItem("room", "yes"));
+  await page.getByRole("button", { name: "Helpful", exact: true }).click();
+  await told.waitFor({ state: "detached" });
+  await listed(page, "Something long").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a storage that cannot be opened is told in the place of the list, and is tried again", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.addInitScript(() => {
+    const { open } = IDBFactory.prototype;
+    IDBFactory.prototype.open = function closed(this: IDBFactory, ...given) {
+      if (sessionStorage.getItem("closed") !== null) throw new DOMException("The storage is closed.", "UnknownError");
+      return open.apply(this, given);
+    };
+    if (sessionStorage.getItem("closed") === null) sessionStorage.setItem("closed", "yes");
+  });
+  await page.reload();
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  await list.getByText("This could not be read").waitFor();
+  expect(await list.getByText("Your conversations will be listed here.").count()).toBe(0);
+  await page.evaluate(() => sessionStorage.removeItem("closed"));
+  await list.getByRole("button", { name: "Try again" }).click();
+  await list.getByText("Your conversations will be listed here.").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a conversation that is deleted in one tab is deleted in the others", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await say(page, "Something private");
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await second.getByRole("button", { name: "Another answer" }).waitFor();
+  await page.getByRole("button", { name: "Delete this conversation" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await second.getByText("What can I help with?").waitFor();
+  await until(
+    () => listed(second, "Something private").count(),
+    (count) => count === 0,
+  );
+  // What is kept here next is another conversation.
+  await say(second, "Something else");
+  for (const tab of [page, second]) {
+    await tab.reload();
+    await listed(tab, "Something else").waitFor();
+    expect(await listed(tab, "Something private").count()).toBe(0);
+  }
+  expect(problems).toEqual([]);
+  await context.close();
+});
