@@ -1,10 +1,8 @@
 import { queries } from "@gatehouse/web-kit/app-frame.tsx";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { useEffect } from "react";
+import { nextPause } from "./feed-pause.ts";
 import { portalApi } from "./portal-client.ts";
-
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
 
 const wait = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -27,23 +25,24 @@ export async function nextFeedEvent(withinMs: number, signal: AbortSignal): Prom
   listeners.delete(leave);
 }
 
-/** What is on the screen is renewed when the gateway tells of something new. A stream that ends is opened again, later each time. */
+/**
+ * What is on the screen is renewed when the gateway tells of something new, while the page is in sight: a stream takes one of
+ * the few connections that all tabs of a browser have to the gateway.
+ */
 export function useLiveFeed(): void {
   useEffect(() => {
-    const stop = new AbortController();
     const renew = () => {
       for (const listener of [...listeners]) listener();
       for (const key of ["notifications", "approvals", "alerts"]) void queries.invalidateQueries({ queryKey: [key] });
     };
-    const follow = async () => {
-      let pause = FIRST_WAIT_MS;
-      let wasOpen = false;
-      while (!stop.signal.aborted) {
+    let wasOpen = false;
+    const follow = async (signal: AbortSignal) => {
+      for (let pause = 0; !signal.aborted; await wait(pause, signal)) {
+        const begun = Date.now();
         try {
-          const response = await portalApi.send("/v1/portal/events", { signal: stop.signal });
+          const response = await portalApi.send("/v1/portal/events", { signal });
           const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
           for await (const { event } of events ?? []) {
-            pause = FIRST_WAIT_MS;
             // What came while no stream was open is told by none.
             if (event !== "ready" || wasOpen) renew();
             wasOpen = true;
@@ -51,11 +50,24 @@ export function useLiveFeed(): void {
         } catch {
           // The next try tells whether it was for good.
         }
-        await wait(pause, stop.signal);
-        pause = Math.min(pause * 2, LONGEST_WAIT_MS);
+        pause = nextPause(pause, Date.now() - begun);
       }
     };
-    void follow();
-    return () => stop.abort();
+    let following: AbortController | null = null;
+    const look = () => {
+      if (document.visibilityState === "hidden") {
+        following?.abort();
+        following = null;
+      } else if (following === null) {
+        following = new AbortController();
+        void follow(following.signal);
+      }
+    };
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      following?.abort();
+    };
   }, []);
 }
