@@ -182,6 +182,40 @@ withBrowser("a name and an address that were given are taken back by emptying th
   await context.close();
 });
 
+withBrowser("a primary group is looked at with the keyboard, with what it opens, and is another one only once it is saved", async () => {
+  const { admin } = world;
+  const { user } = await admin.post("/v1/admin/end-users", { tenant_id: "default", username: "chooser", password: "long enough" });
+  const others = [];
+  for (const name of ["b-team", "c-team"]) others.push((await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name })).id);
+  const people = { tenant_id: "default", name: "choosers", initial_member_ids: [user.id] };
+  const { id: choosers } = await admin.post("/v1/admin/end-user-groups", people);
+  for (const id of [groupId, ...others])
+    await admin.post(`/v1/admin/end-user-groups/${choosers}/resource-groups`, { resource_group_ids: [id] });
+  const { page, context, problems } = await watchedPage(world.browser, { width: 320 });
+  const sent: unknown[] = [];
+  page.on("request", (request) => void (request.method() === "PATCH" && sent.push(request.postDataJSON())));
+  await page.goto(`${world.portal}/profile`);
+  await signInOn(page, "chooser", "long enough");
+  const select = page.getByLabel("Primary group");
+  await page.getByText(/^Models: .*echo/).waitFor();
+  await select.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.getByText("Models: none").waitFor();
+  expect(await select.inputValue()).toBe(others[1]);
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("SELECT");
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(sent).toEqual([]);
+  await page.getByRole("button", { name: "Make it my primary group" }).click();
+  await page.getByText("Saved.").waitFor();
+  expect(sent).toEqual([{ group_id: others[1] }]);
+  await page.reload();
+  await page.getByText("Models: none").waitFor();
+  expect(await select.inputValue()).toBe(others[1]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 /** As the sign-in of another tab does it, which shares the cookie. */
 async function signInBeside(page: Page, person: { readonly username: string; readonly password: string }): Promise<void> {
   await page.evaluate(async (body) => {

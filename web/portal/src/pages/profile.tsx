@@ -1,6 +1,6 @@
 import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button, buttonClass } from "@gatehouse/web-kit/button.tsx";
-import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
@@ -11,6 +11,7 @@ import { type ReactNode, type SubmitEvent, useRef } from "react";
 import type { PortalProfile } from "../api/portal-records.ts";
 import { portalApi, ownSession } from "../portal-client.ts";
 import { OwnKeysPanel } from "../profile/own-keys.tsx";
+import { PrimaryGroupPanel } from "../profile/primary-group.tsx";
 import { PortalTwoFactor } from "../profile/portal-two-factor.tsx";
 import { usePortalTexts } from "../translations.ts";
 
@@ -91,41 +92,6 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
   );
 }
 
-function Groups(): ReactNode {
-  const t = usePortalTexts();
-  const cache = useQueryClient();
-  const groups = useQuery({ queryKey: ["groups"], queryFn: () => portalApi.call("GET /v1/portal/auth/groups") });
-  const choose = useMutation({
-    mutationFn: (id: string) => portalApi.call("PATCH /v1/portal/auth/primary-group", { body: { group_id: id } }),
-    async onSuccess() {
-      tell(t("saved"));
-      await cache.invalidateQueries();
-    },
-  });
-  if (groups.isPending) return <Skeleton label={t("loading")} lines={2} />;
-  if (groups.isError) return <ErrorState error={groups.error} title={t("unreadable")} requestLabel={t("request")} />;
-  const { groups: all, primary_group_id: primary } = groups.data;
-  return (
-    <Panel title={t("groups")}>
-      {all.length === 0 ? (
-        <p className="text-muted">{t("noGroups")}</p>
-      ) : (
-        <div className="max-w-sm">
-          <SelectField
-            label={t("primaryGroup")}
-            hint={t("primaryHint")}
-            value={primary ?? ""}
-            disabled={choose.isPending}
-            onChange={(event) => choose.mutate(event.target.value)}
-            choices={all.map(({ id, name, display_name }) => ({ value: id, label: display_name ?? name }))}
-          />
-          <FormError error={choose.error} />
-        </div>
-      )}
-    </Panel>
-  );
-}
-
 function PortalPassword(): ReactNode {
   const t = usePortalTexts();
   const form = useRef<HTMLFormElement>(null);
@@ -184,7 +150,7 @@ export function ProfilePage(): ReactNode {
         {profile.isPending && <Skeleton label={t("loading")} />}
         {profile.isError && <ErrorState error={profile.error} title={t("unreadable")} requestLabel={t("request")} />}
         {profile.isSuccess && <Who profile={profile.data} />}
-        <Groups />
+        <PrimaryGroupPanel />
         <OwnKeysPanel />
         <PortalTwoFactor />
         <PortalPassword />
