@@ -10,18 +10,46 @@ const HOSTILE = "The zeppelin lands at noon. <img src=x onerror=\"document.title
 let world: BrowserWorld;
 let base = "";
 let documentId = "";
+let groupId = "";
 
 beforeAll(async () => {
   if (chromiumPath() === null) return;
   world = await startBrowserWorld();
   const { admin } = world;
-  const groupId = ((await admin.get("/v1/admin/resource-groups")) as any).resource_groups[0].id;
+  groupId = ((await admin.get("/v1/admin/resource-groups")) as any).resource_groups[0].id;
   const made = { tenant_id: "default", name: "<b>Handbook</b>", description: "What holds here.", group_ids: [groupId] };
   base = (await admin.post("/v1/admin/knowledgebases", made)).id;
   const { body } = await uploadTo(world.gateway.adminUrl, admin, base, "airfield.md", `# Airfield\n\n## Hours\n\n${HOSTILE}`);
   documentId = (await settledDocument(admin, base, body.id)).id;
 });
 afterAll(() => world?.end());
+
+withBrowser("a skill that may be taken home is downloaded as the gateway exports it, and a refusal is told beside it", async () => {
+  const { admin } = world;
+  const content = "---\nname: packer\ndescription: Packs things.\n---\nPack it.\n";
+  const { skill } = await admin.post("/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] });
+  const address = `/v1/admin/agent-skills/${skill.id}`;
+  await admin.post(`${address}/versions/1/publish`, undefined);
+  await admin.request("PATCH", address, { allow_local_export: true });
+  await admin.post(`/v1/admin/resource-groups/${groupId}/agent-skills`, { skill_ids: [skill.id] });
+  const exported = await fetch(`${world.gateway.adminUrl}${address}/versions/1/export`, {
+    headers: { authorization: `Bearer ${admin.token}` },
+  });
+  const { page, context, problems } = await world.portalPage({ width: 320, height: 720, theme: "dark" });
+  await page.goto(`${world.portal}/knowledge`);
+  const button = page.getByRole("button", { name: "Download packer" });
+  const download = page.waitForEvent("download");
+  await button.click();
+  expect((await download).suggestedFilename()).toBe("packer-1.zip");
+  const saved = await new Response((await (await download).createReadStream()) as unknown as ReadableStream).bytes();
+  expect(saved).toEqual(await exported.bytes());
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await admin.request("PATCH", address, { allow_local_export: false });
+  await button.click();
+  await page.getByRole("alert").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
 
 async function say(page: Page, text: string): Promise<void> {
   const before = await page.getByRole("button", { name: "Another answer" }).count();
