@@ -95,16 +95,30 @@ withBrowser("usage is shown against its limits, by words and figures and not by 
   await page.getByText("Critical", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   // What could not be done is told, where it was asked for.
-  await page.route(/\/v1\/portal\/(?:alerts|notifications)\/.*(?:acknowledge|read)$/, (route) =>
-    route.fulfill({ status: 409, json: { error: "Not now, says the gateway." } }),
-  );
+  const writes = /\/v1\/portal\/(?:alerts|notifications)\/.*(?:acknowledge|read)$/;
+  await page.route(writes, (route) => route.fulfill({ status: 409, json: { error: "Not now, says the gateway." } }));
   const told = page.getByRole("alert").getByText("Not now, says the gateway.");
   await page.getByRole("button", { name: "Acknowledge" }).first().click();
   await told.waitFor();
   await page.goto(`${world.portal}/notifications`);
   await page.getByRole("button", { name: "Mark all as read" }).click();
   await told.waitFor();
+  await page.unroute(writes);
   await page.goto(`${world.portal}/alerts`);
+  const button = page.getByRole("button", { name: "Acknowledge" });
+  await button.first().click();
+  await page
+    .getByText(/^Acknowledged on /)
+    .first()
+    .waitFor();
+  expect(await button.count()).toBe(0);
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("LI");
+  await page.reload();
+  await page
+    .getByText(/^Acknowledged on /)
+    .first()
+    .waitFor();
+  expect(await button.count()).toBe(0);
   // What the gateway tells is said in the reader's language.
   await page.evaluate(() => localStorage.setItem("gatehouse.language", "de"));
   await page.reload();

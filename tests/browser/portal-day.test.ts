@@ -163,3 +163,20 @@ withBrowser("a job of mine is made of a file, watched and read", async () => {
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("how a job stands, and what a table is, is told in the reader's language", async () => {
+  const { page, context, problems } = await world.portalPage({ locale: "de-AT" });
+  await page.goto(`${world.portal}/jobs`);
+  const body = { model: "echo", messages: [{ role: "user", content: "hello" }] };
+  const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body });
+  await page.locator("input[type=file]").setInputFiles({ name: "in.jsonl", mimeType: "text/plain", buffer: Buffer.from(line) });
+  await page.getByRole("button", { name: "Auftrag starten" }).click();
+  await page.getByText("Abgeschlossen", { exact: true }).first().waitFor();
+  expect(await page.getByText(/^(?:completed|in progress)$/i).count()).toBe(0);
+  await page.goto(`${world.portal}/chat`);
+  await page.locator("textarea").fill("|a|b|\n|---|---|\n|1|2|");
+  await page.locator("form button[type=submit]").click();
+  await page.getByRole("region", { name: "Tabelle", exact: true }).first().waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

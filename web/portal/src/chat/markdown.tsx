@@ -88,6 +88,15 @@ function aligned(style: CSSProperties | undefined): string {
   return style?.textAlign === "right" ? "text-end" : style?.textAlign === "center" ? "text-center" : "text-start";
 }
 
+function Table({ children }: { readonly children: ReactNode }): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <div tabIndex={0} role="region" aria-label={t("table")} className="my-3 overflow-x-auto">
+      <table className="border-collapse text-sm wrap-break-word">{children}</table>
+    </div>
+  );
+}
+
 /** What a model, a tool or a person wrote is shown and never obeyed: no HTML, no picture fetched, no address but a web's. */
 function componentsFor(streaming: boolean): Components {
   return {
@@ -109,11 +118,7 @@ function componentsFor(streaming: boolean): Components {
       </Code>
     ),
     pre: ({ children }) => <Pre streaming={streaming}>{children}</Pre>,
-    table: ({ children }) => (
-      <div tabIndex={0} role="region" aria-label="Table" className="my-3 overflow-x-auto">
-        <table className="border-collapse text-sm wrap-break-word">{children}</table>
-      </div>
-    ),
+    table: ({ children }) => <Table>{children}</Table>,
     th: ({ children, style }) => <th className={clsx("border border-line bg-sunken px-3 py-1.5", aligned(style))}>{children}</th>,
     td: ({ children, style }) => <td className={clsx("border border-line px-3 py-1.5", aligned(style))}>{children}</td>,
     p: ({ children }) => <p className="my-2">{children}</p>,

@@ -7,7 +7,7 @@ import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx"
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Gauge } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import type { ShownAlert } from "../api/portal-records.ts";
 import { portalApi } from "../portal-client.ts";
 import { toldAlert } from "../told.ts";
@@ -16,11 +16,22 @@ import { GroupUsage } from "../usage/group-usage.tsx";
 
 const PAGE_SIZE = 50;
 
-function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; readonly onAcknowledge: () => void }): ReactNode {
+function AlertCard({ alert }: { readonly alert: ShownAlert }): ReactNode {
   const t = usePortalTexts();
+  const cache = useQueryClient();
+  const card = useRef<HTMLLIElement>(null);
+  const acknowledge = useMutation({
+    mutationFn: () => portalApi.call("POST /v1/portal/alerts/{alert_id}/acknowledge", { path: { alert_id: alert.id } }),
+    async onSuccess() {
+      tell(t("acknowledged"));
+      await cache.invalidateQueries({ queryKey: ["alerts"] });
+      // The button that was pressed is gone.
+      card.current?.focus();
+    },
+  });
   const { title, body } = toldAlert(t, alert);
   return (
-    <li>
+    <li ref={card} tabIndex={-1}>
       <Panel
         title={title}
         actions={
@@ -39,8 +50,17 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
             <time dateTime={alert.created_at} className="text-sm text-muted">
               {formatDate(alert.created_at)}
             </time>
-            {!alert.resolved && <Button onClick={onAcknowledge}>{t("acknowledge")}</Button>}
+            {alert.acknowledged_at !== null ? (
+              <span className="text-sm text-muted">{t("acknowledgedOn", { when: formatDate(alert.acknowledged_at) })}</span>
+            ) : (
+              !alert.resolved && (
+                <Button busy={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
+                  {t("acknowledge")}
+                </Button>
+              )
+            )}
           </div>
+          <FormError error={acknowledge.error} />
         </div>
       </Panel>
     </li>
@@ -49,7 +69,6 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
 
 export function AlertsPage(): ReactNode {
   const t = usePortalTexts();
-  const cache = useQueryClient();
   const list = useInfiniteQuery({
     queryKey: ["alerts"],
     queryFn: ({ pageParam }) => portalApi.call("GET /v1/portal/alerts", { query: { page: pageParam, page_size: PAGE_SIZE } }),
@@ -57,13 +76,6 @@ export function AlertsPage(): ReactNode {
     getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
   });
   const alerts = list.data?.pages.flatMap((page) => page.alerts) ?? [];
-  const acknowledge = useMutation({
-    mutationFn: (id: string) => portalApi.call("POST /v1/portal/alerts/{alert_id}/acknowledge", { path: { alert_id: id } }),
-    async onSuccess() {
-      tell(t("acknowledged"));
-      await cache.invalidateQueries({ queryKey: ["alerts"] });
-    },
-  });
   return (
     <PageFrame product={t("product")} title={t("navAlerts")} lead={t("alertsLead")} width="reading">
       <div className="mb-8">
@@ -84,10 +96,9 @@ export function AlertsPage(): ReactNode {
           {t("noAlerts")}
         </EmptyState>
       )}
-      <FormError error={acknowledge.error} />
       <ul className="grid gap-4">
         {alerts.map((alert) => (
-          <AlertCard key={alert.id} alert={alert} onAcknowledge={() => acknowledge.mutate(alert.id)} />
+          <AlertCard key={alert.id} alert={alert} />
         ))}
       </ul>
       <div className="mt-4 empty:hidden">

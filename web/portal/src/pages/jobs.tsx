@@ -19,13 +19,16 @@ type BatchJob = PortalApiSchemas["BatchJob"];
 const JOBS = "/v1/proxy/batch/jobs";
 const PAGE_SIZE = 50;
 const LOOKED_AGAIN_MS = 2_000;
-const TONES: Readonly<Partial<Record<BatchJob["status"], "good" | "bad" | "warn" | "accent">>> = {
-  completed: "good",
-  failed: "bad",
-  expired: "warn",
-  cancelled: "warn",
-  in_progress: "accent",
-};
+const STATES = {
+  validating: ["jobValidating", "neutral"],
+  in_progress: ["jobInProgress", "accent"],
+  finalizing: ["jobFinalizing", "neutral"],
+  completed: ["jobCompleted", "good"],
+  failed: ["jobFailedState", "bad"],
+  expired: ["jobExpired", "warn"],
+  cancelling: ["jobCancelling", "neutral"],
+  cancelled: ["jobCancelledState", "warn"],
+} as const;
 
 /** The endpoint that the lines name: a job has one. */
 async function endpointOf(file: File): Promise<string> {
@@ -133,6 +136,7 @@ function NewJob(): ReactNode {
 
 function OneJob({ job }: { readonly job: BatchJob }): ReactNode {
   const t = usePortalTexts();
+  const [state, tone] = STATES[job.status];
   const { total, completed, failed, cancelled, expired } = job.request_counts;
   const done = completed + failed + cancelled + expired;
   const progress = t("jobProgress", { done: formatNumber(done), total: formatNumber(total) });
@@ -142,7 +146,7 @@ function OneJob({ job }: { readonly job: BatchJob }): ReactNode {
     <Panel>
       <div className="grid gap-3">
         <p className="flex flex-wrap items-center gap-2">
-          <Badge tone={TONES[job.status] ?? "neutral"}>{job.status.replaceAll("_", " ")}</Badge>
+          <Badge tone={tone}>{t(state)}</Badge>
           <span dir="auto" className="font-medium break-all">
             {job.model ?? job.description ?? job.id}
           </span>
