@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
@@ -67,6 +68,30 @@ withBrowser("who comes to the console from an identity provider is that person, 
   await page.goto(`${world.gateway.adminUrl}/v1/admin-users/sso/${id}/start`);
   await page.getByRole("button", { name: /bob@example\.com/ }).waitFor();
   expect(new URL(page.url()).hash).toBe("");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a tenant that takes no passwords is offered no form for one, and the way to another tenant", async () => {
+  const { admin } = world;
+  const only = { id: "no-passwords", name: "No passwords" };
+  await admin.post("/v1/admin/tenants", only);
+  await admin.post("/v1/admin/identity-providers", {
+    ...{ tenant_id: only.id, kind: "oidc", audience: "portal", name: "The company" },
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+    client_secret: "a secret",
+  });
+  expect((await admin.request("PATCH", `/v1/admin/tenants/${only.id}`, { local_passwords: false })).status).toBe(200);
+  const { page, context, problems } = await watchedPage(world.browser, { width: 320 });
+  await page.goto(`${world.portal}/?tenant=${only.id}`);
+  await page.getByText("Passwords are not taken here.").waitFor();
+  await page.getByRole("link", { name: "Sign in with The company" }).waitFor();
+  expect([await page.getByLabel("Password").count(), await page.getByText("Create an account").count()]).toEqual([0, 0]);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByLabel("Tenant").fill("default");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Password").waitFor();
+  expect(new URL(page.url()).searchParams.get("tenant")).toBe("default");
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -63,6 +63,18 @@ function TenantField(): ReactNode {
   );
 }
 
+/** Another tenant may take passwords. */
+function NoPasswords({ tenant }: { readonly tenant: string }): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <form className="grid gap-4">
+      <p>{t("passwordsOff")}</p>
+      <TextField label={t("tenant")} name="tenant" hint={t("tenantHint")} defaultValue={tenant} autoComplete="organization" />
+      <Button type="submit">{t("goOn")}</Button>
+    </form>
+  );
+}
+
 function PasswordStep({ onOwed, onOther }: StepProps): ReactNode {
   const t = usePortalTexts();
   const logIn = useLogin(onOwed);
@@ -188,7 +200,9 @@ export function PortalSignIn(): ReactNode {
       {session.state === "out" && session.ended && <p role="status">{t("sessionEnded")}</p>}
       <FormError error={refused} />
       {owed === null && <SignOnOffers offers={offers.data?.providers ?? []} label={(name) => t("signInWith", { name })} />}
-      {owed !== null ? (
+      {offers.data?.local_passwords === false ? (
+        <NoPasswords tenant={tenant} />
+      ) : owed !== null ? (
         <PortalCodeStep tempToken={owed} onBack={() => setOwed(null)} />
       ) : registers ? (
         <RegisterStep onOwed={setOwed} onOther={() => setRegisters(false)} />

@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "Noch ein Schritt",
   newHere: "Neu hier?",
   haveAccount: "Haben Sie schon ein Konto?",
+  passwordsOff: "Passwörter werden hier nicht angenommen. Melden Sie sich über den Identitätsanbieter Ihrer Organisation an.",
   newChat: "Neuer Chat",
   conversations: "Gespräche",
   noConversations: "Hier stehen später Ihre Gespräche.",

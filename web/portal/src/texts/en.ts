@@ -61,6 +61,7 @@ const en = {
   oneMoreStep: "One more step",
   newHere: "New here?",
   haveAccount: "Do you have an account already?",
+  passwordsOff: "Passwords are not taken here. Sign in by your organization’s identity provider.",
   newChat: "New chat",
   conversations: "Conversations",
   noConversations: "Your conversations will be listed here.",

@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "Un paso más",
   newHere: "¿Es nuevo?",
   haveAccount: "¿Ya tiene una cuenta?",
+  passwordsOff: "Aquí no se aceptan contraseñas. Inicie sesión con el proveedor de identidad de su organización.",
   newChat: "Chat nuevo",
   conversations: "Conversaciones",
   noConversations: "Aquí aparecerán sus conversaciones.",

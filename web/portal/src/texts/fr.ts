@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "Encore une étape",
   newHere: "Première visite ?",
   haveAccount: "Vous avez déjà un compte ?",
+  passwordsOff: "Les mots de passe ne sont pas acceptés ici. Connectez-vous par le fournisseur d’identité de votre organisation.",
   newChat: "Nouvelle discussion",
   conversations: "Discussions",
   noConversations: "Vos discussions apparaîtront ici.",

@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "Ancora un passo",
   newHere: "Prima volta qui?",
   haveAccount: "Ha già un account?",
+  passwordsOff: "Qui le password non sono accettate. Acceda tramite il provider di identità della sua organizzazione.",
   newChat: "Nuova chat",
   conversations: "Conversazioni",
   noConversations: "Le sue conversazioni appariranno qui.",

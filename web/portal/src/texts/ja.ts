@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "あと一歩です",
   newHere: "初めてですか？",
   haveAccount: "アカウントをお持ちですか？",
+  passwordsOff: "ここではパスワードは使えません。組織の ID プロバイダーでサインインしてください。",
   newChat: "新しいチャット",
   conversations: "会話",
   noConversations: "会話はここに表示されます。",

@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "Mais um passo",
   newHere: "É novo aqui?",
   haveAccount: "Já tem uma conta?",
+  passwordsOff: "Aqui não são aceites palavras-passe. Entre pelo fornecedor de identidade da sua organização.",
   newChat: "Nova conversa",
   conversations: "Conversas",
   noConversations: "As suas conversas aparecerão aqui.",

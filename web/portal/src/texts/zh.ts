@@ -62,6 +62,7 @@ export default {
   oneMoreStep: "还差一步",
   newHere: "第一次来？",
   haveAccount: "已有账户？",
+  passwordsOff: "此处不接受密码。请通过您组织的身份提供方登录。",
   newChat: "新聊天",
   conversations: "对话",
   noConversations: "您的对话会显示在这里。",
