@@ -123,7 +123,7 @@ function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: Ke
   return { keep, unkept };
 }
 
-interface Talked {
+export interface Talked {
   readonly owner: string;
   readonly handle: string;
   readonly systemId: string | null;

@@ -23,7 +23,7 @@ import { ToolChooser } from "../chat/tool-chooser.tsx";
 import { TurnView } from "../chat/turn-view.tsx";
 import { useAgain } from "../chat/use-again.ts";
 import { newUlid } from "../chat/ulid.ts";
-import { type Talk, useConversation } from "../chat/use-conversation.ts";
+import { type Talk, type Talked, useConversation } from "../chat/use-conversation.ts";
 import { useToolServers } from "../chat/use-tool-servers.ts";
 import { portalApi, ownSession } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
@@ -94,6 +94,19 @@ function useRating(talk: Talk): (turn: ChatTurn, score: 1 | -1) => void {
   );
 }
 
+/** The conversation: the list of them is read again as it changes, and it is left where another tab deletes it. */
+function useTalk(talked: Omit<Talked, "onKept" | "onGone">): Talk {
+  const t = usePortalTexts();
+  const go = useNavigate();
+  const cache = useQueryClient();
+  const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: CONVERSATIONS }), [cache]);
+  const onGone = useCallback(() => {
+    tell(t("deleted"));
+    void go({ to: "/chat" });
+  }, [go, t]);
+  return useConversation({ ...talked, onKept, onGone });
+}
+
 function Conversation({
   owner,
   handle,
@@ -104,15 +117,8 @@ function Conversation({
   readonly systemId: string | null;
 }): ReactNode {
   const t = usePortalTexts();
-  const cache = useQueryClient();
-  const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: CONVERSATIONS }), [cache]);
   const { servers, toolsOf } = useToolServers();
-  const go = useNavigate();
-  const onGone = useCallback(() => {
-    tell(t("deleted"));
-    void go({ to: "/chat" });
-  }, [go, t]);
-  const talk = useConversation({ owner, handle, systemId, toolsOf, onKept, onGone });
+  const talk = useTalk({ owner, handle, systemId, toolsOf });
   const models = useQuery({
     queryKey: ["models"],
     queryFn: () => portalApi.call("GET /v1/portal/models", { query: { enabled_only: "true", modes: "chat" } }),
@@ -206,7 +212,7 @@ function Conversation({
         {said}
       </p>
       <div className="mx-auto w-full max-w-3xl px-4 pb-4">
-        <p role="status" className="text-sm text-warn">
+        <p role="status" className="mb-2 text-sm text-warn empty:mb-0">
           {talk.unkept && t("notKept")}
         </p>
         <Composer
