@@ -153,7 +153,7 @@ export function ProfilePage(): ReactNode {
         <PrimaryGroupPanel />
         <OwnKeysPanel />
         <PortalTwoFactor />
-        <PortalPassword />
+        {profile.data?.has_password === true && <PortalPassword />}
       </div>
     </PageFrame>
   );
