@@ -14,9 +14,18 @@ import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
+import { GroupOfPeoplePanels } from "../people/group-of-people.tsx";
 import { AgentPanels } from "../agents/agent-panels.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
-import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
+import {
+  type ApiDocument,
+  type ApiSchema,
+  bodySchema,
+  hasOperation,
+  isAllowed,
+  memberLabel,
+  resolvedSchema,
+} from "../records/api-schema.ts";
 import { RequestSamples } from "../records/request-samples.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
@@ -30,6 +39,7 @@ import { SystemPanels } from "../systems/system-panels.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
+import { isSecret } from "../records/schema-field.tsx";
 import { RecordValue } from "../records/record-value.tsx";
 import { type ApiRecord, askRecords, documentQuery, shownName, recordQuery, recordsKey } from "../records/records-client.ts";
 
@@ -73,6 +83,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
         <div className="grid gap-4">
           <Editor key={id} document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
           {kind.slug === "resource-groups" && <GroupPanels id={id} />}
+          {kind.slug === "groups-of-people" && <GroupOfPeoplePanels id={id} />}
           {kind.slug === "agents" && <AgentPanels id={id} />}
           {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
@@ -119,6 +130,12 @@ function factLabel(record: ApiRecord, member: string): string {
   return memberLabel(member.endsWith("_id") && member.slice(0, -"_id".length) in record ? member.replace(/_id$/, "_ID") : member);
 }
 
+/** What a change of this record asks for. A list that no read shows would begin empty, and be taken for all of it. */
+function changeSchema(body: ApiSchema, record: ApiRecord): ApiSchema {
+  const properties = Object.fromEntries(Object.entries(body.properties ?? {}).filter(([member]) => member in record || isSecret(member)));
+  return { ...body, properties };
+}
+
 function Editor({
   document,
   kind,
@@ -133,7 +150,7 @@ function Editor({
   readonly mayChange: boolean;
 }): ReactNode {
   const queries = useQueryClient();
-  const schema = bodySchema(document, "PATCH", `${kind.path}/{id}`);
+  const body = bodySchema(document, "PATCH", `${kind.path}/{id}`);
   // What is being edited stays as it was when that began, whoever changes the record meanwhile.
   const [shown, setShown] = useState(record);
   const [isEdited, setIsEdited] = useState(false);
@@ -155,8 +172,9 @@ function Editor({
     onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
     onError: (error) => tell(`It could not be undone: ${error.message}`),
   });
-  if (schema === null) return null;
+  if (body === null) return null;
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
+  const schema = changeSchema(body, shown);
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (

@@ -25,9 +25,12 @@ interface SchemaFieldProps {
   readonly required?: boolean;
 }
 
-const SECRETS = /^(?:password|api_key|client_secret|credentials)$/;
+const SECRETS = /^(?:password|api_key|client_secret|credentials?)$/;
 const LONG_TEXT = 1_000;
 const NOT_SET = "";
+
+/** What can be given and is never read back. */
+export const isSecret = (member: string): boolean => SECRETS.test(member);
 
 /** One member of a request, drawn from its schema: a choice, a number, a list, members of its own, or JSON where nothing else fits. */
 export function SchemaField({ context, member, path, schema: given, value, onChange, required = false }: SchemaFieldProps): ReactNode {
@@ -105,7 +108,7 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
   if (schema.type === "array")
     return <ListField {...common} context={context} path={path} schema={schema} nullable={nullable} value={value} onChange={onChange} />;
   if (isSwitches(context, schema)) return <SwitchesField {...common} schema={schema} value={value} onChange={onChange} />;
-  if (schema.type === "object" && schema.properties !== undefined && !SECRETS.test(member))
+  if (schema.type === "object" && schema.properties !== undefined && !isSecret(member))
     return (
       <ObjectField
         {...common}
@@ -118,7 +121,7 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
         onChange={onChange}
       />
     );
-  if (schema.type === "string" && (schema.maxLength ?? 0) > LONG_TEXT && schema.format !== "uri" && !SECRETS.test(member))
+  if (schema.type === "string" && (schema.maxLength ?? 0) > LONG_TEXT && schema.format !== "uri" && !isSecret(member))
     return (
       <TextAreaField
         {...common}
@@ -127,13 +130,13 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
         onChange={({ target }) => onChange(target.value === "" ? empty : target.value)}
       />
     );
-  if (schema.type === "string" || SECRETS.test(member))
+  if (schema.type === "string" || isSecret(member))
     return (
       <TextField
         {...common}
         value={typeof value === "string" ? value : ""}
-        type={SECRETS.test(member) ? "password" : "text"}
-        autoComplete={SECRETS.test(member) ? "new-password" : "off"}
+        type={isSecret(member) ? "password" : "text"}
+        autoComplete={isSecret(member) ? "new-password" : "off"}
         required={required}
         onChange={({ target }) => onChange(target.value === "" ? empty : target.value)}
       />

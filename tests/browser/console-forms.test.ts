@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+});
+afterAll(() => world?.end());
+
+async function consolePage(address: string) {
+  const watched = await watchedPage(world.browser);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
+  await watched.page.goto(world.console + address);
+  return watched;
+}
+
+const panel = (page: Page, title: string): Locator =>
+  page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
+
+/** Once the gateway has taken it and the page shows what it is now. */
+async function saved(page: Page, within: Locator = panel(page, "Settings")): Promise<void> {
+  const answered = page.waitForResponse((response) => ["PATCH", "PUT"].includes(response.request().method()));
+  await within.getByRole("button", { name: "Save", exact: true }).click();
+  const answer = await answered;
+  expect([answer.status(), answer.request().postData()]).toEqual([200, answer.request().postData()]);
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
+}
+
+withBrowser("a change to a group of people leaves its members; they are added and taken out one by one", async () => {
+  const [first, second] = await Promise.all(
+    ["member-one", "member-two", "member-three"].map((name) => newPerson(world.gateway.runtimeUrl as string, name)),
+  );
+  const { id } = await world.admin.post("/v1/admin/end-user-groups", {
+    tenant_id: "default",
+    name: "engineering",
+    initial_member_ids: [first?.id, second?.id],
+  });
+  const { id: resourceGroup } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of engineering" });
+  const members = async () =>
+    (await world.admin.get(`/v1/admin/end-user-groups/${id}/members`)).members.map(({ username }: { username: string }) => username).sort();
+  const { page, context, problems } = await consolePage(`/manage/groups-of-people/${id}`);
+  const settings = panel(page, "Settings");
+  await settings.getByLabel("Display name", { exact: true }).fill("Engineers");
+  expect(await settings.getByRole("checkbox").count()).toBe(0);
+  await saved(page);
+  expect(await members()).toEqual(["member-one", "member-two"]);
+
+  await page.getByLabel("Person to add", { exact: true }).fill("member-three");
+  await page.getByRole("option", { name: "member-three" }).click();
+  await page.getByRole("button", { name: "Add as a member" }).click();
+  await page.getByRole("button", { name: "Take member-three out" }).waitFor();
+  await page.getByRole("button", { name: "Take member-one out" }).click();
+  await page.getByText("member-one was taken out.").waitFor();
+  expect(await members()).toEqual(["member-three", "member-two"]);
+  await page.getByText("member-one was taken out.").locator("..").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Take member-one out" }).waitFor();
+  expect(await members()).toEqual(["member-one", "member-three", "member-two"]);
+
+  await page.getByLabel("Resource group to give", { exact: true }).fill("of engineering");
+  await page.getByRole("option", { name: "of engineering" }).click();
+  await page.getByRole("button", { name: "Give it to them" }).click();
+  await page.getByRole("button", { name: "Take of engineering away" }).waitFor();
+  const { resource_groups: bound } = await world.admin.get(`/v1/admin/end-user-groups/${id}/resource-groups`);
+  expect(bound.map((group: { id: string }) => group.id)).toEqual([resourceGroup]);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByRole("button", { name: "Take of engineering away" }).click();
+  await page.getByText("None through this group.").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

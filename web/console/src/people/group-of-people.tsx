@@ -1,0 +1,183 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
+import { recordKind } from "../records/record-kinds.ts";
+import { recordsKey } from "../records/records-client.ts";
+import { ReferenceField } from "../records/reference-field.tsx";
+
+const PAGE = 100;
+const DIRECT = "direct";
+
+/** Who belongs to a group of people, and the resource groups that this lets them use. */
+export function GroupOfPeoplePanels({ id }: { readonly id: string }): ReactNode {
+  return (
+    <>
+      <Members id={id} />
+      <BoundGroups id={id} />
+    </>
+  );
+}
+
+/** Reads anew what shows a group of people, its own record and the lists below it. */
+function useReadAnew(): () => Promise<void> {
+  const queries = useQueryClient();
+  return async () => {
+    const kind = recordKind("groups-of-people");
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: ["group of people"] }),
+      ...(kind === undefined ? [] : [queries.invalidateQueries({ queryKey: recordsKey(kind) })]),
+    ]);
+  };
+}
+
+function Members({ id }: { readonly id: string }): ReactNode {
+  const readAnew = useReadAnew();
+  const found = useInfiniteQuery({
+    queryKey: ["group of people", id, "members"],
+    queryFn: ({ pageParam }) =>
+      adminApi.call("GET /v1/admin/end-user-groups/{id}/members", { path: { id }, query: { page: pageParam, page_size: PAGE } }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE < total ? page + 1 : undefined),
+  });
+  const members = found.data?.pages.flatMap((page) => page.members) ?? [];
+  const add = useMutation({
+    mutationFn: (person: string) =>
+      adminApi.call("POST /v1/admin/end-user-groups/{id}/members", { path: { id }, body: { end_user_ids: [person] } }),
+    onSuccess: readAnew,
+  });
+  const takeOut = useMutation({
+    mutationFn: ({ id: person }: { readonly id: string; readonly username: string }) =>
+      adminApi.call("DELETE /v1/admin/end-user-groups/{id}/members", { path: { id }, query: { end_user_ids: person } }),
+    async onSuccess(_answer, { id: person, username }) {
+      await readAnew();
+      tell(`${username} was taken out.`, { label: "Undo", run: () => add.mutate(person) });
+    },
+  });
+  return (
+    <Panel title="Members">
+      {found.isPending && <Skeleton label="Loading" lines={2} />}
+      {found.isError && <ErrorState error={found.error} title="The members could not be read" requestLabel="Request" />}
+      {found.isSuccess && members.length === 0 && <p className="text-muted">Nobody yet.</p>}
+      <ul aria-label="Members" className="grid gap-2">
+        {members.map((member) => (
+          <li key={member.id} className="flex flex-wrap items-center gap-2">
+            <Link to="/manage/$kind/$id" params={{ kind: "people", id: member.id }} className="text-accent underline">
+              {member.username}
+            </Link>
+            <span className="text-sm text-muted">{member.display_name}</span>
+            {member.sources
+              .filter((source) => source !== DIRECT)
+              .map((source) => (
+                <Badge key={source}>by {source}</Badge>
+              ))}
+            {!member.is_active && <Badge tone="warn">off</Badge>}
+            {member.sources.includes(DIRECT) && (
+              <Allowed operation="DELETE /v1/admin/end-user-groups/{id}/members">
+                <Button busy={takeOut.isPending && takeOut.variables.id === member.id} onClick={() => takeOut.mutate(member)}>
+                  Take {member.username} out
+                </Button>
+              </Allowed>
+            )}
+          </li>
+        ))}
+      </ul>
+      <MoreButton list={found} label="Show more members" />
+      <FormError error={takeOut.error} />
+      <Allowed operation="POST /v1/admin/end-user-groups/{id}/members">
+        <AddForm of="people" label="Person to add" buttonLabel="Add as a member" add={add} />
+      </Allowed>
+    </Panel>
+  );
+}
+
+function BoundGroups({ id }: { readonly id: string }): ReactNode {
+  const readAnew = useReadAnew();
+  const found = useQuery({
+    queryKey: ["group of people", id, "resource groups"],
+    queryFn: () => adminApi.call("GET /v1/admin/end-user-groups/{id}/resource-groups", { path: { id } }),
+  });
+  const bind = useMutation({
+    mutationFn: (group: string) =>
+      adminApi.call("POST /v1/admin/end-user-groups/{id}/resource-groups", { path: { id }, body: { resource_group_ids: [group] } }),
+    onSuccess: readAnew,
+  });
+  const unbind = useMutation({
+    mutationFn: ({ id: group }: { readonly id: string; readonly name: string }) =>
+      adminApi.call("DELETE /v1/admin/end-user-groups/{id}/resource-groups", { path: { id }, query: { resource_group_ids: group } }),
+    async onSuccess(_answer, { id: group, name }) {
+      await readAnew();
+      tell(`Its members may use ${name} through it no more.`, { label: "Undo", run: () => bind.mutate(group) });
+    },
+  });
+  return (
+    <Panel title="Resource groups its members may use">
+      {found.isPending && <Skeleton label="Loading" lines={2} />}
+      {found.isError && <ErrorState error={found.error} title="The resource groups could not be read" requestLabel="Request" />}
+      {found.isSuccess && found.data.total === 0 && <p className="text-muted">None through this group.</p>}
+      <ul aria-label="Resource groups" className="grid gap-2">
+        {found.data?.resource_groups.map((group) => (
+          <li key={group.id} className="flex flex-wrap items-center gap-2">
+            <Link to="/manage/$kind/$id" params={{ kind: "resource-groups", id: group.id }} className="text-accent underline">
+              {group.name}
+            </Link>
+            <Allowed operation="DELETE /v1/admin/end-user-groups/{id}/resource-groups">
+              <Button busy={unbind.isPending && unbind.variables.id === group.id} onClick={() => unbind.mutate(group)}>
+                Take {group.name} away
+              </Button>
+            </Allowed>
+          </li>
+        ))}
+      </ul>
+      <FormError error={unbind.error} />
+      <Allowed operation="POST /v1/admin/end-user-groups/{id}/resource-groups">
+        <AddForm of="resource-groups" label="Resource group to give" buttonLabel="Give it to them" add={bind} />
+      </Allowed>
+    </Panel>
+  );
+}
+
+/** Chooses one record and does with it what `add` does. */
+function AddForm({
+  of,
+  label,
+  buttonLabel,
+  add,
+}: {
+  readonly of: string;
+  readonly label: string;
+  readonly buttonLabel: string;
+  readonly add: { readonly isPending: boolean; readonly error: unknown; mutateAsync(id: string): Promise<unknown> };
+}): ReactNode {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const kind = recordKind(of);
+  if (kind === undefined) return null;
+  return (
+    <form
+      className="mt-4 grid gap-3 border-t border-line pt-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (chosen === null) return;
+        add.mutateAsync(chosen).then(
+          () => setChosen(null),
+          () => null,
+        );
+      }}
+    >
+      <ReferenceField kind={kind} label={label} value={chosen} onChange={setChosen} />
+      <FormError error={add.error} />
+      <div>
+        <Button type="submit" busy={add.isPending} disabled={chosen === null}>
+          {buttonLabel}
+        </Button>
+      </div>
+    </form>
+  );
+}
