@@ -76,3 +76,27 @@ withBrowser("a change to a group of people leaves its members; they are added an
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a form of a change offers no way to leave out what has a value", async () => {
+  await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict", display_name: "Strict", admin_two_factor: "required" });
+  const { page, context, problems } = await consolePage("/manage/tenants/strict");
+  const settings = panel(page, "Settings");
+  const choice = settings.getByLabel("Admin two factor", { exact: true });
+  expect(await choice.locator("option").allInnerTexts()).not.toContain("Default");
+  const sent: string[] = [];
+  page.on("request", (request) => void (request.method() === "PATCH" && sent.push(request.url())));
+  await settings.getByText("more settings").click();
+  const minutes = settings.getByLabel("Run idle minutes", { exact: true });
+  await minutes.fill("");
+  await settings.getByRole("button", { name: "Save", exact: true }).click();
+  expect(await minutes.evaluate((field: HTMLInputElement) => [field.validity.valueMissing, field === document.activeElement])).toEqual([
+    true,
+    true,
+  ]);
+  expect(sent).toEqual([]);
+  await minutes.fill("45");
+  await saved(page);
+  expect(await world.admin.get("/v1/admin/tenants/strict")).toMatchObject({ run_idle_minutes: 45, admin_two_factor: "required" });
+  expect(problems).toEqual([]);
+  await context.close();
+});

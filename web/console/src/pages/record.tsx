@@ -130,10 +130,18 @@ function factLabel(record: ApiRecord, member: string): string {
   return memberLabel(member.endsWith("_id") && member.slice(0, -"_id".length) in record ? member.replace(/_id$/, "_ID") : member);
 }
 
-/** What a change of this record asks for. A list that no read shows would begin empty, and be taken for all of it. */
-function changeSchema(body: ApiSchema, record: ApiRecord): ApiSchema {
+const isEmpty = (value: unknown) => value === undefined || value === null || value === "";
+
+/**
+ * What a change of this record asks for. A list that no read shows would begin empty, and be taken for all of it. What has a
+ * value and may not be null keeps one: to leave it out would change nothing.
+ */
+function changeSchema(document: ApiDocument, body: ApiSchema, record: ApiRecord): ApiSchema {
   const properties = Object.fromEntries(Object.entries(body.properties ?? {}).filter(([member]) => member in record || isSecret(member)));
-  return { ...body, properties };
+  const required = Object.entries(properties)
+    .filter(([member, schema]) => !isEmpty(record[member]) && !resolvedSchema(document, schema).nullable)
+    .map(([member]) => member);
+  return { ...body, properties, required };
 }
 
 function Editor({
@@ -174,7 +182,7 @@ function Editor({
   });
   if (body === null) return null;
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
-  const schema = changeSchema(body, shown);
+  const schema = changeSchema(document, body, shown);
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (

@@ -35,8 +35,13 @@ interface RecordFormProps {
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** What was taken out counts as null: whether it may be, the gateway says. */
 function differing(value: Members, initial: Members): Members {
-  return Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name])));
+  const takenOut = Object.keys(initial).filter((name) => value[name] === undefined && initial[name] != null);
+  return {
+    ...Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name]))),
+    ...Object.fromEntries(takenOut.map((name) => [name, null])),
+  };
 }
 
 /** A browser points at what is wrong only where it is in sight, and sends nothing without a word where it is not. */
