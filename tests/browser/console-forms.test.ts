@@ -100,3 +100,42 @@ withBrowser("a form of a change offers no way to leave out what has a value", as
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a list of tools that is emptied opens all of them again, as its form says, and none at all is chosen by itself", async () => {
+  const { id: server } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "with tools",
+    base_url: "http://127.0.0.1:9",
+  });
+  const { id } = await world.admin.post("/v1/admin/server-configs", {
+    tenant_id: "default",
+    name: "some tools",
+    mcp_server_id: server,
+    enabled_tools: ["search"],
+  });
+  const enabled = async () => (await world.admin.get(`/v1/admin/server-configs/${id}`)).enabled_tools;
+  const { page, context, problems } = await consolePage(`/manage/server-configs/${id}`);
+  const lines = page.getByLabel("Enabled tools", { exact: true });
+  const none = page.getByLabel("No enabled tools at all", { exact: true });
+  await lines.fill("");
+  await saved(page);
+  expect(await enabled()).toBeNull();
+  const shown = page.getByRole("row").filter({ hasText: "some tools" });
+  await page.goto(`${world.console}/manage/server-configs`);
+  await shown.getByText("all", { exact: true }).waitFor();
+
+  await page.goto(`${world.console}/manage/server-configs/${id}`);
+  await none.check();
+  expect(await lines.count()).toBe(0);
+  await saved(page);
+  expect(await enabled()).toEqual([]);
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector("h1")?.textContent === "some tools");
+  expect(await none.isChecked()).toBe(true);
+  await none.uncheck();
+  await lines.fill("search\nread");
+  await saved(page);
+  expect(await enabled()).toEqual(["search", "read"]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -91,6 +91,26 @@ export function LinesField({
   );
 }
 
+/** Texts of which no line at all means null. That there are to be none is said apart. */
+export function NullableLinesField({ value, onChange, ...common }: PartProps<unknown>): ReactNode {
+  const isNone = Array.isArray(value) && value.length === 0;
+  return (
+    <div className="grid gap-2">
+      {!isNone && <LinesField {...common} value={value} onChange={(next) => onChange(next.length === 0 ? null : next)} />}
+      <CheckboxField
+        label={`No ${common.label.toLowerCase()} at all`}
+        checked={isNone}
+        onChange={({ target }) => onChange(target.checked ? [] : null)}
+      />
+      {isNone && common.error !== undefined && (
+        <p role="alert" className="text-sm text-bad">
+          {common.error}
+        </p>
+      )}
+    </div>
+  );
+}
+
 const NO_JSON = "This is not JSON yet.";
 
 /** Whatever no other field is made for. */

@@ -39,6 +39,7 @@ export const ORGANIZATION_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "resource_group_id", "key_hint", "status", "access_mode", "last_used_at", "expires_at"],
     references: { resource_group_id: "resource-groups", end_user_id: "people" },
+    nulls: { allowed_skill_ids: "all" },
     first: ["resource_group_id", "name", "access_mode", "expires_at"],
     createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
     shows: ["key"],

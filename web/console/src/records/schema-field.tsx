@@ -3,7 +3,7 @@ import { CheckboxField, SelectField, TextAreaField, TextField } from "@gatehouse
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { type ApiDocument, type ApiSchema, memberLabel, resolvedSchema } from "./api-schema.ts";
-import { ChoicesField, FieldGroup, JsonField, LinesField, type PartProps, listedTexts } from "./leaf-fields.tsx";
+import { ChoicesField, FieldGroup, JsonField, LinesField, NullableLinesField, type PartProps, listedTexts } from "./leaf-fields.tsx";
 import { memberHint, topicsOf } from "./member-words.ts";
 import { ManyReferencesField, ReferenceField } from "./reference-field.tsx";
 import { recordKind } from "./record-kinds.ts";
@@ -188,8 +188,10 @@ function ListField({
       <ItemsField {...common} context={context} path={path} schema={items} value={Array.isArray(value) ? value : []} onChange={onChange} />
     );
   if (items.type === "string")
-    return (
-      <LinesField {...common} value={value} onChange={(next) => onChange(next.length === 0 && nullable && value == null ? null : next)} />
+    return nullable ? (
+      <NullableLinesField {...common} value={value} onChange={onChange} />
+    ) : (
+      <LinesField {...common} value={value} onChange={onChange} />
     );
   return <JsonField {...common} value={value} onChange={onChange} />;
 }

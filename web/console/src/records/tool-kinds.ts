@@ -37,6 +37,7 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "mcp_server_id", "group_ids", "enabled_tools", "approval_required_tools", "enabled"],
     references: { ...GROUP_REFERENCES, mcp_server_id: "tool-servers", approver_group_ids: "resource-groups" },
+    nulls: { enabled_tools: "all" },
     first: ["name", "mcp_server_id", "group_ids", "enabled_tools", "disabled_tools", "approval_required_tools", "enabled"],
   },
   {
@@ -96,6 +97,7 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nameMember: "card_name",
     columns: ["card_name", "name", "base_url", "direction", "is_healthy", "enabled"],
     references: { resource_group_id: "resource-groups" },
+    nulls: { skills_allowed: "all" },
     first: ["card_name", "name", "base_url", "auth_type", "credentials", "description", "enabled"],
     actions: [
       { label: "Fetch its card anew", hint: "What it offers now, and what changed.", path: "/refresh-card" },
@@ -115,6 +117,7 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nameMember: "agent_id",
     columns: ["agent_id", "group_ids", "decision", "skill_ids", "max_depth", "enabled"],
     references: { ...GROUP_REFERENCES, agent_id: "agents", approver_group_ids: "resource-groups" },
+    nulls: { skill_ids: "all" },
     noSearch: true,
     first: ["agent_id", "group_ids", "decision", "skill_ids", "enabled"],
     actions: [{ label: "Confirm it for the changed card", hint: "An agent whose card changed waits for this.", path: "/confirm" }],
