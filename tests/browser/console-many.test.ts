@@ -23,6 +23,21 @@ async function consolePage() {
   return watched;
 }
 
+let groups: Promise<void> | null = null;
+
+async function makeGroups(): Promise<void> {
+  const names = Array.from({ length: GROUPS }, (_, at) => `group ${String(at).padStart(3, "0")}`);
+  for (let from = 0; from < GROUPS; from += AT_ONCE)
+    await Promise.all(
+      names
+        .slice(from, from + AT_ONCE)
+        .map((name) => world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" })),
+    );
+}
+
+/** Made once, for whichever test is the first to want them. */
+const manyGroups = (): Promise<void> => (groups ??= makeGroups());
+
 withBrowser("a call of the portal's own pages is no first call to a model", async () => {
   const person = await world.portalPage();
   await person.settled();
@@ -45,13 +60,7 @@ withBrowser("a call of the portal's own pages is no first call to a model", asyn
 });
 
 withBrowser("a record beyond the first page of its list can be chosen, and is called by its name where it was", async () => {
-  const names = Array.from({ length: GROUPS }, (_, at) => `group ${String(at).padStart(3, "0")}`);
-  for (let from = 0; from < GROUPS; from += AT_ONCE)
-    await Promise.all(
-      names
-        .slice(from, from + AT_ONCE)
-        .map((name) => world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" })),
-    );
+  await manyGroups();
   const { page, context, problems } = await consolePage();
   await page.goto(`${world.console}/manage/models/new`);
   await page.getByLabel("Name", { exact: true }).fill("of-the-last");
@@ -81,6 +90,32 @@ withBrowser("a record beyond the first page of its list can be chosen, and is ca
   await page.getByRole("link", { name: "I have it" }).click();
   await page.getByRole("definition").filter({ hasText: "group 201" }).waitFor();
   expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a next page that could not be read is asked for again by a button, not by itself", async () => {
+  await manyGroups();
+  const { page, context, settled } = await consolePage();
+  const isNext = (url: URL) => url.pathname === "/v1/admin/resource-groups" && url.searchParams.get("page") === "2";
+  let asked = 0;
+  await page.route(isNext, (route) => {
+    asked++;
+    return route.fulfill({ status: 500, json: { code: "internal_error", detail: "Something went wrong." } });
+  });
+  await page.goto(`${world.console}/manage/resource-groups`);
+  const table = page.getByRole("table", { name: "Resource groups" });
+  await table.getByRole("link", { name: "group 000", exact: true }).waitFor();
+  await table.focus();
+  await page.keyboard.press("End");
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  await settled();
+  expect(asked).toBe(1);
+  await page.unroute(isNext);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await table.focus();
+  await page.keyboard.press("End");
+  await table.getByRole("link", { name: "group 202", exact: true }).waitFor();
   await context.close();
 });
 

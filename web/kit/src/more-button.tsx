@@ -1,12 +1,6 @@
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-
-/** As `useInfiniteQuery` gives it. */
-interface PagedList {
-  readonly hasNextPage: boolean;
-  readonly isFetchingNextPage: boolean;
-  fetchNextPage(): Promise<unknown>;
-}
+import type { PagedList } from "./paged-list.ts";
 
 /** Below a list that is read page by page: reads the next one; nothing where there is none. */
 export function MoreButton({ list, label }: { readonly list: PagedList; readonly label: string }): ReactNode {

@@ -5,6 +5,7 @@ import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
@@ -176,7 +177,15 @@ export function FoundAssets(): ReactNode {
     placeholderData: keepPreviousData,
   });
   if (found.isPending) return <Skeleton label="Loading" lines={6} />;
-  if (found.isError) return <ErrorState error={found.error} title="What was found could not be read" requestLabel="Request" />;
+  if (found.isError)
+    return (
+      <ErrorState
+        error={found.error}
+        title="What was found could not be read"
+        requestLabel="Request"
+        retry={{ label: "Try again", run: () => void found.refetch() }}
+      />
+    );
   const [first] = found.data.pages;
   const rows = found.data.pages.flatMap(({ assets }) => assets);
   return (
@@ -205,9 +214,7 @@ export function FoundAssets(): ReactNode {
           total={first?.total ?? rows.length}
           selected={opened?.id ?? null}
           onSelect={setOpened}
-          onEnd={() => {
-            if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-          }}
+          onEnd={() => readOn(found)}
         />
       )}
       {opened !== null && <AssetDialog asset={opened} onClose={() => setOpened(null)} />}

@@ -3,6 +3,7 @@ import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatMoment, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
@@ -76,7 +77,14 @@ export function AdminLogPage(): ReactNode {
           </Panel>
         )}
         {found.isPending && <Skeleton label="Loading" lines={8} />}
-        {found.isError && <ErrorState error={found.error} title="The admin log could not be read" requestLabel="Request" />}
+        {found.isError && (
+          <ErrorState
+            error={found.error}
+            title="The admin log could not be read"
+            requestLabel="Request"
+            retry={{ label: "Try again", run: () => void found.refetch() }}
+          />
+        )}
         {found.isSuccess && entries.length === 0 && (
           <EmptyState icon={History} title={Object.keys(search).length > 0 ? "No such change" : "No change yet"}>
             {Object.keys(search).length > 0 ? "Look for less." : "Each change of an administrator stands here."}
@@ -94,9 +102,7 @@ export function AdminLogPage(): ReactNode {
               rowKey={({ id }) => id}
               selected={open?.id ?? null}
               onSelect={setOpen}
-              onEnd={() => {
-                if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-              }}
+              onEnd={() => readOn(found)}
             />
           </>
         )}

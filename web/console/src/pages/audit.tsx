@@ -2,6 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { formatMoment, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
@@ -147,9 +148,7 @@ export function AuditPage(): ReactNode {
               total={newest?.total ?? rows.length}
               selected={search.row ?? null}
               onSelect={(row) => go({ ...search, ...(row.id == null ? {} : { row: row.id }) })}
-              onEnd={() => {
-                if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-              }}
+              onEnd={() => readOn(found)}
               {...(open === undefined ? {} : { className: "h-[min(45dvh,28rem)]" })}
             />
           </>

@@ -2,6 +2,7 @@ import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { EnteredTextField, SelectField } from "@gatehouse/web-kit/field.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -86,7 +87,14 @@ export function ProvisioningLogPage(): ReactNode {
           <EnteredTextField label="Id of one" value={search.id ?? ""} onEnter={(value) => change({ id: value })} />
         </form>
         {found.isPending && <Skeleton label="Loading" lines={8} />}
-        {found.isError && <ErrorState error={found.error} title="The provisioning log could not be read" requestLabel="Request" />}
+        {found.isError && (
+          <ErrorState
+            error={found.error}
+            title="The provisioning log could not be read"
+            requestLabel="Request"
+            retry={{ label: "Try again", run: () => void found.refetch() }}
+          />
+        )}
         {found.isSuccess && entries.length === 0 && (
           <EmptyState icon={FolderSync} title={isFiltered ? "Nothing of that kind" : "No directory has changed anything yet"}>
             {isFiltered ? (
@@ -114,9 +122,7 @@ export function ProvisioningLogPage(): ReactNode {
               rowKey={({ id }) => id}
               selected={open?.id ?? null}
               onSelect={setOpen}
-              onEnd={() => {
-                if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-              }}
+              onEnd={() => readOn(found)}
             />
           </>
         )}

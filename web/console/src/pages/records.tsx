@@ -3,6 +3,7 @@ import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { formatNumber } from "@gatehouse/web-kit/formats.ts";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
@@ -135,9 +136,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
               rows={rows}
               rowKey={(record) => String(record["id"])}
               total={total}
-              onEnd={() => {
-                if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-              }}
+              onEnd={() => readOn(found)}
             />
           </>
         )}

@@ -1,5 +1,6 @@
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -33,10 +34,7 @@ export function RunTimelinePage(): ReactNode {
     initialPageParam: 1,
     getNextPageParam: (last) => (last.rows.length < PAGE_SIZE || last.page >= MOST_PAGES ? undefined : last.page + 1),
   });
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  useEffect(() => readOn(found), [found]);
   const rows = found.data?.pages.flatMap((page) => page.rows) ?? [];
   return (
     <PageFrame
@@ -49,7 +47,14 @@ export function RunTimelinePage(): ReactNode {
       }
     >
       {found.isPending && <Skeleton label="Loading the run" lines={6} />}
-      {found.isError && <ErrorState error={found.error} title="The run could not be read" requestLabel="Request" />}
+      {found.isError && (
+        <ErrorState
+          error={found.error}
+          title="The run could not be read"
+          requestLabel="Request"
+          retry={{ label: "Try again", run: () => void found.refetch() }}
+        />
+      )}
       {found.isSuccess && rows.length === 0 && (
         <EmptyState icon={Waypoints} title="No call of this run">
           A run has the calls that named it with the header x-gw-run-id. A call without one is a run of its own.

@@ -3,6 +3,7 @@ import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
 import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -203,17 +204,26 @@ function Runs({ id, query }: Part): ReactNode {
     getNextPageParam: (last) => (last.runs.length < PAGE_SIZE ? undefined : last.page + 1),
   });
   const runs = found.data?.pages.flatMap((page) => page.runs) ?? [];
-  if (runs.length === 0) return null;
   return (
-    <DataTable
-      label="Runs"
-      columns={COLUMNS}
-      rows={runs}
-      rowKey={(run) => run.root_task_id}
-      total={found.data?.pages[0]?.total ?? runs.length}
-      onEnd={() => {
-        if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-      }}
-    />
+    <>
+      {found.isError && (
+        <ErrorState
+          error={found.error}
+          title="The runs could not be read"
+          requestLabel="Request"
+          retry={{ label: "Try again", run: () => void found.refetch() }}
+        />
+      )}
+      {runs.length > 0 && (
+        <DataTable
+          label="Runs"
+          columns={COLUMNS}
+          rows={runs}
+          rowKey={(run) => run.root_task_id}
+          total={found.data?.pages[0]?.total ?? runs.length}
+          onEnd={() => readOn(found)}
+        />
+      )}
+    </>
   );
 }

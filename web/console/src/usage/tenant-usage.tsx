@@ -4,6 +4,7 @@ import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
@@ -117,7 +118,14 @@ export function TenantUsage({
         </div>
         {saved.isError && <FormError error={saved.error} />}
         {found.isPending && <Skeleton label="Loading" />}
-        {found.isError && <ErrorState error={found.error} title="The usage could not be read" requestLabel="Request" />}
+        {found.isError && (
+          <ErrorState
+            error={found.error}
+            title="The usage could not be read"
+            requestLabel="Request"
+            retry={{ label: "Try again", run: () => void found.refetch() }}
+          />
+        )}
         {first !== undefined && (
           <Facts
             items={[
@@ -138,9 +146,7 @@ export function TenantUsage({
             rows={parts}
             rowKey={WORDS[by].key}
             total={first?.total ?? parts.length}
-            onEnd={() => {
-              if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-            }}
+            onEnd={() => readOn(found)}
           />
         )}
       </div>
