@@ -139,3 +139,38 @@ withBrowser("a list of tools that is emptied opens all of them again, as its for
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("the notice of an AI System is shown, changed and taken back where the system is chosen", async () => {
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "shop assistant" });
+  await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Of the tenant." } });
+  await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of the shop." } });
+  const { page, context, problems } = await consolePage("/notice");
+  await page.getByText("Of the tenant.", { exact: true }).waitFor();
+  await page.getByLabel("AI System", { exact: true }).fill("shop assistant");
+  await page.getByRole("option", { name: "shop assistant" }).click();
+  await page.getByText("Of the shop.", { exact: true }).waitFor();
+  await page.getByText("of one AI system", { exact: true }).waitFor();
+  const texts = page.getByLabel("Texts");
+  expect(JSON.parse(await texts.inputValue())).toEqual({ en: "Of the shop." });
+
+  // Somebody else saves meanwhile: what was typed stays, and is not saved over it.
+  await texts.fill('{"en": "Typed here."}');
+  await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of another." } });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Somebody else has changed this meanwhile. Nothing was saved.").waitFor();
+  expect(await texts.inputValue()).toBe('{"en": "Typed here."}');
+  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await texts.fill('{"en": "Typed again."}');
+  await saved(page, panel(page, "Change it"));
+  await page.getByText("Typed again.", { exact: true }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  await page.reload();
+  await page.getByText("Typed again.", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Show the tenant's again" }).click();
+  await page.getByText("Of the tenant.", { exact: true }).waitFor();
+  expect((await world.admin.get(`/v1/admin/notice-config?ai_system_id=${id}`)).source).toBe("tenant");
+  await world.admin.request("DELETE", "/v1/admin/notice-config");
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -98,6 +98,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/notice/$id",
+    component: lazyRouteComponent(() => import("./pages/notice.tsx"), "NoticePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/admin-log",
     validateSearch: changeSearchOf,
     component: lazyRouteComponent(() => import("./pages/admin-log.tsx"), "AdminLogPage"),

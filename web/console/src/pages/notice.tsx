@@ -5,100 +5,194 @@ import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { Allowed } from "../records/allowed.tsx";
 import { PRODUCT } from "../product.ts";
-import { bodySchema } from "../records/api-schema.ts";
+import { type ApiDocument, type ApiSchema, bodySchema } from "../records/api-schema.ts";
+import { ChangedMeanwhile } from "../records/changed-meanwhile.tsx";
 import { RecordForm } from "../records/record-form.tsx";
+import { recordKind } from "../records/record-kinds.ts";
+import { ReferenceField } from "../records/reference-field.tsx";
 import { type ApiRecord, askRecords, documentQuery } from "../records/records-client.ts";
 
 const PATH = "/v1/admin/notice-config";
 const SOURCES = { default: "the gateway's own", tenant: "of this tenant", system: "of one AI system" } as const;
 
-/** A save replaces all of it: what the form does not begin with would be gone. */
-function standing({ enabled, surface, texts, exemption }: AdminApiSchemas["NoticeConfig"]): ApiRecord {
+type Notice = AdminApiSchemas["NoticeConfig"];
+
+/** Null: the tenant. */
+type SystemId = string | null;
+
+const queryOf = (system: SystemId) => (system === null ? {} : { ai_system_id: system });
+const readNotice = (system: SystemId) => adminApi.call("GET /v1/admin/notice-config", { query: queryOf(system) });
+const noticeKey = (system: SystemId) => ["notice", system] as const;
+
+/** What was said of the tenant or the system itself: a save replaces all of it, and what the form does not begin with would be gone. */
+function standing({ source, enabled, surface, texts, exemption }: Notice, system: SystemId): ApiRecord {
+  if (source !== (system === null ? "tenant" : "system")) return {};
   return { enabled, surface, texts, ...(exemption === null ? {} : { exemption }) };
+}
+
+/** Which system is meant is chosen outside of the form. */
+function formSchema(document: ApiDocument): ApiSchema | null {
+  const body = bodySchema(document, "PUT", PATH);
+  if (body === null) return null;
+  const { ai_system_id: _, ...properties } = body.properties ?? {};
+  return { ...body, properties };
 }
 
 /** What people are told before they speak with an AI, and what proves that they were. */
 export function NoticePage(): ReactNode {
-  const queries = useQueryClient();
+  const { id } = useParams({ strict: false });
+  const system: SystemId = id ?? null;
+  const go = useNavigate();
   const api = useQuery(documentQuery);
-  const read = useQuery({ queryKey: ["notice"], queryFn: () => adminApi.call("GET /v1/admin/notice-config") });
-  const done = async (text: string) => {
-    await queries.invalidateQueries({ queryKey: ["notice"] });
-    tell(text);
-  };
-  const change = useMutation({
-    mutationFn: (body: ApiRecord) => askRecords("PUT", PATH, body),
-    onSuccess: () => done("Saved. The next conversation shows it."),
-  });
-  const reset = useMutation({
-    mutationFn: () => adminApi.call("DELETE /v1/admin/notice-config"),
-    onSuccess: () => done("The gateway's own notice is shown again."),
-  });
-  const schema = api.isSuccess ? bodySchema(api.data, "PUT", PATH) : null;
+  const read = useQuery({ queryKey: noticeKey(system), queryFn: () => readNotice(system) });
+  const groups = recordKind("resource-groups");
+  const schema = api.isSuccess ? formSchema(api.data) : null;
   return (
     <PageFrame
       product={PRODUCT}
       title="AI notice"
       lead="What the portal shows before the first question of a conversation. Each is sealed as shown, with the digest of its text."
     >
-      {(api.isPending || read.isPending) && <Skeleton label="Loading" />}
-      {read.isError && <ErrorState error={read.error} title="The notice could not be read" requestLabel="Request" />}
-      {read.isSuccess && api.isSuccess && schema !== null && (
-        <div className="grid gap-4">
-          <Panel
-            title="Shown now"
-            actions={<Badge tone={read.data.enabled ? "good" : "warn"}>{read.data.enabled ? "shown" : "not shown"}</Badge>}
-          >
-            <Facts
-              items={[
-                ["Whose", SOURCES[read.data.source]],
-                ["Where", read.data.surface],
-                ...(read.data.updated_at === null ? [] : [["Changed", formatRelative(read.data.updated_at)] as const]),
-                ...Object.entries(read.data.texts).map(
-                  ([language, text]) =>
-                    [
-                      language,
-                      <span key={language} lang={language}>
-                        {text}
-                      </span>,
-                    ] as const,
-                ),
-              ]}
+      <div className="grid gap-4">
+        {groups !== undefined && (
+          <div className="sm:max-w-96">
+            <ReferenceField
+              kind={groups}
+              label="AI System"
+              hint="Empty: the tenant, for all of its systems that have no notice of their own."
+              value={system}
+              onChange={(next) => void (next === null ? go({ to: "/notice" }) : go({ to: "/notice/$id", params: { id: next } }))}
             />
-          </Panel>
-          <Allowed operation="PUT /v1/admin/notice-config">
-            <Panel title="Change it">
-              <RecordForm
-                key={read.data.updated_at ?? ""}
-                document={api.data}
-                schema={schema}
-                references={{ ai_system_id: "resource-groups" }}
-                initial={read.data.source === "tenant" ? standing(read.data) : {}}
-                submitLabel="Save"
-                busy={change.isPending}
-                error={change.error}
-                onSubmit={(body) => change.mutate(body)}
-                asksToLeave
-              />
-            </Panel>
-          </Allowed>
-          {read.data.source === "tenant" && (
-            <Allowed operation="DELETE /v1/admin/notice-config">
-              <div>
-                <FormError error={reset.error} />
-                <Button busy={reset.isPending} onClick={() => reset.mutate()}>
-                  Show the gateway&apos;s own again
-                </Button>
-              </div>
+          </div>
+        )}
+        {(api.isPending || read.isPending) && <Skeleton label="Loading" />}
+        {read.isError && <ErrorState error={read.error} title="The notice could not be read" requestLabel="Request" />}
+        {read.isSuccess && api.isSuccess && schema !== null && (
+          <>
+            <ShownNow notice={read.data} />
+            <Allowed operation="PUT /v1/admin/notice-config">
+              <NoticeEditor key={system} document={api.data} schema={schema} system={system} notice={read.data} />
             </Allowed>
-          )}
-        </div>
-      )}
+            {Object.keys(standing(read.data, system)).length > 0 && (
+              <Allowed operation="DELETE /v1/admin/notice-config">
+                <ResetButton key={system} system={system} />
+              </Allowed>
+            )}
+          </>
+        )}
+      </div>
     </PageFrame>
+  );
+}
+
+function ShownNow({ notice }: { readonly notice: Notice }): ReactNode {
+  return (
+    <Panel title="Shown now" actions={<Badge tone={notice.enabled ? "good" : "warn"}>{notice.enabled ? "shown" : "not shown"}</Badge>}>
+      <Facts
+        items={[
+          ["Whose", SOURCES[notice.source]],
+          ["Where", notice.surface],
+          ...(notice.updated_at === null ? [] : [["Changed", formatRelative(notice.updated_at)] as const]),
+          ...Object.entries(notice.texts).map(
+            ([language, text]) =>
+              [
+                language,
+                <span key={language} lang={language}>
+                  {text}
+                </span>,
+              ] as const,
+          ),
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function NoticeEditor({
+  document,
+  schema,
+  system,
+  notice,
+}: {
+  readonly document: ApiDocument;
+  readonly schema: ApiSchema;
+  readonly system: SystemId;
+  readonly notice: Notice;
+}): ReactNode {
+  const queries = useQueryClient();
+  // What is being edited stays as it was when that began, whoever changes the notice meanwhile.
+  const [begun, setBegun] = useState(notice);
+  const [isEdited, setIsEdited] = useState(false);
+  const isSame = (one: Notice, other: Notice) => JSON.stringify(standing(one, system)) === JSON.stringify(standing(other, system));
+  const isOlder = !isSame(begun, notice);
+  if (isOlder && !isEdited) setBegun(notice);
+  const change = useMutation({
+    async mutationFn(body: ApiRecord) {
+      const now = await readNotice(system);
+      if (!isSame(now, begun)) {
+        queries.setQueryData(noticeKey(system), now);
+        throw new Error("Somebody else has changed this meanwhile. Nothing was saved.");
+      }
+      return askRecords("PUT", PATH, { ...body, ...queryOf(system) });
+    },
+    async onSuccess() {
+      setIsEdited(false);
+      await queries.invalidateQueries({ queryKey: ["notice"] });
+      tell("Saved. The next conversation shows it.");
+    },
+  });
+  const showNow = () => {
+    change.reset();
+    setIsEdited(false);
+  };
+  return (
+    <Panel title="Change it">
+      {isOlder && isEdited && (
+        <ChangedMeanwhile onShow={showNow}>This has changed meanwhile. What you edited cannot be saved over it.</ChangedMeanwhile>
+      )}
+      <RecordForm
+        key={JSON.stringify(standing(begun, system))}
+        document={document}
+        schema={schema}
+        references={{}}
+        initial={standing(begun, system)}
+        submitLabel="Save"
+        busy={change.isPending}
+        error={change.error}
+        onSubmit={(body) => change.mutate(body)}
+        asksToLeave
+        onEdited={setIsEdited}
+      />
+    </Panel>
+  );
+}
+
+/** What stood above it holds again. */
+function ResetButton({ system }: { readonly system: SystemId }): ReactNode {
+  const queries = useQueryClient();
+  const [label, done] =
+    system === null
+      ? ["Show the gateway's own again", "The gateway's own notice is shown again."]
+      : ["Show the tenant's again", "The tenant's notice is shown again."];
+  const reset = useMutation({
+    mutationFn: () => adminApi.call("DELETE /v1/admin/notice-config", { query: queryOf(system) }),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: ["notice"] });
+      tell(done);
+    },
+  });
+  return (
+    <div>
+      <FormError error={reset.error} />
+      <Button busy={reset.isPending} onClick={() => reset.mutate()}>
+        {label}
+      </Button>
+    </div>
   );
 }

@@ -36,6 +36,7 @@ import { SkillPanels } from "../skills/skill-panels.tsx";
 import { ConnectedAccounts } from "../tools/connected-accounts.tsx";
 import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
+import { ChangedMeanwhile } from "../records/changed-meanwhile.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
@@ -186,10 +187,9 @@ function Editor({
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (
-        <div role="status" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+        <ChangedMeanwhile onShow={() => setIsEdited(false)}>
           This record has changed meanwhile. Saving changes only what you edited.
-          <Button onClick={() => setIsEdited(false)}>Show it as it is now</Button>
-        </div>
+        </ChangedMeanwhile>
       )}
       <RecordForm
         key={String(shown["updated_at"] ?? "")}

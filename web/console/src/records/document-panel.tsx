@@ -1,10 +1,10 @@
-import { Button } from "@gatehouse/web-kit/button.tsx";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type ApiDocument, type ApiSchema, bodySchema, memberLabel, resolvedSchema } from "./api-schema.ts";
+import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { PolicyPreviewView } from "./policy-preview.tsx";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordDocument, RecordKind } from "./record-kind.ts";
@@ -141,10 +141,7 @@ function DocumentEditor({
   return (
     <>
       {isOlder && isEdited && (
-        <div role="status" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
-          This has changed meanwhile. What you edited cannot be saved over it.
-          <Button onClick={showNow}>Show it as it is now</Button>
-        </div>
+        <ChangedMeanwhile onShow={showNow}>This has changed meanwhile. What you edited cannot be saved over it.</ChangedMeanwhile>
       )}
       <RecordForm
         key={JSON.stringify(begun)}

@@ -1,0 +1,12 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import type { ReactNode } from "react";
+
+/** Above a form whose subject somebody else changed while it was being edited. */
+export function ChangedMeanwhile({ children, onShow }: { readonly children: ReactNode; readonly onShow: () => void }): ReactNode {
+  return (
+    <div role="status" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
+      {children}
+      <Button onClick={onShow}>Show it as it is now</Button>
+    </div>
+  );
+}
