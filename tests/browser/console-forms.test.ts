@@ -140,6 +140,25 @@ withBrowser("a list of tools that is emptied opens all of them again, as its for
   await context.close();
 });
 
+withBrowser("a list that is set at a group is said to be set there, and one that has more from above is told apart", async () => {
+  const { id: above } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "above" });
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "below", parent_group_id: above });
+  const rules = (denied: string[]) => ({ web_search: { domains: { denied } } });
+  const path = (group: string) => `/v1/admin/resource-groups/${group}`;
+  for (const [group, body] of [
+    [above, rules(["a.example"])],
+    [id, rules(["b.example"])],
+  ] as const)
+    expect((await world.admin.request("PATCH", `${path(group)}/web-search`, body)).status).toBe(200);
+  const { page, context, problems } = await consolePage(`/manage/resource-groups/${above}`);
+  const shown = page.getByRole("definition").filter({ hasText: "a.example" });
+  await shown.getByText("set here", { exact: true }).waitFor();
+  await page.goto(`${world.console}/manage/resource-groups/${id}`);
+  await shown.filter({ hasText: "b.example" }).getByText("set here, with more from above", { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("the notice of an AI System is shown, changed and taken back where the system is chosen", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "shop assistant" });
   await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", texts: { en: "Of the tenant." } });

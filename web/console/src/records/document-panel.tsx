@@ -26,6 +26,14 @@ function leaves(value: Members, at = ""): [string, unknown][] {
 
 const pathLabel = (path: string) => path.split(".").map(memberLabel).join(", ");
 
+/** A list that holds all of one's own was added to above, any other value of one's own was narrowed. */
+function Origin({ own, value }: { readonly own: unknown; readonly value: unknown }): ReactNode {
+  if (own === undefined) return <Badge>from above</Badge>;
+  if (JSON.stringify(own) === JSON.stringify(value)) return <Badge tone="accent">set here</Badge>;
+  const isAddedTo = Array.isArray(own) && Array.isArray(value) && own.every((one) => value.includes(one));
+  return <Badge>{isAddedTo ? "set here, with more from above" : "narrowed from above"}</Badge>;
+}
+
 /** What holds here, and whether it is this record's own word or comes from above. */
 function Effective({ own, effective }: { readonly own: Members; readonly effective: Members }): ReactNode {
   const mine = new Map(leaves(own));
@@ -39,11 +47,7 @@ function Effective({ own, effective }: { readonly own: Members; readonly effecti
             pathLabel(path),
             <span key={path} className="flex flex-wrap items-center gap-2">
               {typeof value === "object" ? JSON.stringify(value) : String(value)}
-              {mine.get(path) === value ? (
-                <Badge tone="accent">set here</Badge>
-              ) : (
-                <Badge>{mine.has(path) ? "narrowed from above" : "from above"}</Badge>
-              )}
+              <Origin own={mine.get(path)} value={value} />
             </span>,
           ] as const,
       )}
