@@ -193,3 +193,40 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a response policy that was a dry run is armed on its page", async () => {
+  const { id } = await world.admin.post("/v1/admin/response-policies", {
+    tenant_id: "default",
+    name: "stop what drifts",
+    finding_kinds: ["tool_drift"],
+    action: "suspend",
+  });
+  const { page, context, problems } = await consolePage(`/manage/response-policies/${id}`);
+  await panel(page, "Settings").getByLabel("Mode", { exact: true }).selectOption("armed");
+  await saved(page);
+  expect(await world.admin.get(`/v1/admin/response-policies/${id}`)).toMatchObject({
+    mode: "armed",
+    action: "suspend",
+    ttl_seconds: 86_400,
+  });
+  await world.admin.request("DELETE", `/v1/admin/response-policies/${id}`);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("who a person is in a system of documents is said by choosing the person", async () => {
+  const person = await newPerson(world.gateway.runtimeUrl as string, "reader-of-documents");
+  const { page, context, problems } = await consolePage("/manage/knowledge-identities/new");
+  await page.getByLabel("End user", { exact: true }).fill("reader-of-documents");
+  await page.getByRole("option", { name: "reader-of-documents" }).click();
+  await page.getByLabel("Connector type", { exact: true }).selectOption({ index: 1 });
+  await page.getByLabel("Source identity", { exact: true }).fill("reader@source.example");
+  await page.getByRole("button", { name: "Create identity mapping" }).click();
+  await page.getByRole("heading", { name: "reader@source.example", level: 1 }).waitFor();
+  await page.goto(`${world.console}/manage/knowledge-identities`);
+  await page.getByRole("row").filter({ hasText: "reader@source.example" }).getByText("reader-of-documents", { exact: true }).waitFor();
+  const { mappings } = await world.admin.get("/v1/admin/kb-identities");
+  expect(mappings.map((mapping: { end_user_id: string }) => mapping.end_user_id)).toEqual([person.id]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

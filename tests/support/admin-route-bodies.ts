@@ -150,6 +150,7 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/ai-systems/{id}/response-policies/preview": { name: "x", finding_kinds: ["model_drift"], action: "suspend" },
   "POST /v1/admin/ai-systems/{id}/restore": { reason: "x" },
   "POST /v1/admin/response-policies": { name: "made-by-table", finding_kinds: ["model_drift"], action: "suspend" },
+  "PATCH /v1/admin/response-policies/{id}": { ttl_seconds: 600 },
   "PUT /v1/admin/response-policies/{id}": { name: "changed-by-table", finding_kinds: ["model_drift"], action: "restrict" },
   "POST /v1/admin/contracts/{id}/propose": {},
   "POST /v1/admin/contracts/{id}/promote": {},

@@ -10,20 +10,29 @@ export const RESPONSE_ACTIONS = ["require_approval", "block_tools", "restrict", 
 const written = {
   name: recordName,
   finding_kinds: z.array(z.enum(DRIFT_KINDS)).min(1).max(DRIFT_KINDS.length),
-  min_severity: z.enum(SEVERITIES).default("high").describe("and all above it"),
+  min_severity: z.enum(SEVERITIES).describe("and all above it"),
   action: z.enum(RESPONSE_ACTIONS),
-  mode: z.enum(["off", "dry_run", "armed"]).default("dry_run").describe("`dry_run` tells what it would have done"),
+  mode: z.enum(["off", "dry_run", "armed"]).describe("`dry_run` tells what it would have done"),
   ttl_seconds: z
     .number()
     .int()
     .min(60)
     .max(30 * 86_400)
-    .default(86_400)
     .describe("after so long what it narrowed is as it was"),
-  max_systems_per_hour: z.number().int().min(1).max(1_000).default(1).describe("more than so many are left to people"),
+  max_systems_per_hour: z.number().int().min(1).max(1_000).describe("more than so many are left to people"),
 };
 
-export const responsePolicyCreate = z.strictObject(written).meta({ id: "ResponsePolicyCreate" });
+export const responsePolicyCreate = z
+  .strictObject({
+    ...written,
+    min_severity: written.min_severity.default("high"),
+    mode: written.mode.default("dry_run"),
+    ttl_seconds: written.ttl_seconds.default(86_400),
+    max_systems_per_hour: written.max_systems_per_hour.default(1),
+  })
+  .meta({ id: "ResponsePolicyCreate" });
+
+export const responsePolicyUpdate = z.strictObject(written).partial().meta({ id: "ResponsePolicyUpdate" });
 
 export const responsePolicy = z
   .strictObject({
@@ -81,5 +90,6 @@ export const restored = z.strictObject({ restored: z.array(response) }).meta({ i
 export type ResponseAction = (typeof RESPONSE_ACTIONS)[number];
 export type ResponsePolicy = z.output<typeof responsePolicy>;
 export type ResponsePolicyCreate = z.output<typeof responsePolicyCreate>;
+export type ResponsePolicyUpdate = z.output<typeof responsePolicyUpdate>;
 export type ResponsePreview = z.output<typeof responsePreview>;
 export type FiredResponse = z.output<typeof response>;

@@ -4,6 +4,7 @@ import type {
   ResponseAction,
   ResponsePolicy,
   ResponsePolicyCreate,
+  ResponsePolicyUpdate,
   ResponsePreview,
 } from "@gatehouse/contracts/ai-responses";
 import { refuse, Refused } from "../../kernel/errors.ts";
@@ -124,16 +125,15 @@ export async function armResponsePolicy(
   return readPolicy(row, systemId);
 }
 
-/** Replaces it whole. */
 export async function changeResponsePolicy(
   write: Write,
   tenantId: string,
   id: string,
-  body: ResponsePolicyCreate,
+  body: ResponsePolicyUpdate,
 ): Promise<ResponsePolicy> {
   const before = await findResponsePolicy(write.trx, tenantId, id);
   if (before === undefined) throw notFound("response policy");
-  await refuseTwin(write, tenantId, body.name, id);
+  if (body.name !== undefined) await refuseTwin(write, tenantId, body.name, id);
   await updateResponsePolicy(write.trx, id, { ...body, updated_at: write.now });
   const row = await findResponsePolicy(write.trx, tenantId, id);
   if (row === undefined) throw new Error("a response policy is not there after it was written");

@@ -14,7 +14,7 @@ export const KNOWLEDGE_KINDS: readonly RecordKind[] = [
     list: "knowledgebases",
     nameMember: "name",
     columns: ["name", "description", "document_count", "ready_count", "group_ids", "enabled"],
-    references: { ...GROUP_REFERENCES, embedding_model_id: "models", indexing_group_id: "resource-groups", end_user_id: "end-users" },
+    references: { ...GROUP_REFERENCES, embedding_model_id: "models", indexing_group_id: "resource-groups", end_user_id: "people" },
     first: ["name", "description", "embedding_model_id", "group_ids", "top_k", "similarity_threshold", "max_context_tokens", "enabled"],
     actions: [
       {
@@ -53,7 +53,7 @@ export const KNOWLEDGE_KINDS: readonly RecordKind[] = [
     list: "mappings",
     nameMember: "source_identity",
     columns: ["source_identity", "connector_type", "end_user_id"],
-    references: { end_user_id: "end-users" },
+    references: { end_user_id: "people" },
     noSearch: true,
     first: ["end_user_id", "connector_type", "source_identity"],
   },
