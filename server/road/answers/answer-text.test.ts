@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ANSWER_SURFACES } from "../../../tests/support/answer-streams.ts";
+import { cpuMs, fixedWorkMs } from "../../../tests/support/cpu-time.ts";
 import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
@@ -85,6 +86,26 @@ describe("what a policy in words is asked about holds", () => {
       expect(textOfWholeAnswer(conversation(name as Format), bytes(surface.whole("Look: here.", call) as object))).toBe(words);
     },
   );
+
+  test("everything once where a text comes in parts around a tool call", () => {
+    const parts = [{ text: "Look " }, { functionCall: { name: "find", args: { q: 1 } } }, { text: "here." }];
+    const answer = { candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }] };
+    expect(textOfWholeAnswer(conversation("gemini"), bytes(answer))).toBe('Look \n\nfind {"q":1}\n\nhere.');
+    expect(textOfStreamedAnswer(conversation("gemini"), [event(answer)])).toBe('Look \n\nfind {"q":1}\n\nhere.');
+  });
+
+  test("tens of thousands of tool calls, without keeping other calls waiting", () => {
+    const calls = Array.from({ length: 30_000 }, (_, at) => ({
+      id: `c${at}`,
+      type: "function",
+      function: { name: "find", arguments: JSON.stringify({ at, q: "x".repeat(200) }) },
+    }));
+    const message = { role: "assistant", content: null, tool_calls: calls };
+    const answer = bytes({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] });
+    const started = cpuMs();
+    expect(textOfWholeAnswer(conversation("chat"), answer)).toContain(calls[29_999]?.function.arguments as string);
+    expect(cpuMs(started)).toBeLessThan(8 * fixedWorkMs());
+  });
 
   test("nothing where the answer cannot be read", () => {
     expect(textOfWholeAnswer(conversation("chat"), new TextEncoder().encode("<html>"))).toBeNull();

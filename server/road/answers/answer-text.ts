@@ -17,12 +17,12 @@ export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array)
   if (reply === null || body === null) return null;
   const told = new ToldWords(outputFormOf(conversation).texts);
   told.add(body, wholeSource(body, bytes), true);
-  return joined(textOfReply(reply), told);
+  return joined(partsOfReply(reply), told);
 }
 
 /** The same of an answer that came in pieces, whole or not. */
 export function textOfStreamedAnswer(conversation: Conversation, pieces: readonly Uint8Array[]): string {
-  return joined(textOfEvents(readPieces(conversation, pieces).events), toldInPieces(outputFormOf(conversation), pieces));
+  return joined(partsOfEvents(readPieces(conversation, pieces).events), toldInPieces(outputFormOf(conversation), pieces));
 }
 
 /** The same of a whole answer that is no conversation's; null when it cannot be read. */
@@ -31,12 +31,12 @@ export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): st
   if (body === null) return null;
   const told = new ToldWords(texts);
   told.add(body, wholeSource(body, bytes), true);
-  return joined("", told);
+  return joined([], told);
 }
 
 /** The same of one that came in pieces. */
 export function wordsOfStreamedAnswer(form: OutputForm, pieces: readonly Uint8Array[]): string {
-  return joined("", toldInPieces(form, pieces));
+  return joined([], toldInPieces(form, pieces));
 }
 
 function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): ToldWords {
@@ -48,23 +48,33 @@ function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Arra
   return words;
 }
 
-function textOfReply(reply: ConversationReply): string {
-  return reply.candidates
-    .flatMap(({ parts }) =>
-      parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.kind === "picture" ? "" : part.text)),
-    )
-    .join("\n\n");
+interface SaidPart {
+  /** Parts of one flow are one text in formats that do not tell parts apart; null for a tool call. */
+  readonly flow: string | null;
+  readonly text: string;
 }
 
-function textOfEvents(events: readonly ConversationEvent[]): string {
-  const parts = new Map<string, string>();
+function partsOfReply(reply: ConversationReply): readonly SaidPart[] {
+  return reply.candidates.flatMap(({ index, parts }) =>
+    parts.flatMap((part): SaidPart[] => {
+      if (part.kind === "picture") return [];
+      if (part.kind === "tool_call") return [{ flow: null, text: `${part.name} ${part.arguments}` }];
+      return [{ flow: `${index} ${part.kind}`, text: part.text }];
+    }),
+  );
+}
+
+function partsOfEvents(events: readonly ConversationEvent[]): readonly SaidPart[] {
+  const parts = new Map<string, SaidPart>();
   for (const event of events) {
     if (event.kind !== "part_start" && event.kind !== "delta") continue;
     const name = `${event.candidate} ${event.part}`;
-    const said = event.kind === "delta" ? event.text : event.type === "tool_call" ? `${event.name} ` : "";
-    parts.set(name, (parts.get(name) ?? "") + said);
+    const { flow, text } = parts.get(name) ?? { flow: null, text: "" };
+    if (event.kind === "delta") parts.set(name, { flow, text: text + event.text });
+    else if (event.type === "tool_call") parts.set(name, { flow, text: `${text}${event.name} ` });
+    else parts.set(name, { flow: `${event.candidate} ${event.type}`, text });
   }
-  return [...parts.values()].join("\n\n");
+  return [...parts.values()];
 }
 
 /** What an answer says in its own format: more than any format has in common, such as what hosted tools print and transcripts. */
@@ -99,15 +109,17 @@ class ToldWords {
   }
 }
 
-/** `text`, and behind it what does not stand in it. */
-function joined(text: string, { words }: ToldWords): string {
-  const said = [text];
-  let known = withoutSpace(text);
+/** The parts, and behind them what is said nowhere in them. Each text is looked at once, since an answer may hold very many. */
+function joined(parts: readonly SaidPart[], { words }: ToldWords): string {
+  const flows = new Map<string, string>();
+  for (const { flow, text } of parts) if (flow !== null) flows.set(flow, (flows.get(flow) ?? "") + text);
+  const said = parts.map(({ text }) => text);
+  const known = new Set(["", ...said.map(withoutSpace), ...[...flows.values()].map(withoutSpace)]);
   for (const word of words) {
     const bare = withoutSpace(word);
-    if (known.includes(bare)) continue;
+    if (known.has(bare)) continue;
+    known.add(bare);
     said.push(word);
-    known += bare;
   }
   return said.filter((part) => part !== "").join("\n\n");
 }
