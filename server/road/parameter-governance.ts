@@ -4,6 +4,9 @@ import type { Call } from "./call.ts";
 import { compileGovernance, type Governance } from "./compiled-governance.ts";
 import { routeOf } from "./target.ts";
 
+/** What the compatible APIs take for a temperature that is not set. */
+export const DEFAULT_TEMPERATURE = 1;
+
 const compiled = new WeakMap<GroupScope, Map<string, Governance>>();
 
 /** Compiled when a group's calls first meet a model under a configuration, then found in memory. */

@@ -110,6 +110,43 @@ describe("parameter governance", () => {
   });
 });
 
+describe("the temperature of calls to a routing group", () => {
+  const bodyOf = async (members: readonly object[], governance: object, body: object) => {
+    const id = `routed-${crypto.randomUUID()}`;
+    const { admin } = world;
+    await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id, routing_strategy: "ordered", retry_after: 0 });
+    for (const [at, member] of members.entries())
+      await admin.post("/v1/admin/llms", {
+        tenant_id: "default",
+        name: `${id}-${at}`,
+        provider: "fake",
+        mode: "chat",
+        routing_group_id: id,
+        routing_weight: members.length - at,
+        group_ids: [served.groupId],
+        ...member,
+      });
+    const a = await team(id);
+    expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
+    const reply = await chat(a.key, { model: id, ...body });
+    return {
+      status: reply.status,
+      clamped: reply.headers.get("x-gw-parameters-clamped"),
+      sent: JSON.parse(world.upstream.seen.at(-1)?.body ?? ""),
+    };
+  };
+  const broken = { model_name: "broken", default_temperature: 0.2 };
+
+  test.each([
+    ["its own", 1.5],
+    ["the vendor's", null],
+  ])("is under the ceiling whichever member serves them, where the default is %s", async (_whose, temperature) => {
+    const members = [broken, { model_name: "fake-1", default_temperature: temperature }];
+    const reply = await bodyOf(members, { temperature: { max: 0.5 } }, {});
+    expect(reply).toMatchObject({ status: 200, clamped: "temperature", sent: { model: "fake-1", temperature: 0.5 } });
+  });
+});
+
 /** The same question on every text surface. */
 const ASKED: readonly [surface: string, path: string, body: (text: string) => object][] = [
   [

@@ -1,6 +1,7 @@
 import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { DEFAULT_TEMPERATURE } from "../../road/parameter-governance.ts";
 
 /**
  * Stands for a routing group until its member is chosen: under the group's own ceilings, and with
@@ -20,6 +21,9 @@ export function routingGroupPlaceholder(group: RoutingGroupEntry, members: reado
     maxConcurrent: group.maxParallel,
     contextWindow: largest(models.map((model) => model.contextWindow)),
     maxOutputTokens: largest(models.map((model) => model.maxOutputTokens)),
+    defaultTemperature: Math.max(
+      ...models.map(({ supportsSampling, defaultTemperature }) => (supportsSampling ? (defaultTemperature ?? DEFAULT_TEMPERATURE) : 0)),
+    ),
     defaultMaxTokens: largest(models.map((model) => model.defaultMaxTokens)),
     supportsSampling: models.some((model) => model.supportsSampling),
     priceSchedule: models.map((model) => ({ ...pricesAt(model.priceSchedule, at), from: Number.NEGATIVE_INFINITY })),

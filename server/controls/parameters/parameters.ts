@@ -11,11 +11,8 @@ import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
-import { governanceOf } from "../../road/parameter-governance.ts";
+import { DEFAULT_TEMPERATURE, governanceOf } from "../../road/parameter-governance.ts";
 import { asksForWriting, modelOf, wasMadeBefore } from "../../road/target.ts";
-
-/** What the compatible APIs take for a temperature that is not set. */
-const DEFAULT_TEMPERATURE = 1;
 
 /** Parameter governance (interface 8.3) over the view: ceilings, tools, mandatory fragments, banned patterns. */
 export const parameters: RequestControl = {
