@@ -131,6 +131,7 @@ describe("the temperature of calls to a routing group", () => {
     const reply = await chat(a.key, { model: id, ...body });
     return {
       status: reply.status,
+      callId: reply.headers.get("x-request-id"),
       clamped: reply.headers.get("x-gw-parameters-clamped"),
       sent: JSON.parse(world.upstream.seen.at(-1)?.body ?? ""),
     };
@@ -144,6 +145,17 @@ describe("the temperature of calls to a routing group", () => {
     const members = [broken, { model_name: "fake-1", default_temperature: temperature }];
     const reply = await bodyOf(members, { temperature: { max: 0.5 } }, {});
     expect(reply).toMatchObject({ status: 200, clamped: "temperature", sent: { model: "fake-1", temperature: 0.5 } });
+  });
+
+  test.each([
+    ["no temperature", {}],
+    ["one above the ceiling", { temperature: 1 }],
+  ])("is not put in for a member that takes none, where the caller sent %s", async (_what, body) => {
+    const members = [broken, { model_name: "fake-1", supports_sampling: false }];
+    const reply = await bodyOf(members, { temperature: { max: 0.5 } }, body);
+    expect(reply.sent).toMatchObject({ model: "fake-1" });
+    expect(reply.sent).not.toHaveProperty("temperature");
+    expect((await rowOf(world.admin, { id: reply.callId })).llm_temperature).toBeNull();
   });
 });
 

@@ -178,6 +178,17 @@ describe("what governance changes", () => {
     expect(JSON.parse(request.outbound(NOTHING))).toEqual({ contents: HELLO, generationConfig: { topK: 1, temperature: 0 } });
   });
 
+  test("a temperature that was set stays out for a model that takes none, but not the caller's own", () => {
+    for (const config of [{ topK: 1 }, { topK: 1, temperature: 1 }]) {
+      const request = read({ contents: HELLO, generationConfig: config });
+      request.temperature = 0.5;
+      expect(JSON.parse(request.outbound({ ...NOTHING, sampling: false })).generationConfig).toEqual({ topK: 1 });
+      expect(request.sentSettings({ ...NOTHING, sampling: false }).temperature).toBeNull();
+    }
+    const own = JSON.stringify({ contents: HELLO, generationConfig: { temperature: 1 } });
+    expect(read(own).outbound({ ...NOTHING, sampling: false })).toBe(own);
+  });
+
   test("the model's own instructions stand before the caller's, in the caller's spelling", () => {
     const sent = JSON.parse(read(fixture("request-snake.json")).outbound({ ...NOTHING, systemPrompt: "First." }));
     expect(sent.system_instruction).toEqual({ parts: [{ text: "First." }, { text: "You are a cat." }] });

@@ -45,9 +45,12 @@ export class GeminiRequest implements ConversationInbound {
   readonly modelId = null;
   readonly stream: boolean;
   protected readonly document: JsonDocument;
+  /** What the caller sent; the controls may set another. */
+  private readonly sentTemperature: number | null;
 
   constructor(document: JsonDocument, address: GeminiAddress) {
     this.document = document;
+    this.sentTemperature = this.temperature;
     this.model = address.model;
     this.stream = address.stream;
   }
@@ -152,22 +155,30 @@ export class GeminiRequest implements ConversationInbound {
     return this.document.text(this.edits(changes));
   }
 
-  sentSettings({ defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): SentSettings {
+  sentSettings(changes: OutboundChanges): SentSettings {
     return {
-      temperature: this.temperature ?? defaultTemperature,
-      maxTokens: this.maxTokens ?? defaultMaxTokens,
-      instructions: joinedInstructions([systemPrompt, this.instructions]),
+      temperature: this.temperatureFor(changes),
+      maxTokens: this.maxTokens ?? changes.defaultMaxTokens,
+      instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
     };
+  }
+
+  /** What a control set stays out where the model takes none; what the caller sent is the vendor's to answer. */
+  private temperatureFor({ defaultTemperature, sampling }: OutboundChanges): number | null {
+    if (sampling === false && this.temperature !== this.sentTemperature) return null;
+    return this.temperature ?? defaultTemperature;
   }
 
   protected edits(changes: OutboundChanges): Map<string, string> {
     const edits = new Map<string, string>();
     const config: JsonObject = { ...objectIn(this.body, "generationConfig") };
-    const temperature = this.temperature === null ? changes.defaultTemperature : null;
+    const temperature = this.temperatureFor(changes);
     const maxTokens = this.maxTokens === null ? changes.defaultMaxTokens : null;
-    if (temperature !== null) config[spellingIn(config, "temperature")] = temperature;
+    const changed = temperature !== this.temperature;
+    if (changed && temperature === null) delete config[spellingIn(config, "temperature")];
+    else if (changed) config[spellingIn(config, "temperature")] = temperature;
     if (maxTokens !== null) config[spellingIn(config, "maxOutputTokens")] = maxTokens;
-    if (temperature !== null || maxTokens !== null) edits.set(spellingIn(this.body, "generationConfig"), JSON.stringify(config));
+    if (changed || maxTokens !== null) edits.set(spellingIn(this.body, "generationConfig"), JSON.stringify(config));
     if (changes.systemPrompt !== null) {
       edits.set(spellingIn(this.body, "systemInstruction"), JSON.stringify(this.systemWith([changes.systemPrompt], [])));
     }

@@ -73,6 +73,16 @@ describe("a Messages request on its way out", () => {
     expect(read(impossible).outbound({ ...AS_IT_IS, model: "m" })).toBe(impossible);
   });
 
+  test("a temperature that a control set stays out for a model that takes none, whatever the caller sent", () => {
+    for (const asked of [{}, { temperature: 1 }]) {
+      const request = read(body(asked));
+      request.temperature = 0.5;
+      expect(JSON.parse(request.outbound({ ...AS_IT_IS, sampling: false }))).not.toHaveProperty("temperature");
+      expect(request.sentSettings({ ...AS_IT_IS, sampling: false }).temperature).toBeNull();
+    }
+    expect(JSON.parse(read(body({ temperature: 1 })).outbound({ ...AS_IT_IS, sampling: false })).temperature).toBe(1);
+  });
+
   test.each([
     { thinking: { type: "enabled", budget_tokens: 2_000 }, max_tokens: 4_000 },
     { thinking: { type: "adaptive" } },

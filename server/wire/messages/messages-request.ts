@@ -162,7 +162,7 @@ export class MessagesRequest implements ConversationInbound {
     const temperature = this.defaultFor(changes);
     if (temperature !== null) edits.set("temperature", JSON.stringify(temperature));
     // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
-    if (!sampling && this.temperature !== null && this.sent.temperature === null) edits.set("temperature", null);
+    if (!sampling && this.temperature !== null && this.temperature !== this.sent.temperature) edits.set("temperature", null);
     if (!answering && this.maxTokens !== null && this.sent.maxTokens === null) edits.set("max_tokens", null);
     for (const [name, value] of Object.entries(agreedSettings(this.body, this.sent, changes.model)))
       edits.set(name, value === null ? null : JSON.stringify(value));
@@ -183,7 +183,7 @@ export class MessagesRequest implements ConversationInbound {
   private sentTemperature(changes: OutboundChanges): number | null {
     if (agreedSettings(this.body, this.sent, changes.model).temperature === null) return null;
     if (this.samples(changes)) return this.temperature ?? this.defaultFor(changes);
-    return this.sent.temperature === null ? null : this.temperature;
+    return this.temperature === this.sent.temperature ? this.temperature : null;
   }
 
   /** The model's temperature where the caller left sampling to it: newer Claudes refuse one beside `top_p`, and all beside thinking. */

@@ -44,11 +44,14 @@ export abstract class OpenAiRequest implements ConversationInbound {
   protected visited: object | null = null;
   protected readonly document: JsonDocument;
   private measure: TextMeasure | null;
+  /** What the caller sent; the controls may set another. */
+  private readonly sentTemperature: number | null;
 
   /** `measure`: of the texts as they stand, where the check has already gone over them. */
   constructor(document: JsonDocument, measure: TextMeasure | null) {
     this.document = document;
     this.measure = measure;
+    this.sentTemperature = this.temperature;
   }
 
   /** The members that hold the ceiling on output; where the caller used none, the last is written. */
@@ -188,7 +191,8 @@ export abstract class OpenAiRequest implements ConversationInbound {
     const edits = new Map<string, string | null>();
     if (this.document.has("model_id")) edits.set("model_id", null);
     if (this.body.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
-    if (changes.defaultTemperature !== null && this.temperature === null) edits.set("temperature", String(changes.defaultTemperature));
+    const temperature = this.temperatureFor(changes);
+    if (temperature !== this.temperature) edits.set("temperature", temperature === null ? null : String(temperature));
     if (changes.defaultMaxTokens !== null && this.maxTokens === null)
       edits.set(changes.maxTokensName ?? this.defaultCeiling, String(changes.defaultMaxTokens));
     if (changes.systemPrompt !== null) {
@@ -200,12 +204,18 @@ export abstract class OpenAiRequest implements ConversationInbound {
     return this.document.text(edits);
   }
 
-  sentSettings({ defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): SentSettings {
+  sentSettings(changes: OutboundChanges): SentSettings {
     return {
-      temperature: this.temperature ?? defaultTemperature,
-      maxTokens: this.maxTokens ?? defaultMaxTokens,
-      instructions: joinedInstructions([systemPrompt, this.instructions]),
+      temperature: this.temperatureFor(changes),
+      maxTokens: this.maxTokens ?? changes.defaultMaxTokens,
+      instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
     };
+  }
+
+  /** What a control set stays out where the model takes none; what the caller sent is the vendor's to answer. */
+  private temperatureFor({ defaultTemperature, sampling }: OutboundChanges): number | null {
+    if (sampling === false && this.temperature !== this.sentTemperature) return null;
+    return this.temperature ?? defaultTemperature;
   }
 
   /** What an endpoint asks of the provider whatever the caller said. */
