@@ -55,11 +55,11 @@ async function team(name: string): Promise<{ readonly id: string; readonly key: 
 
 const set = async (path: string, body: object) => expect((await world.admin.request("PATCH", `${GROUPS}/${path}`, body)).status).toBe(200);
 
-async function ask(key: string, content: string, headers: Record<string, string> = {}) {
+async function ask(key: string, content: string, headers: Record<string, string> = {}, model = "counted") {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": key, ...headers },
-    body: JSON.stringify({ model: "counted", max_tokens: ANSWER, messages: [{ role: "user", content }] }),
+    body: JSON.stringify({ model, max_tokens: ANSWER, messages: [{ role: "user", content }] }),
   });
   const body = (await response.json()) as any;
   return { status: response.status, body, headers: response.headers, tokens: (body.usage?.total_tokens as number | undefined) ?? 0 };
@@ -96,6 +96,35 @@ describe("a limit on tokens that stops hard", () => {
       const { id, key } = await team(name);
       await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit } } });
       expect([name, (await ask(key, content)).status]).toEqual([name, status]);
+    }
+  });
+
+  test("holds for a call to a routing group what it comes to at whichever member serves it", async () => {
+    const tenant_id = "default";
+    const record = { tenant_id, provider_key: "elsewhere", name: "elsewhere", api_format: "anthropic", api_key: "sk-ant-1" };
+    await world.admin.post("/v1/admin/providers", { ...record, base_url: `http://127.0.0.1:${provider.port}` });
+    const content = PROSE.repeat(30);
+    const needs = countTokens(content) + 7 + ANSWER;
+    for (const [name, second, status] of [
+      ["all-alike", {}, 200],
+      ["long-prompt", { system_prompt: PROSE.repeat(10) }, 429],
+      ["other-tokenizer", { provider: "elsewhere" }, 429],
+    ] as const) {
+      await world.admin.post("/v1/admin/llm-router/routing-groups", { tenant_id, id: name, routing_strategy: "ordered" });
+      for (const [at, more] of [{}, second].entries())
+        await world.admin.post("/v1/admin/llms", {
+          tenant_id,
+          name: `${name}-${at}`,
+          provider: "fake",
+          mode: "chat",
+          routing_group_id: name,
+          routing_weight: 2 - at,
+          group_ids: [groupId],
+          ...more,
+        });
+      const { id, key } = await team(`routed ${name}`);
+      await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit: Math.ceil(needs * 1.05) } } });
+      expect([name, (await ask(key, content, {}, name)).status]).toEqual([name, status]);
     }
   });
 

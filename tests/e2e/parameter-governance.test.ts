@@ -151,7 +151,7 @@ describe("the temperature of calls to a routing group", () => {
     ["no temperature", {}],
     ["one above the ceiling", { temperature: 1 }],
   ])("is not put in for a member that takes none, where the caller sent %s", async (_what, body) => {
-    const members = [broken, { model_name: "fake-1", supports_sampling: false }];
+    const members = [{ model_name: "broken" }, { model_name: "fake-1", supports_sampling: false }];
     const reply = await bodyOf(members, { temperature: { max: 0.5 } }, body);
     expect(reply.sent).toMatchObject({ model: "fake-1" });
     expect(reply.sent).not.toHaveProperty("temperature");

@@ -1,3 +1,4 @@
+import { PROVIDER_FORMATS } from "@gatehouse/contracts/provider-formats";
 import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
@@ -19,6 +20,9 @@ export function routingGroupPlaceholder(group: RoutingGroupEntry, members: reado
     rateLimitRpm: group.rpmLimit,
     rateLimitTpm: group.tpmLimit,
     maxConcurrent: group.maxParallel,
+    // A tokenizer that is not known to count as ours does may make more tokens of the same text.
+    provider: (models.find(({ provider }) => !PROVIDER_FORMATS[provider.apiFormat].countsAsOpenAi) ?? first).provider,
+    systemPrompt: models.map((model) => model.systemPrompt).reduce((longest, one) => (bytesOf(one) > bytesOf(longest) ? one : longest)),
     contextWindow: largest(models.map((model) => model.contextWindow)),
     maxOutputTokens: largest(models.map((model) => model.maxOutputTokens)),
     defaultTemperature: Math.max(
@@ -28,6 +32,10 @@ export function routingGroupPlaceholder(group: RoutingGroupEntry, members: reado
     supportsSampling: models.some((model) => model.supportsSampling),
     priceSchedule: models.map((model) => ({ ...pricesAt(model.priceSchedule, at), from: Number.NEGATIVE_INFINITY })),
   };
+}
+
+function bytesOf(text: string | null): number {
+  return Buffer.byteLength(text ?? "");
 }
 
 /** Null as soon as one of them has no bound. */

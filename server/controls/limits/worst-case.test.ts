@@ -18,6 +18,8 @@ const model = (more: object = {}): ModelEntry =>
     contextWindow: null,
     maxOutputTokens: null,
     defaultMaxTokens: null,
+    systemPrompt: null,
+    provider: { apiFormat: "openai" },
     priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(1_000_000, 10_000_000), tiers: [] }],
     ...more,
   }) as unknown as ModelEntry;
