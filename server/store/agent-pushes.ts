@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql } from "kysely";
 import { ulid } from "../kernel/ids.ts";
 import type { AgentTaskRow } from "./agent-tasks.ts";
 import type { Database, Trx } from "./database.ts";
+import type { TenantTurns } from "./tenant-turns.ts";
 import type { AgentPushConfigTable, AgentPushDeliveryTable } from "./tables/agents.ts";
 
 export type PushConfigRow = Selectable<AgentPushConfigTable>;
@@ -57,13 +58,6 @@ export async function removePushConfig(db: Database, task: TaskKey, id: string):
     .where((eb) => eb.and(ofTask(task)))
     .where("id", "=", id)
     .execute();
-}
-
-/** How many are wanted: in all, and of one tenant with those that are under way. */
-export interface TenantTurns {
-  readonly most: number;
-  readonly mostOfOne: number;
-  readonly underWay: ReadonlyMap<string, number>;
 }
 
 /** A task somebody is to be told of, with a lease on watching it. */

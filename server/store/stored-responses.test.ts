@@ -5,6 +5,7 @@ import { ulid } from "../kernel/ids.ts";
 import * as responses from "./stored-responses.ts";
 
 const HOUR_MS = 3_600_000;
+const TURNS = { most: 10, mostOfOne: 10, underWay: new Map() };
 
 test("an id stays whose it is, is forgotten when it is over, and is metered by one row whoever tries", async () => {
   const database = await testDatabase();
@@ -33,8 +34,8 @@ test("an id stays whose it is, is forgotten when it is over, and is metered by o
   const left = await sql<{ id: string }>`SELECT id FROM stored_responses ORDER BY id`.execute(db);
   expect(left.rows.map(({ id }) => id)).toEqual(["resp_1", "resp_4"]);
 
-  const [taken] = await responses.takeDueResponses(db, 10, HOUR_MS);
-  expect([taken?.id, await responses.takeDueResponses(db, 10, HOUR_MS)]).toEqual(["resp_4", []]);
+  const [taken] = await responses.takeDueResponses(db, TURNS, HOUR_MS);
+  expect([taken?.id, await responses.takeDueResponses(db, TURNS, HOUR_MS)]).toEqual(["resp_4", []]);
   const used = { micros: 1, input: 1, output: 1 };
   const claims = ["a", "b", "c"].map((id) => responses.claimResponseSettlement(db, taken as responses.StoredResponseRow, id, used));
   expect((await Promise.all(claims)).filter(Boolean).length).toBe(1);

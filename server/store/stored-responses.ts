@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { type FileOwner, ownedBy } from "./files.ts";
+import type { TenantTurns } from "./tenant-turns.ts";
 import type { ResponseUse, StoredResponseTable } from "./tables/stored-responses.ts";
 
 export type StoredResponseRow = Selectable<StoredResponseTable>;
@@ -48,11 +49,21 @@ export async function countOpenResponses(db: Database, tenantId: string): Promis
   return rows[0]?.n ?? 0;
 }
 
-/** Takes responses whose use is to be found out now; nobody else takes them for `leaseMs`. */
-export async function takeDueResponses(db: Database, most: number, leaseMs: number): Promise<readonly StoredResponseRow[]> {
+/** Takes responses whose use is to be found out now, of each tenant one after the other; nobody else takes them for `leaseMs`. */
+export async function takeDueResponses(
+  db: Database,
+  { most, mostOfOne, underWay }: TenantTurns,
+  leaseMs: number,
+): Promise<readonly StoredResponseRow[]> {
   const { rows } = await sql<StoredResponseRow>`
     WITH due AS MATERIALIZED (
-      SELECT tenant_id, id FROM stored_responses WHERE look_at <= now() ORDER BY look_at LIMIT ${most} FOR UPDATE SKIP LOCKED)
+      SELECT k.tenant_id, k.id FROM stored_responses k JOIN (
+        SELECT w.tenant_id, w.id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.look_at) AS turn
+          FROM stored_responses w
+          LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+         WHERE w.look_at <= now()
+      ) waiting USING (tenant_id, id)
+      WHERE k.look_at <= now() AND waiting.turn <= ${mostOfOne} ORDER BY waiting.turn, k.look_at LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)
     UPDATE stored_responses r SET look_at = now() + ${leaseMs} * interval '1 millisecond', looks = r.looks + 1
       FROM due WHERE r.tenant_id = due.tenant_id AND r.id = due.id RETURNING r.*`.execute(db);
   return rows;

@@ -3,6 +3,7 @@ import type { Database, Trx } from "./database.ts";
 import type { FileOwner } from "./files.ts";
 import { hasId } from "./has-id.ts";
 import type { Page, Paged } from "./paging.ts";
+import type { TenantTurns } from "./tenant-turns.ts";
 import type { VideoError, VideoJobTable, VideoStatus } from "./tables/videos.ts";
 
 export type VideoJobRow = Selectable<VideoJobTable>;
@@ -133,18 +134,11 @@ export async function ownVideoJobs(db: Database, runner: string): Promise<Readon
   return new Set(rows.map(({ id }) => id));
 }
 
-/** How many jobs are wanted: in all, and of one tenant with those of its jobs that are under way. */
-export interface VideoTurns {
-  readonly most: number;
-  readonly mostOfOne: number;
-  readonly underWay: ReadonlyMap<string, number>;
-}
-
 /** Jobs of this process that are to be looked at now, of each tenant one after the other. */
 export async function dueVideoJobs(
   db: Database,
   runner: string,
-  { most, mostOfOne, underWay }: VideoTurns,
+  { most, mostOfOne, underWay }: TenantTurns,
   but: readonly string[],
 ): Promise<readonly VideoJobRow[]> {
   const { rows } = await sql<VideoJobRow>`

@@ -13,7 +13,6 @@ import {
   takeDeliveries,
   takeWatches,
   tellPushConfigs,
-  type TenantTurns,
   type ToldStatus,
 } from "../../store/agent-pushes.ts";
 import { keepContext, ownContext } from "../../store/agent-contexts.ts";
@@ -33,6 +32,7 @@ import {
 } from "../../store/agent-tasks.ts";
 import { readsAsGood } from "../../store/credential-reads.ts";
 import type { Database } from "../../store/database.ts";
+import type { TenantTurns } from "../../store/tenant-turns.ts";
 
 export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agent-tasks.ts";
 

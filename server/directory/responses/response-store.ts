@@ -1,6 +1,7 @@
 import type { Database } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files.ts";
 import * as responses from "../../store/stored-responses.ts";
+import type { TenantTurns } from "../../store/tenant-turns.ts";
 
 export type StoredResponse = responses.StoredResponseRow;
 export type ResponseToStore = responses.NewStoredResponse;
@@ -20,7 +21,7 @@ export class ResponseStore {
   readonly find = (owner: FileOwner, id: string) => responses.findStoredResponse(this.db, owner, id);
   readonly delete = (owner: FileOwner, id: string) => responses.deleteStoredResponse(this.db, owner, id);
   readonly countOpen = (tenantId: string) => responses.countOpenResponses(this.db, tenantId);
-  readonly takeDue = (most: number, leaseMs: number) => responses.takeDueResponses(this.db, most, leaseMs);
+  readonly takeDue = (turns: TenantTurns, leaseMs: number) => responses.takeDueResponses(this.db, turns, leaseMs);
   readonly lookAgain = (row: StoredResponse, afterMs: number) => responses.lookAtResponseAgain(this.db, row, afterMs);
   readonly claimSettlement = (...by: [StoredResponse, rowId: string, UseOfResponse]) => responses.claimResponseSettlement(this.db, ...by);
   readonly forgetSettlement = (row: StoredResponse) => responses.forgetResponseSettlement(this.db, row);

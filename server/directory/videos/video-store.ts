@@ -1,5 +1,6 @@
 import type { Database, Trx } from "../../store/database.ts";
 import type { FileOwner } from "../../store/files.ts";
+import type { TenantTurns } from "../../store/tenant-turns.ts";
 import * as jobs from "../../store/video-jobs.ts";
 
 export type VideoJob = jobs.VideoJobRow;
@@ -33,7 +34,7 @@ export class VideoStore {
     jobs.cancelVideoJob(this.db, owner, id, used);
   readonly adopt = (runner: string, chain: string, most: number) => jobs.adoptVideoJobs(this.db, runner, chain, most);
   readonly own = (runner: string) => jobs.ownVideoJobs(this.db, runner);
-  readonly due = (...by: [runner: string, turns: jobs.VideoTurns, but: readonly string[]]) => jobs.dueVideoJobs(this.db, ...by);
+  readonly due = (...by: [runner: string, turns: TenantTurns, but: readonly string[]]) => jobs.dueVideoJobs(this.db, ...by);
   readonly leave = (runner: string) => jobs.leaveVideoJobs(this.db, runner);
   readonly keepAlive = (runner: string, chain: string, seconds: number) => jobs.keepVideoRunnerAlive(this.db, runner, chain, seconds);
   readonly claimSettlement = (...by: [runner: string, id: string, rowId: string]) => jobs.claimVideoSettlement(this.db, ...by);

@@ -34,8 +34,9 @@ export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly log: Log;
 }
 
-/** Looked at at once by a process: a provider that is slow to answer must not keep it from all others. */
+/** Looked at at once by a process, and those of one tenant among them: a provider that is slow to answer must not keep it from others. */
 const AT_ONCE = 64;
+const OF_ONE_TENANT = 16;
 const ASKED_MS = 30_000;
 /** Nobody else looks at a response meanwhile. */
 const LEASE_MS = 3 * ASKED_MS;
@@ -57,7 +58,7 @@ export class ResponseMeter {
   private readonly parts: ResponseMeterParts;
   /** The responses for which something is held here, by the calls that began them. */
   private readonly held = new Map<string, HeldResponse>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Map<Promise<void>, string>();
   private looking = false;
   private stopped = false;
 
@@ -112,7 +113,9 @@ export class ResponseMeter {
       if (this.held.size > 0)
         for (const { request_id: callId, used } of await store.settled([...this.held.values()])) await this.release(callId, used);
       const room = AT_ONCE - this.underWay.size;
-      if (room > 0) for (const row of await store.takeDue(room, LEASE_MS)) this.begin(row);
+      if (room <= 0) return;
+      const turns = { most: room, mostOfOne: OF_ONE_TENANT, underWay: this.tenantsUnderWay() };
+      for (const row of await store.takeDue(turns, LEASE_MS)) this.begin(row);
     } finally {
       this.looking = false;
     }
@@ -121,7 +124,13 @@ export class ResponseMeter {
   /** Begins no more, and lets what is under way end, for a while: others look again at what it leaves. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.race([Promise.all(this.underWay), new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS))]);
+    await Promise.race([Promise.all(this.underWay.keys()), new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS))]);
+  }
+
+  private tenantsUnderWay(): Map<string, number> {
+    const tenants = new Map<string, number>();
+    for (const tenantId of this.underWay.values()) tenants.set(tenantId, (tenants.get(tenantId) ?? 0) + 1);
+    return tenants;
   }
 
   private begin(row: StoredResponse): void {
@@ -129,7 +138,7 @@ export class ResponseMeter {
       this.parts.log.warn("response_not_metered", { response_id: row.id, error });
       await this.later(row).catch(() => undefined);
     });
-    this.underWay.add(step);
+    this.underWay.set(step, row.tenant_id);
     void step.finally(() => this.underWay.delete(step));
   }
 
