@@ -12,11 +12,11 @@ export interface BufferedAnswer {
 }
 
 /** A stream longer than this is not held in memory, unless more is usual of its kind. */
-const MAX_BYTES = 8 * 1024 * 1024;
+export const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 /** Takes a stream in to its end, or to where it broke off. A refusal where the call ended meanwhile or the answer grew too long. */
 export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: number): Promise<BufferedAnswer | Refusal> {
-  const { codec, upstream, mostHeld = MAX_BYTES } = answer;
+  const { codec, upstream, mostHeld = MOST_BUFFERED_BYTES } = answer;
   const pieces = [...answer.head];
   let bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
   let broken: unknown = null;

@@ -17,7 +17,7 @@ const INPUT_CHARACTERS = 40;
 const NO_TOKENS = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
 /** Asks a provider that answers so. */
-function ask(response: Response, stream: boolean, readReply: typeof readChatReply = readChatReply) {
+function ask(response: Response, stream: boolean, readReply: typeof readChatReply = readChatReply, holdHead = false) {
   const call = { row: {}, abort: new AbortController() } as unknown as Call;
   const model = { modelName: "m", provider: { apiFormat: "openai" } } as ModelEntry;
   const prepared = {
@@ -41,7 +41,7 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
   } as unknown as AttemptParts;
   return attempt(
     call,
-    { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead: false, inputCharacters: INPUT_CHARACTERS },
+    { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead, inputCharacters: INPUT_CHARACTERS },
     parts,
   );
 }
@@ -95,6 +95,25 @@ describe("a count of tokens no model could come to is not metered", () => {
     codec.end();
     expect(streamUsage(result.answer)).toMatchObject(expected);
   });
+});
+
+test("a stream whose answer does not begin is given up before it fills the memory", async () => {
+  const nothing = new TextEncoder().encode('data: {"choices":[{"index":0,"delta":{}}]}\n\n'.repeat(1_000));
+  let sent = 0;
+  let isLeft = false;
+  const long = new ReadableStream<Uint8Array>({
+    pull(body) {
+      sent += nothing.byteLength;
+      body.enqueue(nothing);
+      if (sent > 16 * 1024 * 1024) body.close();
+    },
+    cancel() {
+      isLeft = true;
+    },
+  });
+  const result = await ask(new Response(long, { headers: { "content-type": "text/event-stream" } }), true, readChatReply, true);
+  expect(result).toMatchObject({ failure: { outcome: "upstream_invalid_response" } });
+  expect([isLeft, sent < 9 * 1024 * 1024]).toEqual([true, true]);
 });
 
 describe("a count of no tokens is believed", () => {

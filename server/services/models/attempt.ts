@@ -11,6 +11,7 @@ import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { PreparedRequest } from "./model-request.ts";
 import { passedBack, passedOn } from "./passed-headers.ts";
+import { MOST_BUFFERED_BYTES } from "../../road/answers/buffered-answer.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { faultWord } from "../../wire/fault-word.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
@@ -140,6 +141,7 @@ async function beginStream(
 ): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
+  let room = prepared.mostHeld ?? MOST_BUFFERED_BYTES;
   if (holdHead || prepared.unbegun !== undefined) {
     const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
     try {
@@ -147,7 +149,10 @@ async function beginStream(
         const { done, value } = await upstream.read();
         if (done) break;
         const piece = codec.push(value);
-        if (piece !== null) head.push(piece);
+        if (piece === null) continue;
+        head.push(piece);
+        room -= piece.byteLength;
+        if (room < 0) break;
       }
     } catch (error) {
       return { ...failed(brokenOff(null, abort, error), status), usage: plausibleUsage(codec.usage) };
@@ -156,6 +161,7 @@ async function beginStream(
     }
     if (!codec.begun) {
       void upstream.cancel().catch(() => undefined);
+      if (room < 0) return { ...failed(refuse("upstream_invalid_response"), status), usage: plausibleUsage(codec.usage) };
       const said = prepared.unbegun?.() ?? null;
       if (said !== null) return { ...failed(said.declined, status), usage: plausibleUsage(said.usage) };
       return {
