@@ -162,6 +162,40 @@ describe("translation", () => {
   });
 });
 
+describe("embeddings of a vendor that takes one text a call", () => {
+  test.each([
+    ["refuses one of them", () => new Response("{}", { status: 429 }), 429],
+    ["answers one of them with nonsense", () => new Response("<html>"), 502],
+  ])("are metered as far as they were made where it %s", async (how, fault, status) => {
+    const vendor = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        const { inputText } = (await request.json()) as { inputText: string };
+        return inputText === "fifth" ? fault() : Response.json({ embedding: [1], inputTextTokenCount: 3 });
+      },
+    });
+    const bedrock = { tenant_id: "default", provider_key: `titan-${status}`, name: how, api_format: "bedrock", api_key: "bearer-0001" };
+    await admin.post("/v1/admin/providers", { ...bedrock, base_url: `http://127.0.0.1:${vendor.port}` });
+    const name = `embeds-${status}`;
+    await admin.post("/v1/admin/llms", {
+      tenant_id: "default",
+      name,
+      model_name: "amazon.titan-embed-text-v2:0",
+      provider: bedrock.provider_key,
+      mode: "embedding",
+      input_cost_per_million_tokens: 1_000,
+      group_ids: [served.groupId],
+    });
+    const response = await call("/v1/proxy/llm/embeddings", { model: name, input: ["one", "two", "three", "four", "fifth"] });
+    expect(response.status).toBe(status);
+    const row = await rowFor(response);
+    expect(row).toMatchObject({ success: false, llm_prompt_tokens: 12, llm_estimated_cost_usd: 0.012 });
+    expect(row.custom_metadata.attempts).toMatchObject([{ prompt_tokens: 12, cost_usd: 0.012 }]);
+    await vendor.stop(true);
+  });
+});
+
 describe("data residency", () => {
   test("a tenant with regions is served only from them", async () => {
     await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu"] });

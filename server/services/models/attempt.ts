@@ -49,8 +49,9 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   }
   const asked = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
   const reply = await provider.send(targetOf(model), asked);
+  const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
   if (isRefusal(reply))
-    return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
+    return { ...failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null), usage };
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
   const passed = passedBack(response.headers, model);
@@ -59,7 +60,8 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
     const codec = provider.traits.isStream(operation, type) ? prepared.streamCodec(type) : null;
     if (codec !== null) return beginStream(terms, response.status, response.body, codec, passed);
   }
-  return readWhole(call, terms, response, passed, parts.clock);
+  const result = await readWhole(call, terms, response, passed, parts.clock);
+  return usage === null || "answer" in result ? result : { ...result, usage };
 }
 
 export function providerOf(providers: AttemptParts["providers"], model: ModelEntry): Provider | Refusal {

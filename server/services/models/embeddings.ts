@@ -6,7 +6,7 @@ import type { JsonValue } from "../../wire/document.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readEmbeddingsReply, writeEmbeddingsReply } from "../../wire/embeddings/embeddings-reply.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
-import { plausibleCount, estimateTokens } from "../../wire/usage.ts";
+import { plausibleCount, estimateTokens, type Usage } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
@@ -91,17 +91,26 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
     whole(bytes) {
       const read = vectorsOf(codec, bytes);
       if (read === null || read.vectors.length !== inputs.length) return null;
-      const told = plausibleCount(read.inputTokens);
-      const tokens = told ?? estimateTokens(request.inputCharacters);
-      const usage = { ...estimated(0, 0), inputUncached: tokens, estimated: told === null };
+      const usage = usageOfVectors(read, inputs.length, request.inputCharacters);
+      const { inputUncached: tokens } = usage;
       return {
         body: new TextEncoder().encode(writeEmbeddingsReply(read.vectors, request.model ?? model.name, request.encoding, tokens)),
         usage,
         outputCharacters: 0,
       };
     },
+    usageOfPart(answered) {
+      const read = codec.read(answered);
+      return read === null ? null : usageOfVectors(read, inputs.length, request.inputCharacters);
+    },
     refusal: refusedByProvider,
   };
+}
+
+/** What it took to make these vectors, of as many as there are texts, which have so many characters together. */
+export function usageOfVectors({ vectors, inputTokens }: EmbeddingsRead, texts: number, characters: number): Usage {
+  const told = plausibleCount(inputTokens);
+  return { ...estimated(0, 0), inputUncached: told ?? estimateTokens((characters * vectors.length) / texts), estimated: told === null };
 }
 
 const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null, dropped: [] } as const;

@@ -7,9 +7,8 @@ import { singleEmbedding } from "../../wire/gemini/embeddings.ts";
 import { writeGeminiFault } from "../../wire/gemini/fault.ts";
 import type { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
-import { estimateTokens, plausibleCount } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
-import { embeddingsBody } from "./embeddings.ts";
+import { embeddingsBody, usageOfVectors } from "./embeddings.ts";
 import type { ModelRequest, WholeAnswerReading } from "./model-request.ts";
 
 const encoder = new TextEncoder();
@@ -24,12 +23,17 @@ export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, p
       if (isRefusal(provider)) return provider;
       const { embeddings } = provider.traits;
       const codec = typeof embeddings === "string" ? null : embeddings;
+      const usageOfPart = (answered: JsonValue) => {
+        const read = codec?.read(answered) ?? null;
+        return read === null ? null : usageOfVectors(read, request.prompts, request.inputCharacters);
+      };
       if (codec?.operation === "gemini_embed")
         return {
           ...WHOLE,
           operation: codec.operation,
           body: request.outbound({ model: model.modelName, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null }),
           whole: (bytes) => passed(request, bytes, codec.read.bind(codec)),
+          usageOfPart,
           refusal: () => null,
           dropped: [],
         };
@@ -41,6 +45,7 @@ export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, p
         ...WHOLE,
         ...question,
         whole: (bytes) => told(request, bytes, codec === null ? readVectors : codec.read.bind(codec)),
+        usageOfPart,
         refusal: (status) => refusalOf(status),
         dropped: request.particular,
       };
@@ -63,8 +68,7 @@ function told(
 ): WholeAnswerReading | null {
   const read = readBy(bytes, readAs);
   if (read === null || read.vectors.length !== request.prompts) return null;
-  const counted = plausibleCount(read.inputTokens);
-  const usage = { ...estimated(0, 0), inputUncached: counted ?? estimateTokens(request.inputCharacters), estimated: counted === null };
+  const usage = usageOfVectors(read, request.prompts, request.inputCharacters);
   const vectors = read.vectors.map((values) => ({ values }));
   const body = request.single ? { embedding: vectors[0] } : { embeddings: vectors };
   return { body: encoder.encode(JSON.stringify(body)), usage, outputCharacters: 0 };

@@ -1,6 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { JsonValue } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
@@ -53,6 +54,8 @@ export interface PreparedRequest {
    * begins.
    */
   readonly unbegun?: () => DeclinedReading | null;
+  /** Where the provider may have been asked in several calls: what those used that were answered before or beside one that failed. */
+  usageOfPart?(answered: JsonValue): Usage | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */
   refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
   /** True where ending the request would end nothing at the provider: then it goes on when its caller hangs up. */

@@ -1,6 +1,7 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { JsonValue } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { ProviderAsk } from "../../wire/videos/video-codec.ts";
 import type { ProviderTraits } from "./traits.ts";
@@ -46,7 +47,12 @@ export interface ProviderRequest {
   readonly timeoutMs: number;
 }
 
-export interface ProviderReply {
+/** What was answered of a question that is asked in several calls, one of which failed: an answer of the operation's, since it is billed. */
+export interface AnsweredInPart {
+  readonly answered?: JsonValue;
+}
+
+export interface ProviderReply extends AnsweredInPart {
   /** Its body is read once, as a stream or whole. */
   readonly response: Response;
   /** The provider's own id of the request. */
@@ -65,7 +71,7 @@ export interface Provider {
   readonly traits: ProviderTraits;
   /** Address an operation goes to, without credentials: the audit row's target_url. */
   url(target: ProviderTarget, operation: ProviderOperation, stream: boolean, of?: string): string;
-  send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
+  send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | (Refusal & AnsweredInPart)>;
   /** Of providers with jobs. A whole address that is not the provider's own is asked without its credential. */
   ask?(target: ProviderTarget, question: JobQuestion): Promise<ProviderReply | Refusal>;
 }

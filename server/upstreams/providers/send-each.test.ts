@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isRefusal, refuse } from "../../kernel/errors.ts";
+import { refuse } from "../../kernel/errors.ts";
 import { sendEach } from "./send-each.ts";
 
 const bodies = Array.from({ length: 6 }, (_, n) => ({ n }));
@@ -9,16 +9,21 @@ const answering = (failing: readonly number[]) => async (body: string) => {
   return { response: failing.includes(n) ? new Response("{}", { status: 429 }) : Response.json({ n }), requestId: `r${n}` };
 };
 
-test("of several calls the first that fails is the answer", async () => {
-  const sent = await sendEach(bodies, 5_000, answering([4]));
-  expect("response" in sent && sent.response.status).toBe(429);
+test("of several calls the first that fails is told, beside what the others were answered", async () => {
+  const sent = await sendEach(bodies, 5_000, answering([2, 3]));
+  expect(sent.answers.map(({ body }) => body)).toEqual([{ n: 0 }, { n: 1 }]);
+  expect(sent.failed).toMatchObject({ requestId: "r2" });
+  const { failed } = await sendEach(bodies, 5_000, answering([0, 1, 2, 3]));
+  expect(failed !== null && "response" in failed && [failed.response.status, await failed.response.text()]).toEqual([429, "{}"]);
+  expect(await sendEach(bodies, 5_000, async () => refuse("upstream_unreachable"))).toMatchObject({
+    answers: [],
+    failed: { code: "upstream_unreachable" },
+  });
 });
 
-test("where what was made is billed, what was answered is kept beside a call that failed", async () => {
-  const kept = await sendEach(bodies, 5_000, answering([2]), true);
-  expect("answers" in kept && kept.answers.map(({ body }) => body)).toEqual([{ n: 0 }, { n: 1 }, { n: 3 }]);
-  const none = await sendEach(bodies, 5_000, answering([0, 1, 2, 3]), true);
-  expect("response" in none && [none.response.status, await none.response.text()]).toEqual([429, "{}"]);
-  const refused = await sendEach(bodies, 5_000, async () => refuse("upstream_unreachable"), true);
-  expect(isRefusal(refused)).toBe(true);
+test("what was answered is kept beside a call that failed in its turn or came after it", async () => {
+  const { answers, failed } = await sendEach(bodies, 5_000, answering([1, 5]));
+  expect(answers.map(({ body }) => body)).toEqual([{ n: 0 }, { n: 2 }, { n: 3 }]);
+  expect(failed).toMatchObject({ requestId: "r1" });
+  expect((await sendEach(bodies, 5_000, answering([]))).failed).toBeNull();
 });

@@ -11,46 +11,40 @@ export interface Answers {
   readonly answers: readonly { readonly body: JsonObject; readonly headers: Headers }[];
   /** Of the first of them. */
   readonly requestId: string | null;
+  /** What the first call that failed came to; then no more were made. Null where none did. */
+  readonly failed: ProviderReply | Refusal | null;
 }
 
-/**
- * Asks one thing in several calls, for vendors that take one text a call. What the first failing call came to is given instead;
- * with `keepsPart` only where none was answered before or beside it, since what was made is billed.
- */
+/** Asks one thing in several calls, for vendors that take one text a call. */
 export async function sendEach(
   bodies: readonly JsonObject[],
   timeoutMs: number,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
-  keepsPart = false,
-): Promise<Answers | ProviderReply | Refusal> {
+): Promise<Answers> {
   const answers: Answers["answers"][number][] = [];
   let requestId: string | null = null;
-  for (let at = 0; at < bodies.length; at += TOGETHER) {
-    const replies = await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(JSON.stringify(body))));
-    const failed = replies.find((reply) => isRefusal(reply) || !reply.response.ok);
-    if (failed !== undefined) {
-      for (const reply of keepsPart ? replies : []) {
-        if (isRefusal(reply) || !reply.response.ok) continue;
+  let failed: ProviderReply | Refusal | null = null;
+  for (let at = 0; at < bodies.length && failed === null; at += TOGETHER) {
+    for (const reply of await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(JSON.stringify(body))))) {
+      if (isRefusal(reply)) failed ??= reply;
+      else if (!reply.response.ok) {
+        if (failed === null) failed = reply;
+        else await withoutBody(reply);
+      } else {
         const read = await readJson(reply.response, timeoutMs);
-        if (!("code" in read)) answers.push({ body: read.body, headers: reply.response.headers });
+        if ("code" in read) {
+          failed ??= read;
+          continue;
+        }
+        answers.push({ body: read.body, headers: reply.response.headers });
         requestId ??= reply.requestId;
       }
-      const isPart = keepsPart && answers.length > 0;
-      for (const reply of replies)
-        if (!isRefusal(reply) && !reply.response.bodyUsed && (reply !== failed || isPart))
-          await reply.response.body?.cancel().catch(() => undefined);
-      return isPart ? { answers, requestId } : failed;
-    }
-    for (const { response, requestId: id } of replies as ProviderReply[]) {
-      const read = await readJson(response, timeoutMs);
-      if ("code" in read) {
-        for (const reply of replies as ProviderReply[])
-          if (reply.response !== response) await reply.response.body?.cancel().catch(() => undefined);
-        return read;
-      }
-      answers.push({ body: read.body, headers: response.headers });
-      requestId ??= id;
     }
   }
-  return { answers, requestId };
+  return { answers, requestId, failed };
+}
+
+/** For who does without what a call came to. */
+export async function withoutBody(failed: ProviderReply | Refusal): Promise<void> {
+  if (!isRefusal(failed)) await failed.response.body?.cancel().catch(() => undefined);
 }

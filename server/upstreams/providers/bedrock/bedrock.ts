@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { uuid } from "../../../kernel/ids.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { JsonObject } from "../../../wire/document.ts";
-import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
+import type { AnsweredInPart, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
@@ -57,14 +57,15 @@ const INPUT_TOKENS = "x-amzn-bedrock-input-token-count";
 async function embed(
   request: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
-): Promise<ProviderReply | Refusal> {
+): Promise<ProviderReply | (Refusal & AnsweredInPart)> {
   const sent = await sendEach(JSON.parse(request.body) as JsonObject[], request.timeoutMs, sendOne);
-  if (!("answers" in sent)) return sent;
   const answers = sent.answers.map(({ body, headers }) => {
     const counted = headers.get(INPUT_TOKENS);
     return counted === null || body.inputTextTokenCount !== undefined ? body : { ...body, inputTextTokenCount: Number(counted) };
   });
-  return { response: Response.json(answers), requestId: sent.requestId };
+  const { failed, requestId } = sent;
+  if (failed !== null) return answers.length === 0 ? failed : { ...failed, answered: answers };
+  return { response: Response.json(answers), requestId };
 }
 
 const INVOKED: ReadonlySet<ProviderOperation> = new Set(["bedrock_embed", "bedrock_images", "bedrock_rerank"]);

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
 import type { JsonObject } from "../../../wire/document.ts";
-import { sendEach } from "../send-each.ts";
+import { sendEach, withoutBody } from "../send-each.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
@@ -40,9 +40,13 @@ export async function sendPictures(
   { body, timeoutMs }: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | Refusal> {
-  const sent = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne, true);
-  if (!("answers" in sent)) return sent;
-  return { response: Response.json(sent.answers.map((one) => one.body)), requestId: sent.requestId };
+  const { answers, requestId, failed } = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne);
+  if (failed !== null) {
+    if (answers.length === 0) return failed;
+    // The pictures that were made are billed, and given.
+    await withoutBody(failed);
+  }
+  return { response: Response.json(answers.map((one) => one.body)), requestId };
 }
 
 /** The method behind the model's name; null for what this format does not have. */

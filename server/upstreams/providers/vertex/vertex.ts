@@ -2,7 +2,7 @@ import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { JsonDocument, type JsonObject } from "../../../wire/document.ts";
 import { geminiMethod, sendPictures } from "../gemini/gemini.ts";
-import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
+import type { AnsweredInPart, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send } from "../send.ts";
@@ -102,9 +102,9 @@ export function claudeBody({ body, operation }: Pick<ProviderRequest, "body" | "
 async function embed(
   request: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
-): Promise<ProviderReply | Refusal> {
-  const sent = await sendEach(predictBodies(JSON.parse(request.body) as JsonObject), request.timeoutMs, sendOne);
-  if (!("answers" in sent)) return sent;
-  const reply = batchReply(sent.answers.map(({ body }) => body));
-  return reply === null ? refuse("upstream_invalid_response") : { response: Response.json(reply), requestId: sent.requestId };
+): Promise<ProviderReply | (Refusal & AnsweredInPart)> {
+  const { answers, requestId, failed } = await sendEach(predictBodies(JSON.parse(request.body) as JsonObject), request.timeoutMs, sendOne);
+  const reply = batchReply(answers.map(({ body }) => body));
+  if (failed !== null) return reply === null ? failed : { ...failed, answered: reply };
+  return reply === null ? refuse("upstream_invalid_response") : { response: Response.json(reply), requestId };
 }
