@@ -54,6 +54,23 @@ describe("choosing a member", () => {
     expect(share("latency-based", [member("a", 1), member("b", 1), member("new", 1)], health)).toEqual({ new: 1000 });
   });
 
+  test("latency-based measures a member anew that was asked nothing for a minute, by one call, and forgets what it took before", () => {
+    let now = 0;
+    const health = new MemberHealth(() => now);
+    const members = [member("a", 1), member("b", 1)];
+    health.measured("a", 40_000);
+    health.measured("b", 500);
+    now = 59_000;
+    health.measured("b", 500);
+    expect(share("latency-based", members, health)).toEqual({ b: 1000 });
+    now = 61_000;
+    expect(share("latency-based", members, health)).toEqual({ a: 1000 });
+    health.began("a");
+    expect(share("latency-based", members, health)).toEqual({ b: 1000 });
+    health.measured("a", 100);
+    expect(share("latency-based", members, health)).toEqual({ a: 1000 });
+  });
+
   test("cost-based takes the cheapest and the unpriced last", () => {
     expect(share("cost-based", [member("a", 1, 5), member("b", 1, 3), member("unpriced", 1)])).toEqual({ b: 1000 });
     expect(share("cost-based", [member("unpriced", 1)])).toEqual({ unpriced: 1000 });

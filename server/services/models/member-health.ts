@@ -20,9 +20,13 @@ interface State {
   inFlight: number;
   /** Moving average until the answer begins. */
   latencyMs: number | null;
+  measuredAt: number;
+  beganAt: number;
 }
 
 const LATENCY_WEIGHT = 0.2;
+/** What was measured longer ago says nothing of how a member is now. */
+const LATENCY_COUNTS_MS = 60_000;
 
 /** How the models of routing groups have been doing, as this process saw it. Moments are monotonic milliseconds. */
 export class MemberHealth {
@@ -66,15 +70,17 @@ export class MemberHealth {
     return this.states.get(modelId)?.inFlight ?? 0;
   }
 
-  /** Null before its first answer. */
+  /** Null before its first answer, and where it was asked nothing of late: until one call begins, which measures it anew for all. */
   latencyMs(modelId: string): number | null {
-    return this.states.get(modelId)?.latencyMs ?? null;
+    const state = this.states.get(modelId);
+    return state === undefined || this.isOld(Math.max(state.measuredAt, state.beganAt)) ? null : state.latencyMs;
   }
 
   /** An attempt begins; every begun attempt is ended by exactly one `ended`. */
   began(modelId: string): void {
     const state = this.stateOf(modelId);
     state.inFlight++;
+    state.beganAt = this.now();
     if (state.halfOpen) state.trying = true;
   }
 
@@ -95,7 +101,9 @@ export class MemberHealth {
   /** Its answer began after so long. */
   measured(modelId: string, latencyMs: number): void {
     const state = this.stateOf(modelId);
-    state.latencyMs = state.latencyMs === null ? latencyMs : state.latencyMs + LATENCY_WEIGHT * (latencyMs - state.latencyMs);
+    const known = this.isOld(state.measuredAt) ? null : state.latencyMs;
+    state.latencyMs = known === null ? latencyMs : known + LATENCY_WEIGHT * (latencyMs - known);
+    state.measuredAt = this.now();
   }
 
   failed(modelId: string, rules: CircuitRules): void {
@@ -120,6 +128,10 @@ export class MemberHealth {
     this.stateOf(modelId).trying = false;
   }
 
+  private isOld(moment: number): boolean {
+    return moment < this.now() - LATENCY_COUNTS_MS;
+  }
+
   private open(state: State, until: number): void {
     state.openUntil = Math.max(state.openUntil, until);
     state.halfOpen = true;
@@ -139,6 +151,8 @@ export class MemberHealth {
       trying: false,
       inFlight: 0,
       latencyMs: null,
+      measuredAt: Number.NEGATIVE_INFINITY,
+      beganAt: Number.NEGATIVE_INFINITY,
     };
     this.states.set(modelId, state);
     return state;
