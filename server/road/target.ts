@@ -130,7 +130,11 @@ const WRITING_MODES: ReadonlySet<string> = new Set(["chat", "responses", "comple
 
 /** Whether a model is asked to write: instructions, tools and what bounds an answer mean nothing to any other request. */
 export function asksForWriting(target: Target): boolean {
-  return target.kind !== "model" || target.modes.some((mode) => WRITING_MODES.has(mode));
+  return target.kind !== "model" || isWriting(target.modes);
+}
+
+export function isWriting(modes: readonly string[]): boolean {
+  return modes.some((mode) => WRITING_MODES.has(mode));
 }
 
 /** Whether what is asked for was made by a call before: nothing is asked of a model. */

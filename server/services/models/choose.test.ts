@@ -12,7 +12,7 @@ const dated = (from: number, price: number | null) => ({
 });
 const member = (id: string, weight: number, price: number | null = null, ...changes: ReturnType<typeof dated>[]): RoutingMember => ({
   weight,
-  model: { id, name: id, priceSchedule: [dated(Number.NEGATIVE_INFINITY, price), ...changes] } as unknown as ModelEntry,
+  model: { id, name: id, modes: ["chat"], priceSchedule: [dated(Number.NEGATIVE_INFINITY, price), ...changes] } as unknown as ModelEntry,
 });
 
 /** How often each was chosen, over evenly spread chance. */
@@ -78,5 +78,33 @@ describe("choosing a member", () => {
     expect(share("cost-based", [member("a", 1, 9, dated(NOW - 1, 2)), member("b", 1, 3), member("c", 1, 4, dated(NOW + 1, 1))])).toEqual({
       a: 1000,
     });
+  });
+
+  test.each([
+    ["embedding", { input: 2 }, { input: 13 }],
+    ["moderation", { input: 0 }, { input: 13 }],
+    ["rerank", { searchUnit: 1_000 }, { searchUnit: 2_000 }],
+    ["image", { image: 20 }, { imagePrices: [{ size: "1024x1024", cost: 40 }] }],
+    ["video", { videoSecond: 100 }, { videoSecond: 400 }],
+    ["audio_transcription", { audioSecond: 1 }, { audioSecond: 2 }],
+    ["audio_speech", { spokenCharacter: 15 }, { spokenCharacter: 30 }],
+  ])("cost-based goes by what is billed of a model of the mode %s", (mode, cheap, dear) => {
+    const priced = (id: string, prices: object): RoutingMember => ({
+      weight: 1,
+      model: {
+        id,
+        modes: [mode],
+        priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: { input: null, output: null, ...prices }, tiers: [] }],
+      } as unknown as ModelEntry,
+    });
+    expect(share("cost-based", [priced("unpriced", {}), priced("dear", dear), priced("cheap", cheap)])).toEqual({ cheap: 1000 });
+    expect(share("cost-based", [priced("unpriced", {}), priced("dear", dear)])).toEqual({ dear: 1000 });
+  });
+
+  test("cost-based takes a model that writes and has no price for that for unpriced", () => {
+    const half = member("half", 1);
+    const [prices] = half.model.priceSchedule;
+    Object.assign(prices?.prices ?? {}, { input: 1 });
+    expect(share("cost-based", [half, member("a", 1, 50)])).toEqual({ a: 1000 });
   });
 });

@@ -1,6 +1,7 @@
-import { pricesAt } from "../../directory/models/prices.ts";
+import { imagePriceOf, pricesAt, videoPriceOf } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { isWriting } from "../../road/target.ts";
 import { lowestRanked } from "./lowest-rank.ts";
 import type { MemberHealth } from "./member-health.ts";
 import { shuffleByWeight } from "./shuffle.ts";
@@ -43,8 +44,12 @@ export function chooseMember(
   }
 }
 
-/** Of a token in and a token out; what has no price comes last. */
-function priceOf({ priceSchedule }: ModelEntry, at: number): number {
+/** Of a token in and a token out, or of what else is billed where nothing is written; what has no price comes last. */
+function priceOf({ priceSchedule, modes }: ModelEntry, at: number): number {
   const { prices } = pricesAt(priceSchedule, at);
-  return prices.input === null || prices.output === null ? Number.POSITIVE_INFINITY : prices.input + prices.output;
+  const { input, output, searchUnit, audioSecond, spokenCharacter } = prices;
+  if (input !== null && output !== null) return input + output;
+  if (isWriting(modes)) return Number.POSITIVE_INFINITY;
+  const ofUnit = searchUnit ?? imagePriceOf(prices, null, null) ?? videoPriceOf(prices, null) ?? audioSecond ?? spokenCharacter;
+  return ofUnit ?? input ?? Number.POSITIVE_INFINITY;
 }
