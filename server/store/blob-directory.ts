@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { uuid } from "../kernel/ids.ts";
-import { writeWhole } from "../runtime/whole-file.ts";
+import { fileBytes } from "../runtime/file-bytes.ts";
 import type { BlobStore } from "./blobs.ts";
 
-const PIECE = 64 * 1024;
 const KEY = /^[A-Za-z0-9-]{8,100}$/;
 
 /**
@@ -51,29 +50,8 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
       }
     },
     async read(key, start, end) {
-      const file = await open(pathOf(key), "r");
-      let at = start;
-      return new ReadableStream<Uint8Array>(
-        {
-          async pull(controller) {
-            try {
-              const piece = new Uint8Array(Math.min(PIECE, end - at));
-              const { bytesRead } = piece.byteLength === 0 ? { bytesRead: 0 } : await file.read(piece, 0, piece.byteLength, at);
-              at += bytesRead;
-              if (bytesRead > 0) controller.enqueue(piece.subarray(0, bytesRead));
-              if (bytesRead > 0 && at < end) return;
-              await file.close();
-              if (at < end) controller.error(new Error("the stored bytes are fewer than their record says"));
-              else controller.close();
-            } catch (error) {
-              await file.close().catch(() => undefined);
-              throw error;
-            }
-          },
-          cancel: () => file.close(),
-        },
-        { highWaterMark: 0 },
-      );
+      await stat(pathOf(key));
+      return fileBytes(pathOf(key), start, end);
     },
     async remove(key) {
       try {
@@ -87,9 +65,17 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
   };
 }
 
-/** It goes where the directory goes, and is made by the first process that opens that. */
+/** It goes where the directory goes, and is that of the first process that opens it, also where several do so at once. */
 function idOf(path: string): string {
   const file = join(path, "directory-id");
-  if (!existsSync(file)) writeWhole(file, uuid());
+  const own = join(path, uuid());
+  writeFileSync(own, uuid(), { mode: 0o600, flush: true });
+  try {
+    linkSync(own, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(own);
+  }
   return readFileSync(file, "utf8");
 }

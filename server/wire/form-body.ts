@@ -1,5 +1,6 @@
 import type { MediaFile } from "../kernel/media-file.ts";
 import type { OutboundBytes } from "../kernel/outbound-bytes.ts";
+import { streamOfPieces } from "../kernel/stream-of-pieces.ts";
 import type { SentFile } from "./sent-file.ts";
 
 const encoder = new TextEncoder();
@@ -22,7 +23,7 @@ export function formBody(fields: readonly (readonly [name: string, value: string
   }
   parts.push(line(`--${boundary}--`));
   const length = parts.reduce((sum, part) => sum + (part instanceof Uint8Array ? part.byteLength : part.bytes), 0);
-  return { contentType: `multipart/form-data; boundary=${boundary}`, length, open: () => streamOf(piecesOf(parts)) };
+  return { contentType: `multipart/form-data; boundary=${boundary}`, length, open: () => streamOfPieces(piecesOf(parts)) };
 }
 
 async function* piecesOf(parts: readonly (Uint8Array | MediaFile)[]): AsyncGenerator<Uint8Array> {
@@ -42,20 +43,4 @@ async function* piecesOf(parts: readonly (Uint8Array | MediaFile)[]): AsyncGener
       await reader.cancel().catch(() => undefined);
     }
   }
-}
-
-function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await pieces.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await pieces.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -251,9 +251,9 @@ export class Files {
   /** Bytes of a file from `start` to before `end`, told as one access where `counted`. */
   async open(file: FileRow, start: number, end: number, counted = true): Promise<ReadableStream<Uint8Array> | Refusal> {
     try {
-      const stream = await this.parts.blobs.read(file.id, start, end);
+      // First: nobody would read or cancel a stream whose access cannot be counted.
       if (counted) await countAccess(this.parts.db, file.tenant_id, file.id);
-      return stream;
+      return await this.parts.blobs.read(file.id, start, end);
     } catch (error) {
       return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
     }

@@ -83,19 +83,23 @@ export const openaiBatchCreate = (batches: BatchService, files: FileService): Su
     if (isRefusal(file)) return { ...file, fields: [{ field: "input_file_id", message: "names no file of the caller's" }] };
     const bytes = await files.open(file, 0, file.size_bytes);
     if (isRefusal(bytes)) return bytes;
-    return submitted(
-      call,
-      batches,
-      {
-        ...{ owner, pieces: textLines(bytes, MOST_LINE_BYTES), lineEndpoint: endpoint, lineForm: "body", inputFileId: fileId },
-        facts: () => ({
-          ...{ endpoint, completionWindow, model: null, modelId: null, description: null, metadata },
-          ...{ retryInterrupted: metadata?.retry_interrupted === "true", resultsExpireSeconds, vendorHeaders: null },
-        }),
-      },
-      (job) => jsonAnswer(objectOf(job)),
-      ({ problems }) => problems.map(problemOf),
-    );
+    const facts = () => ({
+      ...{ endpoint, completionWindow, model: null, modelId: null, description: null, metadata },
+      ...{ retryInterrupted: metadata?.retry_interrupted === "true", resultsExpireSeconds, vendorHeaders: null },
+    });
+    const pieces = textLines(bytes, MOST_LINE_BYTES);
+    try {
+      return await submitted(
+        call,
+        batches,
+        { owner, pieces, lineEndpoint: endpoint, lineForm: "body", inputFileId: fileId, facts },
+        (job) => jsonAnswer(objectOf(job)),
+        ({ problems }) => problems.map(problemOf),
+      );
+    } finally {
+      // Where the submission was refused, nothing of it was read.
+      await bytes.cancel().catch(() => undefined);
+    }
   },
 });
 

@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { Files, type StoredFile } from "./stored-files.ts";
+
+test("a file whose reading cannot be counted is not opened, as nobody would close it", async () => {
+  let opened = 0;
+  const db = {
+    updateTable() {
+      throw new Error("the database is away");
+    },
+  };
+  const files = new Files({ db, blobs: { read: async () => (opened++, new ReadableStream()) } } as never);
+  const refused = await files.open({ id: "file-0001", tenant_id: "t" } as StoredFile, 0, 1);
+  expect([refused, opened]).toEqual([expect.objectContaining({ code: "files_unavailable" }), 0]);
+});

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openFilesBelow } from "../../tests/support/open-files.ts";
+import { openBlobDirectory } from "./blob-directory.ts";
+import type { BlobStore } from "./blobs.ts";
+
+const SIZE = 200_000;
+let path: string;
+let blobs: BlobStore;
+beforeAll(async () => {
+  path = mkdtempSync(join(tmpdir(), "gatehouse blobs-"));
+  blobs = await openBlobDirectory(path);
+  await blobs.write("file-0001", pieces());
+});
+afterAll(() => rmSync(path, { recursive: true }));
+
+async function* pieces(): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < SIZE; at += 1_000) yield new Uint8Array(1_000).fill(at / 1_000);
+}
+
+const read = async (start: number, end: number) =>
+  new Uint8Array(await new Response(await blobs.read("file-0001", start, end)).arrayBuffer());
+
+test("a blob is read whole and in part, and one that is not there is refused", async () => {
+  expect((await read(0, SIZE)).byteLength).toBe(SIZE);
+  expect([...(await read(998, 1_002))]).toEqual([0, 0, 1, 1]);
+  expect((await read(5, 5)).byteLength).toBe(0);
+  expect(await read(SIZE - 1, SIZE + 1).catch((error: Error) => error.message)).toContain("fewer than their record says");
+  expect(await blobs.read("file-0002", 0, 1).catch((error: NodeJS.ErrnoException) => error.code)).toBe("ENOENT");
+  expect(openFilesBelow(path)).toBe(0);
+});
+
+test("a blob whose bytes nobody reads, or nobody reads to the end, holds no file open", async () => {
+  for (let n = 0; n < 5; n++) await blobs.read("file-0001", 0, SIZE);
+  expect(openFilesBelow(path)).toBe(0);
+  const reader = (await blobs.read("file-0001", 0, SIZE)).getReader();
+  await reader.read();
+  expect(openFilesBelow(path)).toBe(1);
+  await reader.cancel();
+  expect(openFilesBelow(path)).toBe(0);
+});
