@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, rm } from "node:fs/promises";
-import { createReadStream } from "node:fs";
-import { Readable } from "node:stream";
 import { join } from "node:path";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { capOf, type FileKind, fitsKind, HEAD_BYTES, typeOfBytes } from "../../kernel/file-kinds.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
+import { fileBytes } from "../../runtime/file-bytes.ts";
 import type { SoundLengths } from "../../runtime/sound-length.ts";
 
 /** Files of one tenant that calls under way have brought along. */
@@ -98,8 +97,7 @@ export class Spool {
         fields: [{ field, message: `must be of the kind ${kind}, and its bytes are ${mimeType}` }],
       });
     const seconds = kind === "image" ? null : await this.lengths.seconds(tenantId, path);
-    const opened = () => Readable.toWeb(createReadStream(path)) as unknown as ReadableStream<Uint8Array>;
-    return { name, mimeType, bytes: size, hash: hash.digest("hex"), seconds, open: opened };
+    return { name, mimeType, bytes: size, hash: hash.digest("hex"), seconds, open: () => fileBytes(path, 0, size) };
   }
 }
 
