@@ -261,6 +261,13 @@ export async function takeEnding(
   return rows[0] === undefined ? undefined : readBatchJob(db, rows[0].id);
 }
 
+/** Nobody else takes these endings for so long from now, where they are still the owner's. */
+export async function keepEndings(db: Database, owner: string, ids: readonly string[], seconds: number): Promise<void> {
+  await sql`
+    UPDATE batch_jobs SET taken_until = now() + ${seconds} * interval '1 second'
+     WHERE id = ANY(${[...ids]}::text[]) AND taken_by = ${owner} AND ended_at IS NULL`.execute(db);
+}
+
 /** Settles which row tells of the end, before it is written to the chain. `doubtful`: one of that id may be written already. */
 export async function beginBatchEnd(
   db: Database,

@@ -49,6 +49,7 @@ export class BatchStore {
   readonly active = () => jobs.activeBatchJobs(this.db);
   readonly takeEnding = (owner: string, chain: string, seconds: number) =>
     jobs.takeEnding(this.db, owner, chain, seconds, LEFT_TO_ITS_CHAIN_SECONDS);
+  readonly keepEndings = (...by: Tail<typeof jobs.keepEndings>) => jobs.keepEndings(this.db, ...by);
   readonly beginEnd = (id: string, owner: string, row: { id: string; chain: string }) => jobs.beginBatchEnd(this.db, id, owner, row);
   /** Which of these rows are in the ledger. */
   readonly recorded = async (tenantId: string, ids: readonly string[]): Promise<ReadonlySet<string>> =>

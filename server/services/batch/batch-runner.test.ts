@@ -10,7 +10,7 @@ const job = (id: string, more: object = {}) => ({
 const line = { line: 1, custom_id: "a", body: "{}", attempt: 1 };
 
 /** A runner over a store that has nothing but what is given here. */
-function runnerOver(given: object, runLine: () => Promise<null> = () => new Promise(() => {})) {
+function runnerOver(given: object, runLine: () => Promise<null> = () => new Promise(() => {}), end: () => Promise<void> = async () => {}) {
   const nothing = {
     endInterrupted: async () => {},
     takeEnding: async () => undefined,
@@ -19,7 +19,7 @@ function runnerOver(given: object, runLine: () => Promise<null> = () => new Prom
   };
   const store = { ...nothing, read: async (id: string) => ({ id }), takeLines: async () => [], ...given };
   return new BatchRunner({
-    ...{ store: store as unknown as RunnerParts["store"], runLine, end: async () => {}, log: jsonLog("error") },
+    ...{ store: store as unknown as RunnerParts["store"], runLine, end, log: jsonLog("error") },
     ...{ chain: "c", leftFrom: "x", lastWaitedFor: () => Number.NEGATIVE_INFINITY },
   });
 }
@@ -53,6 +53,30 @@ test("a process that begins no more lines is said to be alive until those it beg
   await runner.stayAlive();
   expect(beats).toBe(draining);
   clock.mockRestore();
+});
+
+test("a job whose results take long to be written is kept until they are", async () => {
+  const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const toEnd = [job("j")];
+  const kept: string[] = [];
+  const runner = runnerOver(
+    {
+      active: async () => [job("j", { status: "finalizing" })],
+      takeEnding: async () => toEnd.pop(),
+      keepEndings: async (_: string, ids: readonly string[]) => void kept.push(...ids),
+    },
+    undefined,
+    () => (begun.resolve(), written.promise),
+  );
+  const looked = runner.look();
+  await begun.promise;
+  await runner.stayAlive();
+  expect(kept).toEqual(["j"]);
+  written.resolve();
+  await looked;
+  await runner.stayAlive();
+  expect(kept).toEqual(["j"]);
+  await runner.settled();
 });
 
 test("whose turn it is takes a few looks at each job, however many there are", async () => {

@@ -13,7 +13,7 @@ const AT_ONCE = 64;
 const TAKEN_AT_ONCE = 4;
 /** A process that said nothing for so long is dead. */
 const ALIVE_SECONDS = 15;
-/** Longer than the results of a job take to be written. */
+/** Whoever writes the results of a job says so again and again; one that failed at it is followed by another so much later. */
 const ENDING_SECONDS = 120;
 const RENEWED_MS = 3_000;
 const LOOKED_MS = 40;
@@ -60,6 +60,8 @@ export class BatchRunner {
   private readonly underWay = new Map<string, number>();
   private readonly empty = new Set<string>();
   private readonly lines = new Roster<BegunLine>();
+  /** Jobs whose results this process is writing. */
+  private readonly ending = new Set<string>();
   /** Whether lines may have been taken without this process having heard of it. */
   private unsure = false;
   private bytes = 0;
@@ -90,14 +92,26 @@ export class BatchRunner {
     for (;;) {
       const job = await store.takeEnding(this.id, this.parts.chain, ENDING_SECONDS);
       if (job === undefined) break;
-      await this.parts.end(job, this.id).catch((error: Error) => this.parts.log.warn("batch_not_ended", { error }));
+      await this.end(job);
     }
     void this.fill();
+  }
+
+  private async end(job: BatchJob): Promise<void> {
+    this.ending.add(job.id);
+    try {
+      await this.parts.end(job, this.id);
+    } catch (error) {
+      this.parts.log.warn("batch_not_ended", { error: error as Error });
+    } finally {
+      this.ending.delete(job.id);
+    }
   }
 
   /** Others take its lines for nobody's otherwise, also while the results of a job are written and while the process stops. */
   async stayAlive(): Promise<void> {
     if (this.lines.size > 0) await this.renew();
+    if (this.ending.size > 0) await this.parts.store.keepEndings(this.id, [...this.ending], ENDING_SECONDS);
   }
 
   /** Something was submitted or cancelled: it is not waited for until the next look. */
