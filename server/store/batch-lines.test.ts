@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { batchJobRecord } from "../../tests/support/batch-job-record.ts";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { returnUngiven, takeSubmission } from "./batch-departures.ts";
-import { addLines, linesAfter } from "./batch-lines.ts";
+import { addLines, bodiesAfter, firstLinesOf, linesAfter, pageOfLines } from "./batch-lines.ts";
 
 const MIB = 1024 * 1024;
 const [ANSWERED, WITH_A_PROCESS, TO_BE_GIVEN] = [2, 1, 5];
@@ -13,7 +13,7 @@ const jobs: Record<string, { id: string; tenant_id: string }> = {};
 beforeAll(async () => {
   database = await testDatabase();
   const { db } = database;
-  for (const tenant of ["a", "b"]) {
+  for (const tenant of ["a", "b", "c"]) {
     await sql`INSERT INTO tenants (id, name, data_retention) VALUES (${tenant}, ${tenant}, '{}')`.execute(db);
     const group = crypto.randomUUID();
     await sql`INSERT INTO resource_groups (id, tenant_id, name, group_type) VALUES (${group}, ${tenant}, 'g', 'team')`.execute(db);
@@ -53,7 +53,29 @@ test("results are read as many as may be held together, and always one", async (
   };
   expect(await read(50, [ANSWERED, 3])).toEqual([[1, 2, 3], [4], [5], [6, 7]]);
   expect(await read(1, [ANSWERED])).toEqual([[2], [3], [4], [5], [6], [7]]);
+  const { lines, total } = await pageOfLines(db, job, { limit: 4, offset: 1 }, true);
+  expect([lines, total]).toEqual([[2, 3, 4, 5], sizes.length]);
+  expect((await firstLinesOf(db, job, lines)).map(({ line }) => line)).toEqual([2, 3]);
+  expect((await firstLinesOf(db, job, [4, 5])).map(({ line }) => line)).toEqual([4]);
   expect(await linesAfter(db, { ...job, tenant_id: "b" }, 0, 50, [ANSWERED])).toEqual([]);
+});
+
+test("what lines ask is read as much as may be held together, and always one", async () => {
+  const { db } = database;
+  const job = jobOf("c");
+  const sizes = [3 * MIB, 5 * MIB, 1, 9 * MIB, 1];
+  for (const [i, size] of sizes.entries()) await addLines(db, job, [{ line: i + 1, customId: `${i}`, body: "x".repeat(size) }]);
+  const read = async (after: number) => (await bodiesAfter(db, job, after, 200)).map(({ line, body }) => [line, body.length]);
+  expect([await read(0), await read(2), await read(3), await read(4)]).toEqual([
+    [
+      [1, 3 * MIB],
+      [2, 5 * MIB],
+    ],
+    [[3, 1]],
+    [[4, 9 * MIB]],
+    [[5, 1]],
+  ]);
+  expect((await bodiesAfter(db, job, 0, 1)).map(({ line }) => line)).toEqual([1]);
 });
 
 test("what a process took and gives nobody goes back", async () => {

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { BatchJobError, BatchLineTable } from "./tables/batch.ts";
 
@@ -137,30 +137,42 @@ const WITHOUT_BODY = [
   "error_message",
 ] as const;
 
-/** Results are held in memory together: one alone may be 64 MiB. */
-const MOST_RESULT_BYTES = 8 * 1024 * 1024;
+/** What is read of lines is held in memory together: one result alone may be 64 MiB. */
+const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
-/** Of a job, in the order of its input, behind a line: as many as may be held together, and always one. */
-export async function linesAfter(
+/** The first of the lines that `which` says whose `column` may be held together, and always one. */
+function fitting(column: "body" | "result", which: RawBuilder<boolean>, most: number): RawBuilder<number> {
+  const next = sql`SELECT line, octet_length(${sql.ref(column)}) AS bytes FROM batch_lines WHERE ${which} ORDER BY line LIMIT ${most}`;
+  return sql<number>`(SELECT line FROM (SELECT line, row_number() OVER (ORDER BY line) AS n, sum(bytes) OVER (ORDER BY line) AS held FROM (${next}) n) sized
+    WHERE n = 1 OR coalesce(held, 0) <= ${MOST_HELD_BYTES})`;
+}
+
+async function toldOf(
   db: Database,
   job: LinesOf,
-  after: number,
+  which: RawBuilder<boolean>,
   most: number,
-  states: readonly number[],
 ): Promise<readonly Omit<BatchLineRow, "body">[]> {
-  const next = sql`SELECT line, result FROM batch_lines WHERE ${linesOf(job)} AND line > ${after} AND state = ANY(${[...states]}::smallint[]) ORDER BY line LIMIT ${most}`;
-  const fitting = sql<number>`(SELECT line FROM (SELECT line, row_number() OVER (ORDER BY line) AS n, sum(octet_length(result)) OVER (ORDER BY line) AS bytes FROM (${next}) n) sized
-    WHERE n = 1 OR coalesce(bytes, 0) <= ${MOST_RESULT_BYTES})`;
   return db
     .selectFrom("batch_lines")
     .where("job_id", "=", job.id)
-    .where("line", "in", fitting)
+    .where("line", "in", fitting("result", sql<boolean>`${linesOf(job)} AND ${which}`, most))
     .select(WITHOUT_BODY)
     .orderBy("line")
     .execute();
 }
 
-/** As they came in, to be looked at. */
+/** Of a job, in the order of its input, behind a line: as many as may be held together, and always one. */
+export function linesAfter(db: Database, job: LinesOf, after: number, most: number, states: readonly number[]) {
+  return toldOf(db, job, sql<boolean>`line > ${after} AND state = ANY(${[...states]}::smallint[])`, most);
+}
+
+/** The first of the numbered lines: as many as may be held together, and always one. */
+export function firstLinesOf(db: Database, job: LinesOf, lines: readonly number[]) {
+  return toldOf(db, job, sql<boolean>`line = ANY(${[...lines]}::int[])`, lines.length);
+}
+
+/** As they came in, to be looked at: as many as may be held together, and always one. */
 export async function bodiesAfter(
   db: Database,
   job: LinesOf,
@@ -170,34 +182,34 @@ export async function bodiesAfter(
   return db
     .selectFrom("batch_lines")
     .select(["line", "body"])
-    .where(linesOf(job))
-    .where("line", ">", after)
+    .where("job_id", "=", job.id)
+    .where("line", "in", fitting("body", sql<boolean>`${linesOf(job)} AND line > ${after}`, most))
     .orderBy("line")
-    .limit(most)
     .execute();
 }
 
+/** The numbers of the lines of a page, and how many there are in all. */
 export async function pageOfLines(
   db: Database,
   job: LinesOf,
   page: { readonly limit: number; readonly offset: number },
   finishedOnly: boolean,
-): Promise<{ readonly items: readonly Omit<BatchLineRow, "body">[]; readonly total: number }> {
+): Promise<{ readonly lines: readonly number[]; readonly total: number }> {
   const which = sql<boolean>`${linesOf(job)} ${finishedOnly ? sql`AND state IN (2, 3)` : sql``}`;
   const { total } = await db
     .selectFrom("batch_lines")
     .where(which)
     .select((eb) => eb.fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();
-  const items = await db
+  const found = await db
     .selectFrom("batch_lines")
     .where(which)
-    .select(WITHOUT_BODY)
+    .select("line")
     .orderBy("line")
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  return { items, total: Number(total) };
+  return { lines: found.map(({ line }) => line), total: Number(total) };
 }
 
 /** The value of a key as it stands now: a job outlives a rotation of the key it was submitted with. */

@@ -70,6 +70,7 @@ export class BatchStore {
   readonly bodiesAfter = (job: lines.LinesOf, after: number, most: number) => lines.bodiesAfter(this.db, job, after, most);
   readonly page = (job: lines.LinesOf, page: { limit: number; offset: number }, finishedOnly: boolean) =>
     lines.pageOfLines(this.db, job, page, finishedOnly);
+  readonly firstLinesOf = (job: lines.LinesOf, of: readonly number[]) => lines.firstLinesOf(this.db, job, of);
   readonly keyHash = (tenantId: string, keyId: string) => lines.keyHashOf(this.db, tenantId, keyId);
 
   readonly depart = (...by: Tail<typeof departures.departLine>) => departures.departLine(this.db, ...by);

@@ -59,3 +59,21 @@ export async function* resultLines(
     yield encoder.encode(lines.map((line) => `${written(job, line)}\n`).join(""));
   }
 }
+
+/** A page of them as one JSON document, `said` behind them: read as it is sent, as they may be long. */
+export async function* resultPage(
+  store: Pick<BatchStore, "firstLinesOf">,
+  job: BatchJob,
+  lines: readonly number[],
+  said: Readonly<Record<"total" | "page" | "page_size", number>>,
+): AsyncGenerator<Uint8Array> {
+  yield encoder.encode('{"results":[');
+  for (let left = lines, first = true; left.length > 0; first = false) {
+    const read = await store.firstLinesOf(job, left);
+    const last = read.at(-1);
+    if (last === undefined) break;
+    left = left.filter((line) => line > last.line);
+    yield encoder.encode(`${first ? "" : ","}${read.map((line) => resultLineOf(job, line)).join(",")}`);
+  }
+  yield encoder.encode(`],${JSON.stringify(said).slice(1)}`);
+}

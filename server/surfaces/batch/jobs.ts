@@ -9,8 +9,9 @@ import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type BatchService, type JobFacts, windowMs } from "../../services/batch/batch-service.ts";
 import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
-import { isOver, resultLines, resultLineOf } from "../../services/batch/results.ts";
+import { isOver, resultLines, resultPage } from "../../services/batch/results.ts";
 import { callerOf } from "../../services/files/caller.ts";
+import { streamOfPieces } from "../../kernel/stream-of-pieces.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { llmRefusals } from "../llm/refusals.ts";
@@ -109,39 +110,29 @@ export const batchResults = (batches: BatchService): Surface =>
     if (isRefusal(query)) return query;
     const job = await batches.find(callerOf(call).owner, batchIdIn(call));
     if (isRefusal(job)) return job;
-    return query.size === 0 ? streamed(batches, job) : resultPage(batches, job, query);
+    return query.size === 0 ? streamed(batches, job) : pageAnswer(batches, job, query);
   });
 
-async function resultPage(batches: BatchService, job: CallerJob, query: ReadonlyMap<string, string>): Promise<Answer | Refusal> {
+async function pageAnswer(batches: BatchService, job: CallerJob, query: ReadonlyMap<string, string>): Promise<Answer | Refusal> {
   const page = wholeNumber(query, "page", 1, 1, 1_000_000);
   const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
   if (typeof page !== "number") return page;
   if (typeof size !== "number") return size;
-  const found = await batches.store.page(job, { limit: size, offset: (page - 1) * size }, !isOver(job));
-  const results = found.items.map((line) => resultLineOf(job, line)).join(",");
-  const body = `{"results":[${results}],"total":${found.total},"page":${page},"page_size":${size}}`;
-  return ownAnswer(200, { "content-type": "application/json" }, body);
+  const { lines, total } = await batches.store.page(job, { limit: size, offset: (page - 1) * size }, !isOver(job));
+  return streamedResults(resultPage(batches.store, job, lines, { total, page, page_size: size }), "application/json");
 }
 
 function streamed(batches: BatchService, job: CallerJob): Answer {
-  return streamedLines(resultLines(batches.store, job), "application/jsonl");
+  return streamedResults(resultLines(batches.store, job), "application/jsonl");
 }
 
 /** Results as they are read from the store. */
-export function streamedLines(lines: AsyncGenerator<Uint8Array>, contentType: string): Answer {
-  const upstream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await lines.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: () => void lines.return(undefined),
-  });
+export function streamedResults(pieces: AsyncGenerator<Uint8Array>, contentType: string): Answer {
   return {
     kind: "stream",
     status: 200,
     headers: { "content-type": contentType, "x-content-type-options": "nosniff", "cache-control": "private, no-store" },
-    upstream: upstream.getReader(),
+    upstream: streamOfPieces(pieces).getReader(),
     ...{ codec: PASSED_STREAM, head: [], inputCharacters: null, sender: "store of results", bytes: true },
   } satisfies StreamAnswer;
 }

@@ -12,7 +12,7 @@ import { queryOf, wholeNumber } from "../files/files.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
 import { messagesPage, recordSurface } from "../messages/records.ts";
 import { messagesRefusals } from "../messages/refusals.ts";
-import { batchIdIn, countsOf, streamedLines } from "./jobs.ts";
+import { batchIdIn, countsOf, streamedResults } from "./jobs.ts";
 import { submittedRequests } from "./submit-requests.ts";
 
 /** Anthropic's own paths for batches of messages, over the same jobs: requests come in the body, and results are asked for. */
@@ -145,7 +145,7 @@ export const messageBatchResults = (batches: BatchService): Surface =>
     const job = await batchOf(call, batches);
     if (isRefusal(job)) return job;
     if (job.ended_at === null) return refuse("batch_under_way");
-    return streamedLines(resultLines(batches.store, job, undefined, messageResultOf), "application/x-jsonl");
+    return streamedResults(resultLines(batches.store, job, undefined, messageResultOf), "application/x-jsonl");
   });
 
 /** One line of results, in Anthropic's form. */
