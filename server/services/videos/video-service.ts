@@ -4,9 +4,10 @@ import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.t
 import type { Answer, WholeAnswer } from "../../road/answer.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { VideosRequest } from "../../wire/videos/videos-request.ts";
+import type { VideoLook } from "../../wire/videos/video-codec.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { filmSeconds } from "../../road/metering/film.ts";
-import { askWhole, type ProvidersOfVideos, providerOfJob } from "./look-at-provider.ts";
+import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./look-at-provider.ts";
 import { costOfJob, jobPrices, mostOfJob, secondsOfVideo } from "./video-cost.ts";
 import type { VideoRunner } from "./video-runner.ts";
 
@@ -145,9 +146,10 @@ export class VideoService {
     const job = await this.find(owner, id);
     if (isRefusal(job) || job.status === "cancelled") return job;
     if (job.ended_at !== null) return refuse("video_ended");
-    const provider = job.upstream_id === null ? null : providerOfJob(providers, await tenant(job.tenant_id), job);
-    const question = provider?.codec.cancel(job.upstream_id as string) ?? null;
-    if (provider === null || question === null) return refuse("video_not_cancellable");
+    const { upstream_id: upstreamId } = job;
+    const provider = upstreamId === null ? null : providerOfJob(providers, await tenant(job.tenant_id), job);
+    const question = upstreamId === null ? null : (provider?.codec.cancel(upstreamId) ?? null);
+    if (upstreamId === null || provider === null || question === null) return refuse("video_not_cancellable");
     call.row.target_url = provider.address;
     call.row.llm_provider = job.provider_key;
     try {
@@ -155,12 +157,17 @@ export class VideoService {
     } catch (error) {
       return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
     }
+    // What some providers have for it takes a video that is ready away, and bills it: whoever was too late is to have it.
+    const standing = await readJob(provider, upstreamId);
+    if (standing.kind !== "look") return refuse("video_not_cancellable", undefined, { reason: standing.why });
+    if (!isUnderWay(standing.look)) return refuse("video_ended");
     const answered = await askWhole(provider.ask, question);
     if (isRefusal(answered)) return answered;
     const { status, json } = answered;
-    if ((status < 200 || status >= 300) && status !== 404)
-      return refuse("video_not_cancellable", undefined, { reason: `the provider answered ${status}` });
-    const usage = provider.codec.read(json, job.upstream_id as string)?.usage ?? null;
+    if (status < 200 || status >= 300) return refuse("video_not_cancellable", undefined, { reason: `the provider answered ${status}` });
+    const look = provider.codec.read(json, upstreamId);
+    if (look?.state === "completed") return refuse("video_ended");
+    const usage = look?.usage ?? null;
     const used = { costMicros: costOfJob(job, usage), usage: usage === null ? null : JSON.stringify(usage) };
     const cancelled = await store.cancel(owner, id, used);
     runner.wake();
@@ -210,3 +217,5 @@ export class VideoService {
     };
   }
 }
+
+const isUnderWay = ({ state }: VideoLook): boolean => state === "queued" || state === "in_progress";

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import type { VideoJob } from "../../directory/videos/video-store.ts";
+import type { Call } from "../../road/call.ts";
+import { interactionsVideos } from "../../wire/videos/interactions-videos.ts";
+import { openaiVideos } from "../../wire/videos/openai-videos.ts";
+import type { ProviderAsk, VideoCodec } from "../../wire/videos/video-codec.ts";
+import { VideoService } from "./video-service.ts";
+
+const RUNNING = { id: "vid_1", object: "video", status: "in_progress" };
+
+/** What a caller is told who cancels a job, whether it is kept as cancelled, and with which methods its provider was asked. */
+async function cancelled(codec: VideoCodec, answers: Readonly<Partial<Record<ProviderAsk["method"], readonly [number, object]>>>) {
+  const methods: string[] = [];
+  const provider = {
+    traits: { videos: () => codec },
+    url: () => "http://provider",
+    async ask(_target: unknown, { method }: ProviderAsk) {
+      methods.push(method);
+      const [status, body] = answers[method] ?? [500, {}];
+      return { response: Response.json(body, { status }) };
+    },
+  };
+  const job = { id: "video_1", tenant_id: "t", model_id: "m", upstream_id: "vid_1", status: "in_progress", ended_at: null } as VideoJob;
+  let isKept = false;
+  const videos = new VideoService({
+    store: { find: async () => job, cancel: async () => ((isKept = true), { ...job, status: "cancelled" }) },
+    runner: { wake: () => undefined },
+    providers: { openai: provider },
+    tenant: () => ({ models: new Map([["m", { provider: { apiFormat: "openai" } }]]) }) as unknown as TenantSnapshot,
+    begin: () => undefined,
+    now: Date.now,
+  } as never);
+  const told = await videos.cancel({ row: {} } as Call, {} as never, "video_1");
+  return { told: "code" in told ? told.code : told.status, isKept, methods };
+}
+
+test("a job under way is cancelled at its provider", async () => {
+  expect(await cancelled(openaiVideos, { GET: [200, RUNNING], DELETE: [200, { id: "vid_1", deleted: true }] })).toEqual({
+    ...{ told: "cancelled", isKept: true, methods: ["GET", "DELETE"] },
+  });
+});
+
+test("a video that is ready at its provider is not deleted there by a cancel that comes too late", async () => {
+  const ready = { ...RUNNING, status: "completed" };
+  expect(await cancelled(openaiVideos, { GET: [200, ready], DELETE: [200, { id: "vid_1", deleted: true }] })).toEqual({
+    ...{ told: "video_ended", isKept: false, methods: ["GET"] },
+  });
+});
+
+test("a provider that knows no cancel goes on, and its job is not said to be cancelled", async () => {
+  expect(await cancelled(openaiVideos, { GET: [200, RUNNING], DELETE: [404, {}] })).toMatchObject({
+    ...{ told: "video_not_cancellable", isKept: false },
+  });
+});
+
+test("a provider that cannot be asked how far a job is is not asked to cancel it", async () => {
+  expect(await cancelled(openaiVideos, { GET: [503, {}], DELETE: [200, {}] })).toEqual({
+    ...{ told: "video_not_cancellable", isKept: false, methods: ["GET"] },
+  });
+});
+
+test("a provider that says it was ready before it was cancelled is believed", async () => {
+  const answers = {
+    GET: [200, { id: "vid_1", status: "in_progress" }],
+    POST: [200, { id: "vid_1", status: "completed", steps: [] }],
+  } as const;
+  const uri = "http://provider/v";
+  const made = { ...answers.POST[1], steps: [{ type: "model_output", content: [{ type: "video", mime_type: "video/mp4", uri }] }] };
+  expect(await cancelled(interactionsVideos, { ...answers, POST: [200, made] })).toMatchObject({ told: "video_ended", isKept: false });
+});
