@@ -103,7 +103,7 @@ interface VendorRequest {
 
 const HEAD_WITHIN_MS = 120_000;
 
-/** Asks the vendor once. Throws `VendorFault` for every answer that is none of success. */
+/** Asks the vendor once. Throws `VendorFault` for every answer that is none of success; the body of one that is has to be read. */
 export async function askForBatches(
   outbound: Outbound,
   target: Pick<ProviderTarget, "headers">,
@@ -119,35 +119,48 @@ export async function askForBatches(
   const follow = () => abort.abort(signal.reason);
   if (signal.aborted) follow();
   else signal.addEventListener("abort", follow, { once: true });
+  const release = () => signal.removeEventListener("abort", follow);
   let response: Response;
   try {
     const sent = { method, headers, abort, timeoutMs: HEAD_WITHIN_MS, ...(body === undefined ? {} : { body }) };
     response = redactSecrets(await outbound.fetch(url, sent), secretsOf(headers));
   } catch (error) {
+    release();
     throw new VendorFault(error instanceof OutboundDenied ? 403 : null, outboundRefusal(error));
   }
-  const paced = response.body === null ? response : withinTime(response, response.body, abort);
+  if (response.body === null) release();
+  const paced = response.body === null ? response : withinTime(response, response.body, abort, release);
   if (response.status >= 200 && response.status < 300) return paced;
   const text = await readText(paced).catch((error: unknown) => reasonOf(error));
   throw new VendorFault(response.status, refusalOf(response.status, text), response.headers.get("x-amzn-errortype"));
 }
 
-/** A vendor that stops in the middle of an answer would keep batches of others waiting. */
-function withinTime({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>, abort: AbortController): Response {
+/** A vendor that stops in the middle of an answer would keep batches of others waiting. `over`: told when nothing more is read. */
+function withinTime(
+  { status, statusText, headers }: Response,
+  body: ReadableStream<Uint8Array>,
+  abort: AbortController,
+  over: () => void,
+): Response {
   const pieces = pacedBody(body);
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await pieces.next();
-          if (done === true) controller.close();
-          else controller.enqueue(value);
+          if (done !== true) return controller.enqueue(value);
+          over();
+          controller.close();
         } catch (error) {
+          over();
           abort.abort(error);
           throw error;
         }
       },
-      cancel: () => void pieces.return(undefined).catch(() => undefined),
+      cancel() {
+        over();
+        void pieces.return(undefined).catch(() => undefined);
+      },
     },
     { highWaterMark: 0 },
   );
@@ -162,6 +175,11 @@ export async function readText(response: Response): Promise<string> {
   const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, MOST_BYTES);
   if (bytes === null) throw new VendorFault(null, refuse("upstream_invalid_response", undefined, { reason: "the answer is too long" }));
   return new TextDecoder().decode(bytes);
+}
+
+/** Of an answer that says nothing beyond its status: a connection is used again once its answer was read. */
+export async function drained(response: Response): Promise<void> {
+  await response.arrayBuffer().catch(() => undefined);
 }
 
 /** The JSON of one, as `parse` reads it; null where it is none. */

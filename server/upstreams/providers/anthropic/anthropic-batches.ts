@@ -5,6 +5,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
   askForBatches,
+  drained,
   askForBatchJson,
   type Found,
   handedOver,
@@ -105,7 +106,7 @@ export function anthropicBatches(outbound: Outbound): ProviderBatches {
     },
     async cancel(target, id, signal) {
       const url = anthropicAddress(target, path(id, "/cancel"));
-      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
+      await drained(await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal }));
     },
     results,
   };

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import {
   askForBatches,
+  drained,
   type BatchStanding,
   type HandedOver,
   handedOver,
@@ -93,7 +94,7 @@ export function bedrockBatches(outbound: Outbound, clock: { now(): number }): Pr
       return standingOf(await job(target, id, signal));
     },
     async cancel(target, id, signal) {
-      await (await ask(target, "POST", `/model-invocation-job/${pathSegment(id)}/stop`, signal)).arrayBuffer();
+      await drained(await ask(target, "POST", `/model-invocation-job/${pathSegment(id)}/stop`, signal));
     },
     async *results(target, id, signal) {
       const { inputDataConfig, outputDataConfig } = await job(target, id, signal);

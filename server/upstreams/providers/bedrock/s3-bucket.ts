@@ -2,7 +2,7 @@ import { signAwsRequest } from "../../../kernel/aws-signature.ts";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import { unescapeXml } from "../../../kernel/xml-text.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { askForBatches, readText, VendorFault } from "../provider-batches.ts";
+import { askForBatches, drained, readText, VendorFault } from "../provider-batches.ts";
 import type { ProviderTarget } from "../provider.ts";
 import { withoutSlash } from "../send.ts";
 import { keyAsPath, placeOfObject, type VendorBucket } from "../vendor-bucket.ts";
@@ -69,9 +69,4 @@ export function s3Bucket(outbound: Outbound, clock: { now(): number }, target: P
       if (gone !== null) await drained(gone);
     },
   };
-}
-
-/** A connection is used again once its answer was read. */
-async function drained(response: Response): Promise<void> {
-  await response.arrayBuffer();
 }

@@ -5,6 +5,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
   askForBatches,
+  drained,
   askForBatchJson,
   type BatchedLine,
   type BatchStanding,
@@ -69,7 +70,7 @@ export function geminiBatches(outbound: Outbound): ProviderBatches {
     },
     async cancel(target, id, signal) {
       const url = `${geminiBase(target)}/${checked(id)}:cancel`;
-      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "{}", signal });
+      await drained(await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "{}", signal }));
     },
     async *results(target, id, signal) {
       const batch = await get(target, checked(id), signal, resultsWithExactCalls);

@@ -17,3 +17,30 @@ test.each([
   const target = { baseUrl: "http://vendor", apiKey: null, headers: {} } as unknown as ProviderTarget;
   expect(await openaiBatches(outbound).look(target, "batch_1", new AbortController().signal)).toEqual(standing as never);
 });
+
+test("questions about batches leave nothing behind on the signal of the process that asks them", async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  Object.assign(signal, {
+    addEventListener: (...to: Parameters<typeof add>) => (listeners++, add(...to)),
+    removeEventListener: (...from: Parameters<typeof remove>) => (listeners--, remove(...from)),
+  });
+  const target = { baseUrl: "http://vendor", apiKey: null, headers: {} } as unknown as ProviderTarget;
+  const answering = (...answers: readonly Response[]) => {
+    const left = [...answers];
+    return openaiBatches({ fetch: async () => left.shift() } as unknown as Outbound);
+  };
+  const line = `${JSON.stringify({ custom_id: "a", response: { status_code: 200, body: {} } })}\n`;
+
+  await answering(Response.json({ status: "in_progress" })).look(target, "batch_1", signal);
+  await answering(Response.json({ status: "cancelling" })).cancel(target, "batch_1", signal);
+  await answering(new Response(null, { status: 204 })).cancel(target, "batch_1", signal);
+  const ended = Response.json({ status: "completed", output_file_id: "file-1" });
+  for await (const _ of answering(ended, new Response(line.repeat(3))).results(target, "batch_1", signal)) break;
+  for (const refused of [Response.json({}, { status: 503 }), undefined as never])
+    await answering(refused)
+      .look(target, "batch_1", signal)
+      .catch(() => undefined);
+  expect(listeners).toBe(0);
+});

@@ -4,6 +4,7 @@ import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {
   askForBatches,
+  drained,
   askForBatchJson,
   type BatchToSend,
   type Found,
@@ -53,7 +54,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
 
   async function remove(target: ProviderTarget, fileId: string, signal: AbortSignal): Promise<void> {
     const url = at(target, `/files/${encodeURIComponent(fileId)}`);
-    await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal });
+    await drained(await askForBatches(outbound, target, { method: "DELETE", url, headers: own(target), signal }));
   }
 
   async function* linesOf(target: ProviderTarget, fileId: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
@@ -115,7 +116,7 @@ export function openaiBatches(outbound: Outbound): ProviderBatches {
     },
     async cancel(target, id, signal) {
       const url = at(target, `/batches/${encodeURIComponent(id)}/cancel`);
-      await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal });
+      await drained(await askForBatches(outbound, target, { method: "POST", url, headers: own(target), body: "", signal }));
     },
     async *results(target, id, signal) {
       const batch = await batchOf(target, id, signal);

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { isObject } from "../../../wire/document.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
-import { askForBatches, askForBatchJson, VendorFault, wordIn } from "../provider-batches.ts";
+import { askForBatches, askForBatchJson, drained, VendorFault, wordIn } from "../provider-batches.ts";
 import type { ProviderTarget } from "../provider.ts";
 import { pathSegment, withoutSlash } from "../send.ts";
 import { placeOfObject, type VendorBucket } from "../vendor-bucket.ts";
@@ -56,7 +56,7 @@ export function gcsBucket(outbound: Outbound, bearers: GoogleBearers, target: Pr
         if (error instanceof VendorFault && error.status === 404) return null;
         throw error;
       });
-      await gone?.arrayBuffer();
+      if (gone !== null) await drained(gone);
     },
   };
 }
