@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, readlinkSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openFilesBelow } from "../../tests/support/open-files.ts";
@@ -40,4 +41,20 @@ test("a blob whose bytes nobody reads, or nobody reads to the end, holds no file
   expect(openFilesBelow(path)).toBe(1);
   await reader.cancel();
   expect(openFilesBelow(path)).toBe(0);
+});
+
+test("a blob that is written is there after a loss of power: its name is on the disk as well, and that of its folder", async () => {
+  const any = await open(path);
+  const handles = Object.getPrototypeOf(any) as FileHandle;
+  await any.close();
+  const synced: string[] = [];
+  const { sync } = handles;
+  const spy = spyOn(handles, "sync").mockImplementation(function (this: FileHandle) {
+    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`));
+    return sync.call(this);
+  });
+  await blobs.write("file-00zz", pieces());
+  await blobs.write("file-01zz", pieces());
+  spy.mockRestore();
+  expect(synced).toEqual([path, join(path, "zz"), join(path, "zz")]);
 });

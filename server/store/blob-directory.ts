@@ -41,11 +41,13 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
         const folder = folderOf(key);
         if (!made.has(folder)) {
           await mkdir(folder, { recursive: true, mode: 0o700 });
+          await syncFolder(path);
           made.add(folder);
         }
         await rename(from, to);
+        await syncFolder(folder);
       } catch (error) {
-        await rm(from, { force: true });
+        for (const left of [from, to]) await rm(left, { force: true });
         throw error;
       }
     },
@@ -78,4 +80,14 @@ function idOf(path: string): string {
     rmSync(own);
   }
   return readFileSync(file, "utf8");
+}
+
+/** What was made in it is there after a loss of power. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
