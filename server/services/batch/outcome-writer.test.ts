@@ -33,3 +33,16 @@ test("small ones go together", async () => {
   await Promise.all(Array.from({ length: 450 }, (_, line) => writer.write({ ...outcome, line })));
   expect(written).toEqual([1, 200, 200, 49]);
 });
+
+test("a provider's words that no database holds keep no result from being written", async () => {
+  const told: string[] = [];
+  const store = {
+    async writeOutcomes(_: string, outcomes: readonly LineResult[]) {
+      for (const { error } of outcomes) told.push(error?.message ?? "none");
+    },
+  };
+  const writer = new OutcomeWriter(store, "p", jsonLog("error"));
+  const outcome = { jobId: "j", attempt: 1, statusCode: 502, requestId: "r", result: null };
+  await writer.write({ ...outcome, line: 1, error: { code: "upstream_error", message: "x\0y\ud800" } });
+  expect(told).toEqual(["x\ufffdy\ufffd"]);
+});

@@ -1,4 +1,5 @@
 import type { BatchStore, LineResult } from "../../directory/batch/batch-store.ts";
+import { storableText } from "../../kernel/storable.ts";
 import type { Log } from "../../kernel/log.ts";
 
 const AGAIN_MS = 500;
@@ -19,7 +20,9 @@ export class OutcomeWriter {
     this.log = log;
   }
 
-  write(outcome: LineResult): Promise<void> {
+  /** A text that the database cannot hold would be tried for ever, and whatever is behind it would wait. */
+  write({ error, ...said }: LineResult): Promise<void> {
+    const outcome = { ...said, error: error === null ? null : { code: error.code, message: storableText(error.message) } };
     return new Promise((resolve) => {
       this.waiting.push({ outcome, written: resolve });
       if (!this.writing) void this.run();
