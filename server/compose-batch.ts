@@ -9,7 +9,7 @@ import type { BackgroundCalls } from "./road/background-calls.ts";
 import type { OpenCalls } from "./road/open-calls.ts";
 import { BatchRunner } from "./services/batch/batch-runner.ts";
 import { BatchService } from "./services/batch/batch-service.ts";
-import { KnownModels } from "./services/batch/known-models.ts";
+import { KnownModels } from "./directory/models/known-models.ts";
 import { lineCalls } from "./services/batch/line-calls.ts";
 import { jobEnder } from "./services/batch/end-job.ts";
 import { modeAmong } from "./services/batch/mode.ts";

@@ -1,5 +1,6 @@
 import type { Files } from "./directory/files/stored-files.ts";
 import type { Snapshots } from "./directory/snapshots.ts";
+import { KnownModels } from "./directory/models/known-models.ts";
 import { VideoStore } from "./directory/videos/video-store.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Job } from "./kernel/job.ts";
@@ -34,9 +35,10 @@ export function openVideos(parts: VideoParts) {
   const { background, connection, calls, budgets, providers, files, snapshots, ledger, clock, log } = parts;
   const store = new VideoStore(connection.db);
   const tenant = (id: string) => snapshots.tenant(id);
+  const models = new KnownModels(tenant);
   const now = () => clock.now();
   const runner = new VideoRunner({
-    ...{ store, files, calls: background, budgets, providers, tenant, now, log },
+    ...{ store, files, calls: background, budgets, providers, models, tenant, now, log },
     scope: (tenantId, groupId) => snapshots.scope(tenantId, groupId),
     chain: ledger.chainId,
     random: Math.random,
@@ -54,7 +56,7 @@ export function openVideos(parts: VideoParts) {
     },
   ];
   return {
-    videos: new VideoService({ store, runner, providers, tenant, begin: (call) => calls.begin(call), now }),
+    videos: new VideoService({ store, runner, providers, models, begin: (call) => calls.begin(call), now }),
     jobs,
     /** Budgets are short, from here on, of what jobs may cost that this process had when it died. */
     takeOver: () => runner.takeOver().catch((error: Error) => log.warn("videos_not_taken_over", { error })),

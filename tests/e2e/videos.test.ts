@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf, rowsOf } from "../support/admin.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { servedBy, until } from "../support/until.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor, videoBytesOf } from "../support/video-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -67,7 +68,7 @@ const statusOf = (asked: PromiseLike<unknown>): Promise<number> =>
   );
 
 async function ended(id: string): Promise<any> {
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await Bun.sleep(100)) {
+  for (const latest = Date.now() + PATIENCE_MS; Date.now() < latest; await Bun.sleep(100)) {
     const { body } = await llm("GET", `/video/jobs/${id}`);
     if (!["queued", "in_progress"].includes(body.status)) return body;
   }
@@ -76,7 +77,7 @@ async function ended(id: string): Promise<any> {
 
 const endRow = (id: string) =>
   rowsOf(world.admin, { proxy_subtype: "video_end" }, 1).then(async () => {
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await Bun.sleep(100)) {
+    for (const latest = Date.now() + PATIENCE_MS; Date.now() < latest; await Bun.sleep(100)) {
       const rows = await rowsOf(world.admin, { proxy_subtype: "video_end" }, 1);
       const found = rows.filter((row) => row.custom_metadata.video_end.job_id === id);
       if (found.length > 0) return found;
@@ -249,6 +250,23 @@ test("a job is cancelled at its provider once, and one that has ended is not", a
   const late = await llm("DELETE", `/video/jobs/${job.job_id}`);
   expect([late.status, late.body.code]).toEqual([409, "video_ended"]);
   expect(await endRow(body.job_id)).toHaveLength(1);
+});
+
+test("a video whose model is deleted while it is made is there when it is ready, and costs what it does", async () => {
+  const made = { tenant_id: "default", name: "films-gone", model_name: "film-1", provider: "o", mode: "video", video_cost_per_second: 0.1 };
+  const { id } = await world.admin.post("/v1/admin/llms", { ...made, group_ids: [groupId] });
+  await servedBy([world.gateway], "films-gone", apiKey);
+  let isReady = false;
+  faults.takes = () => (isReady ? 0 : 600_000);
+  const { body } = await llm("POST", "/video/generations", { model: "films-gone", prompt: "Gone", duration_seconds: 4 });
+  await world.admin.request("DELETE", `/v1/admin/llms/${id}`);
+  await until(
+    () => llm("POST", "/video/generations", { model: "films-gone", prompt: "Gone" }),
+    ({ status }) => status === 404,
+  );
+  isReady = true;
+  expect(await ended(body.job_id)).toMatchObject({ status: "succeeded", cost_usd: 0.4 });
+  delete faults.takes;
 });
 
 test("another group's job is no job", async () => {

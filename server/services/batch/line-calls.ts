@@ -6,7 +6,7 @@ import { isErrorCode, refuse } from "../../kernel/errors.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { BATCH_ENDPOINTS, type BatchEndpoint, headersOfLines } from "./endpoints.ts";
 import { withModel } from "./intake.ts";
-import type { KnownModels } from "./known-models.ts";
+import type { KnownModels } from "../../directory/models/known-models.ts";
 import { endsJob, isOfOneModel } from "./line-verdict.ts";
 
 const encoder = new TextEncoder();

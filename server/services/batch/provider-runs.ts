@@ -10,7 +10,7 @@ import { VendorFault } from "../../upstreams/providers/provider-batches.ts";
 import type { ProviderTarget } from "../../upstreams/providers/provider.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 import { AnswerGiver, type AnswerGiverParts } from "./answer-giver.ts";
-import type { KnownModels } from "./known-models.ts";
+import type { KnownModels } from "../../directory/models/known-models.ts";
 
 const ALIVE_SECONDS = 15;
 const RELEASED_MS = 60_000;

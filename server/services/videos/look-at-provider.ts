@@ -1,6 +1,7 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { VideoJob } from "../../directory/videos/video-store.ts";
-import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { KnownModels } from "../../directory/models/known-models.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
@@ -22,10 +23,13 @@ export interface JobProvider {
   readonly address: string;
 }
 
-/** Null where the model is not there any more, or films no more. */
-export function providerOfJob(providers: ProvidersOfVideos, tenant: TenantSnapshot | null, job: VideoJob): JobProvider | null {
-  const model = tenant?.models.get(job.model_id);
-  if (model === undefined) return null;
+/** Null where nobody here knows the model any more, or it films no more. */
+export async function providerOfJob(
+  { providers, models }: { readonly providers: ProvidersOfVideos; readonly models: Pick<KnownModels, "find"> },
+  job: VideoJob,
+): Promise<JobProvider | null> {
+  const model = await models.find(job.tenant_id, job.model_id);
+  if (model === null) return null;
   const provider = providers[model.provider.apiFormat];
   const codec = provider?.traits.videos?.(model) ?? null;
   if (provider?.ask === undefined || codec === null) return null;

@@ -17,6 +17,7 @@ afterAll(() => database.close());
 function runnerOf(parts: Partial<VideoRunnerParts>): VideoRunner {
   return new VideoRunner({
     ...{ store, providers: {}, chain: crypto.randomUUID(), now: Date.now, random: () => 0.5 },
+    models: { find: async () => null },
     tenant: () => null,
     scope: () => null,
     log: { warn: () => undefined },
@@ -40,10 +41,12 @@ test("a tenant whose provider never comes to an end keeps no other tenant's jobs
   const begun = new Map<string, number>();
   const stuck: (() => void)[] = [];
   const runner = runnerOf({
-    tenant: async (id) => {
-      begun.set(id, (begun.get(id) ?? 0) + 1);
-      if (id === "flood") await new Promise<void>((resolve) => stuck.push(resolve));
-      return null;
+    models: {
+      async find(id) {
+        begun.set(id, (begun.get(id) ?? 0) + 1);
+        if (id === "flood") await new Promise<void>((resolve) => stuck.push(resolve));
+        return null;
+      },
     },
   });
   await leave("flood", runner.id, 30, 600);
@@ -64,7 +67,8 @@ test("what is held for a job is held once, at the process that has the job", asy
   /** Those that were given up among them. */
   const ever = new Set<string>();
   const parts = {
-    scope: () => ({ tenant: { models: new Map([["m", {}]]) } }),
+    scope: () => ({}),
+    models: { find: async () => ({ provider: {} }) },
     budgets: { hold: async (id: string) => void (holds.add(id), ever.add(id)), settle: async (id: string) => holds.delete(id) },
   } as unknown as Partial<VideoRunnerParts>;
   const [away, other] = [runnerOf(parts), runnerOf(parts)];
@@ -95,4 +99,21 @@ test("what is held for a job is held once, at the process that has the job", asy
   await stayAlive();
   await other.look();
   expect([...holds].sort()).toEqual([`call-held1/video/${other.id}`, `call-held2/video/${away.id}`].sort());
+});
+
+test("a job whose model was deleted, and which nobody can ask for any more, fails for that and not a day later", async () => {
+  const told: object[] = [];
+  const calls = { recordEvent: async (_: object, __: object, outcome: object) => (told.push(outcome), true) };
+  const runner = runnerOf({ budgets: { settle: async () => undefined }, calls } as unknown as Partial<VideoRunnerParts>);
+  await leave("deleted", runner.id, 1, 1);
+  const job = async () => (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'deleted1'`.execute(database.db)).rows[0] as VideoJob;
+  const looked = async () => {
+    await sql`UPDATE video_jobs SET look_at = now() - interval '1 second' WHERE id = 'deleted1'`.execute(database.db);
+    await runner.look();
+    return job();
+  };
+  const { status, error } = await until(looked, ({ ended_at: endedAt }) => endedAt !== null);
+  expect([status, error?.code]).toEqual(["failed", "model_not_found"]);
+  await until(looked, ({ settled_at: settledAt }) => settledAt !== null);
+  await runner.stop();
 });

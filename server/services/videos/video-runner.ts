@@ -1,4 +1,5 @@
 import type { Files } from "../../directory/files/stored-files.ts";
+import type { KnownModels } from "../../directory/models/known-models.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import type { EndOfVideo, VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { isRefusal } from "../../kernel/errors.ts";
@@ -24,7 +25,7 @@ const RENEWED_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
 const LONGEST_AFTER_FAILURE_MS = 60_000;
-/** Answers in a row that say there is no such job before it is believed. */
+/** Looks in a row that find no such job, or nobody to ask for it, before that is believed. */
 const GONE_AFTER = 5;
 /** Tries to fetch a video before it is given up. */
 const FETCHED_AT_MOST = 40;
@@ -35,6 +36,7 @@ export interface VideoRunnerParts {
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly budgets: JobBudgets;
   readonly providers: ProvidersOfVideos;
+  readonly models: Pick<KnownModels, "find">;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
   readonly scope: (
     tenantId: string,
@@ -141,11 +143,11 @@ export class VideoRunner {
     this.held.set(job.id, hold);
     this.unheld.delete(job.id);
     if (job.ended_at !== null) return;
-    const { scope: scopeOf, budgets, log } = this.parts;
+    const { scope: scopeOf, models, budgets, log } = this.parts;
     try {
       const scope = await scopeOf(job.tenant_id, job.resource_group_id);
-      const model = scope?.tenant.models.get(job.model_id);
-      if (scope == null || model === undefined) return;
+      const model = await models.find(job.tenant_id, job.model_id);
+      if (scope === null || model === null) return;
       await budgets.hold(hold, scope, model, job.held_micro_usd, job.created_at.getTime(), from);
     } catch (error) {
       this.unheld.set(job.id, job);
@@ -183,13 +185,13 @@ export class VideoRunner {
       const error = { code: "submit_unknown", message: "Nobody heard whether the provider took the job on: it is not asked again." };
       return this.end(job, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
     }
-    const tenant = await this.parts.tenant(job.tenant_id);
-    const provider = providerOfJob(this.parts.providers, tenant, job);
-    const over = job.expires_at.getTime() <= this.parts.now();
+    const provider = await providerOfJob(this.parts, job);
     if (provider === null) {
-      if (over) return this.expire(job, null);
-      return this.later(job);
+      if (job.failures + 1 < GONE_AFTER) return this.later(job);
+      const error = { code: "model_not_found", message: "The model was deleted, and nobody can ask its provider for the video any more." };
+      return this.end(job, { status: "failed", error, outputFileId: null, costMicros: null, usage: null });
     }
+    const over = job.expires_at.getTime() <= this.parts.now();
     const reading = await readJob(provider, job.upstream_id);
     if (reading.kind === "look") return this.follow(job, provider, reading.look, over);
     if (reading.kind === "gone" && job.failures + 1 >= GONE_AFTER) {
@@ -246,9 +248,9 @@ export class VideoRunner {
     };
   }
 
-  private async expire(job: VideoJob, provider: JobProvider | null): Promise<void> {
-    const cancel = job.upstream_id === null ? null : (provider?.codec.cancel(job.upstream_id) ?? null);
-    if (provider !== null && cancel !== null) await askWhole(provider.ask, cancel);
+  private async expire(job: VideoJob, provider: JobProvider): Promise<void> {
+    const cancel = job.upstream_id === null ? null : provider.codec.cancel(job.upstream_id);
+    if (cancel !== null) await askWhole(provider.ask, cancel);
     const error = { code: "video_expired", message: "The provider did not come to an end in time." };
     await this.end(job, { status: "expired", error, outputFileId: null, costMicros: null, usage: null });
   }

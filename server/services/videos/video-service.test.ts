@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import type { VideoJob } from "../../directory/videos/video-store.ts";
 import type { Call } from "../../road/call.ts";
 import { interactionsVideos } from "../../wire/videos/interactions-videos.ts";
@@ -27,7 +26,7 @@ async function cancelled(codec: VideoCodec, answers: Readonly<Partial<Record<Pro
     store: { find: async () => job, cancel: async () => ((isKept = true), { ...job, status: "cancelled" }) },
     runner: { wake: () => undefined },
     providers: { openai: provider },
-    tenant: () => ({ models: new Map([["m", { provider: { apiFormat: "openai" } }]]) }) as unknown as TenantSnapshot,
+    models: { find: async () => ({ provider: { apiFormat: "openai" } }) },
     begin: () => undefined,
     now: Date.now,
   } as never);

@@ -1,4 +1,5 @@
-import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { KnownModels } from "../../directory/models/known-models.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { VideoJob, VideoOwner, VideoStore } from "../../directory/videos/video-store.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Answer, WholeAnswer } from "../../road/answer.ts";
@@ -43,7 +44,7 @@ interface VideoServiceParts {
   readonly store: VideoStore;
   readonly runner: VideoRunner;
   readonly providers: ProvidersOfVideos;
-  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+  readonly models: Pick<KnownModels, "find">;
   /** The begin marker of a call that leaves for an upstream. */
   readonly begin: (call: Call) => void;
   readonly now: () => number;
@@ -142,12 +143,12 @@ export class VideoService {
 
   /** Cancels a job at its provider; 409 where that cannot be. Whoever cancels twice is told the same. */
   async cancel(call: Call, owner: VideoOwner, id: string): Promise<VideoJob | Refusal> {
-    const { providers, store, tenant, begin, runner } = this.parts;
+    const { store, begin, runner } = this.parts;
     const job = await this.find(owner, id);
     if (isRefusal(job) || job.status === "cancelled") return job;
     if (job.ended_at !== null) return refuse("video_ended");
     const { upstream_id: upstreamId } = job;
-    const provider = upstreamId === null ? null : providerOfJob(providers, await tenant(job.tenant_id), job);
+    const provider = upstreamId === null ? null : await providerOfJob(this.parts, job);
     const question = upstreamId === null ? null : (provider?.codec.cancel(upstreamId) ?? null);
     if (upstreamId === null || provider === null || question === null) return refuse("video_not_cancellable");
     call.row.target_url = provider.address;

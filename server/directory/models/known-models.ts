@@ -1,10 +1,10 @@
-import { BoundedMap } from "../../directory/bounded-map.ts";
-import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import { BoundedMap } from "../bounded-map.ts";
+import type { ModelEntry, TenantSnapshot } from "../snapshot.ts";
 
 const MOST = 2_000;
 
 /**
- * Models that batches are under way with, as they are now or, where one was deleted meanwhile, as this process knew it last:
+ * Models that batches or videos are under way with, as they are now or, where one was deleted meanwhile, as this process knew it last:
  * what a provider was asked to do is still to be called off, fetched and paid for. Held in memory alone: once no process that
  * met the model lives, nobody can.
  */
