@@ -4,4 +4,6 @@ export const MODEL_LISTINGS = [
   ...["file_upload", "file_list", "file_detail", "file_url", "file_content", "file_delete"],
   // Questions about a job, and what it came to: the model was asked when the job was submitted.
   ...["video_job", "video_list", "video_content", "video_cancel", "video_delete", "video_end"],
+  // Questions about a stored response, and what one used that was written in the background.
+  ...["response_retrieve", "response_cancel", "response_delete", "response_input_items", "response_end"],
 ] as const;

@@ -1,4 +1,4 @@
-import { MADE_BY_CALLER } from "./own-calls.ts";
+import { IS_REQUEST } from "./own-calls.ts";
 
 /** Agents that report what they cost, and the tool server that searches the web. */
 const COSTS_BESIDE_MODELS = `a.server_id IS NOT NULL AND (a.proxy_type = 'a2a' AND a.llm_estimated_cost_usd IS NOT NULL
@@ -8,7 +8,7 @@ const COSTS_BESIDE_MODELS = `a.server_id IS NOT NULL AND (a.proxy_type = 'a2a' A
  * What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no
  * consumption. What costs something beside models stands among them under its id, and is no request to one.
  */
-export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type IN ('a2a', 'mcp', 'virtual_mcp') THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AND a.proxy_type IN ('llm', 'batch') AS made_by_caller, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
+export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type IN ('a2a', 'mcp', 'virtual_mcp') THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${IS_REQUEST} AND a.proxy_type IN ('llm', 'batch') AS is_request, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
   a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('llm', 'batch') AND a.llm_model_used IS NOT NULL
     OR ${COSTS_BESIDE_MODELS}) AS of_models`;
 
@@ -18,11 +18,11 @@ export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type IN ('a2a', 'mcp
  */
 const ASKED = `
   asked AS MATERIALIZED (
-    SELECT tenant_id, timestamp, coalesce(resource_group_id, '') AS resource_group_id, llm_model_used AS name, made_by_caller, tool_results,
+    SELECT tenant_id, timestamp, coalesce(resource_group_id, '') AS resource_group_id, llm_model_used AS name, is_request, tool_results,
       coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) AS tokens, coalesce(cost_micro_usd, 0) AS cost_micro_usd
     FROM shipped WHERE of_models AND attempts IS NULL
     UNION ALL
-    SELECT s.tenant_id, s.timestamp, coalesce(s.resource_group_id, ''), t.name, s.made_by_caller, s.tool_results,
+    SELECT s.tenant_id, s.timestamp, coalesce(s.resource_group_id, ''), t.name, s.is_request, s.tool_results,
       CASE WHEN t.last THEN greatest(0, coalesce(s.prompt_tokens, 0) + coalesce(s.completion_tokens, 0) - t.other_tokens) ELSE t.tokens END,
       CASE WHEN t.last THEN greatest(0, coalesce(s.cost_micro_usd, 0) - t.other_cost) ELSE t.cost END
     FROM shipped s CROSS JOIN LATERAL (
@@ -54,11 +54,11 @@ export const ADD_USAGE = `
     SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, coalesce(resource_group_id, '') AS resource_group_id, coalesce(api_key_id, '') AS api_key_id, llm_model_used,
       count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(prompt_tokens), 0) AS prompt_tokens, coalesce(sum(completion_tokens), 0) AS completion_tokens,
       coalesce(sum(cost_micro_usd), 0) AS cost_micro_usd, count(*) FILTER (WHERE unpriced) AS unpriced_requests,
-      count(*) FILTER (WHERE made_by_caller) AS made_by_callers, coalesce(sum(tool_results::bigint), 0) AS tool_results
+      count(*) FILTER (WHERE is_request) AS caller_requests, coalesce(sum(tool_results::bigint), 0) AS tool_results
     FROM shipped WHERE of_models GROUP BY 1, 2, 3, 4, 5
   ), daily AS (
     INSERT INTO usage_daily
-    SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, llm_model_used, sum(made_by_callers), sum(errors), sum(prompt_tokens), sum(completion_tokens), sum(cost_micro_usd), sum(unpriced_requests)
+    SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, llm_model_used, sum(caller_requests), sum(errors), sum(prompt_tokens), sum(completion_tokens), sum(cost_micro_usd), sum(unpriced_requests)
     FROM fresh GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
     ON CONFLICT (tenant_id, day, resource_group_id, llm_model_used) DO UPDATE SET
       requests = usage_daily.requests + excluded.requests,
@@ -80,7 +80,7 @@ export const ADD_USAGE = `
   ), ${ASKED}, of_model AS MATERIALIZED (
     SELECT tenant_id, hour, resource_group_id, ${MODEL_ID} AS model_id, requests, tokens, cost_micro_usd, tool_results FROM (
       SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, resource_group_id, name, min(timestamp) AS at,
-        count(*) FILTER (WHERE made_by_caller) AS requests, sum(tokens) AS tokens, sum(cost_micro_usd) AS cost_micro_usd, coalesce(sum(tool_results::bigint), 0) AS tool_results
+        count(*) FILTER (WHERE is_request) AS requests, sum(tokens) AS tokens, sum(cost_micro_usd) AS cost_micro_usd, coalesce(sum(tool_results::bigint), 0) AS tool_results
       FROM asked GROUP BY 1, 2, 3, 4) u
   ), daily_of_models AS (
     INSERT INTO model_usage_daily

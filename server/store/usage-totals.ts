@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { microsFromUsd } from "../kernel/money.ts";
 import type { Database } from "./database.ts";
-import { MADE_BY_CALLER } from "./own-calls.ts";
+import { IS_REQUEST } from "./own-calls.ts";
 import { isAction } from "./run-facts.ts";
 
 /** The group that a row of usage `u` counts for: of a deleted group, its nearest ancestor that still exists. */
@@ -75,7 +75,7 @@ export interface RunTotal {
  */
 export async function runTotal(db: Database, tenantId: string, rootTaskId: string): Promise<RunTotal> {
   const { rows } = await sql<RunTotal>`
-    SELECT count(*) FILTER (WHERE of_models AND llm_model_used IS NOT NULL AND ${sql.raw(MADE_BY_CALLER)}) AS requests,
+    SELECT count(*) FILTER (WHERE of_models AND llm_model_used IS NOT NULL AND ${sql.raw(IS_REQUEST)}) AS requests,
       coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)) FILTER (WHERE of_models), 0) AS tokens,
       coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS micros, floor(extract(epoch FROM min(timestamp)) * 1000)::bigint AS started
     FROM (SELECT *, proxy_type IN ('llm', 'batch') AS of_models FROM audit_rows

@@ -50,10 +50,11 @@ const endOf = (id: string) =>
     () => endsOf(id, 0),
     (rows) => rows.length > 0,
   ).then(([row]) => row);
-const spentBy = async (groupId: string): Promise<number> => {
+const usedBy = async (groupId: string, limitType: string): Promise<number> => {
   const { limits } = await world.admin.get(`/v1/admin/resource-groups/${groupId}/consumption`);
-  return limits.find(({ limit_type: type }: { limit_type: string }) => type === "daily_budget").current;
+  return limits.find(({ limit_type: type }: { limit_type: string }) => type === limitType).current;
 };
+const spentBy = (groupId: string) => usedBy(groupId, "daily_budget");
 
 test("it is polled to its end, and told by one row, however often it is asked for", async () => {
   const { openai, models } = await team("polled");
@@ -192,6 +193,22 @@ test("a budget is held until it is known what a response cost, by whoever asks n
   );
   const short = await openai.responses.create({ model: "m-frugal", input: "Hi", background: true, max_output_tokens: 100 });
   expect(short.status).toBe("queued");
+});
+
+test("a response is one request of a quota, however often it is asked for", async () => {
+  const { openai, groupId } = await team("once");
+  const limits = { llm_global_limits: { requests: { daily_limit: 2 }, tokens: { daily_limit: 100_000 } } };
+  expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits)).status).toBe(200);
+  const made = await openai.responses.create({ model: "m-once", input: "Think", background: true });
+  for (let i = 0; i < 3; i++) expect((await openai.responses.retrieve(made.id)).status).toBe("queued");
+  await openai.responses.inputItems.list(made.id);
+  vendor.finish();
+  await endOf(made.id);
+  await until(
+    () => usedBy(groupId, "daily_tokens"),
+    (tokens) => tokens === 1500,
+  );
+  expect(await usedBy(groupId, "daily_requests")).toBe(1);
 });
 
 test("a provider that calls what it begins as somebody else's is told no more, and nobody's is changed", async () => {
