@@ -12,13 +12,25 @@ export interface NestedBounds {
   readonly parentWaits: boolean;
 }
 
-/** What jobs hold of budgets that run on after the call that began them. */
+/** A job that runs on after the call that began it, and the most it may come to. */
+export interface BudgetedJob {
+  readonly scope: GroupScope;
+  readonly model: ModelEntry;
+  /** The run it belongs to. */
+  readonly rootTaskId: string | null;
+  readonly micros: number;
+  readonly tokens: number;
+  /** When it was asked for, milliseconds: it counts in the windows of then. */
+  readonly at: number;
+}
+
+/** What jobs hold of budgets. */
 export interface JobBudgets {
   /**
-   * Holds what a job may come to, micro-dollars, in the windows of `at` (milliseconds), in the place of what the call `from`
-   * holds. False: there was no room, and the job goes on without. Rejects when the counters cannot be reached.
+   * Holds what a job may come to, in the place of what the call `from` holds. Where there is no room the job goes on, and
+   * what it used is counted all the same. Rejects when the counters cannot be reached.
    */
-  hold(id: string, scope: GroupScope, model: ModelEntry, micros: number, at: number, from: Call | null, tokens?: number): Promise<boolean>;
+  hold(id: string, job: BudgetedJob, from: Call | null): Promise<void>;
   /** Holds for a job what the call that began it holds, in its place; what that is. */
   takeOver(id: string, call: Call): Promise<{ readonly micros: number; readonly tokens: number }>;
   /** Puts what it cost in the place of that; does nothing where nothing is held. */

@@ -211,6 +211,41 @@ test("a response is one request of a quota, however often it is asked for", asyn
   expect(await usedBy(groupId, "daily_requests")).toBe(1);
 });
 
+test("a run's ceilings hold for what it has written in the background, while that is under way and once it is known", async () => {
+  const { openai, groupId } = await team("enveloped", { max_output_tokens: 1000 });
+  const ceilings = { run_ceilings: { max_tokens_per_run: 2000 } };
+  expect((await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/run-ceilings`, ceilings)).status).toBe(200);
+  const CEILING = "max_tokens_per_run";
+  const inRun = (run: string) => ({ headers: { "x-gw-run-id": run } });
+  const ask = (run: string, background: boolean) =>
+    openai.responses.create({ model: "m-enveloped", input: "Hi", background, max_output_tokens: 1000 }, inRun(run));
+  const first = await ask("one", true);
+  for (const background of [true, false]) expect((await failure(ask("one", background))).message).toContain(CEILING);
+  vendor.finish();
+  await endOf(first.id);
+  // It used 1,500 of 2,000.
+  await until(
+    () => failure(openai.responses.create({ model: "m-enveloped", input: "Hi", max_output_tokens: 100 }, inRun("one"))),
+    (error) => error === null,
+  );
+  expect((await failure(ask("one", false))).message).toContain(CEILING);
+
+  const stream = { model: "slow-enveloped", input: "Hi", background: true, stream: true, max_output_tokens: 1000 } as const;
+  const left = await openai.responses.create(stream, inRun("left"));
+  let id = "";
+  for await (const event of left) {
+    if (event.type === "response.created") id = event.response.id;
+    if (event.type === "response.output_text.delta") break;
+  }
+  left.controller.abort();
+  vendor.finish();
+  await endOf(id);
+  await until(
+    () => failure(ask("left", true)),
+    (error) => error?.message.includes(CEILING) === true,
+  );
+});
+
 test("a provider that calls what it begins as somebody else's is told no more, and nobody's is changed", async () => {
   const [mine, theirs] = [await team("mine"), await team("theirs")];
   const made = await mine.openai.responses.create({ model: "m-mine", input: "Hi", background: true });

@@ -1,10 +1,11 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
-import type { JobBudgets } from "../../road/call-limits.ts";
+import type { BudgetedJob, JobBudgets } from "../../road/call-limits.ts";
 import { type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
 import { heldOf } from "./reckoning.ts";
 import { modelOf } from "../../road/target.ts";
-import { type CallPlan, nestedPlan } from "./plan.ts";
+import { type CallPlan, nestedInRun, nestedPlan } from "./plan.ts";
+import { runBounds } from "./run-bounds.ts";
 import type { Warming } from "./warming.ts";
 
 interface JobHoldParts {
@@ -38,36 +39,39 @@ export class JobHolds implements JobBudgets {
     const micros = Math.max(0, ...demands.map((demand) => demand.micros));
     const tokens = Math.max(0, ...demands.map((demand) => demand.tokens));
     const model = modelOf(call);
-    if (call.scope !== null && model !== null && micros + tokens > 0)
-      await this.hold(id, call.scope, model, micros, arrivalOf(call), call, tokens);
+    if (call.scope !== null && model !== null && micros + tokens > 0) {
+      const rootTaskId = call.row.root_task_id ?? null;
+      await this.hold(id, { scope: call.scope, model, rootTaskId, micros, tokens, at: arrivalOf(call) }, call);
+    }
     return { micros, tokens };
   }
 
-  async hold(
-    id: string,
-    scope: GroupScope,
-    model: ModelEntry,
-    micros: number,
-    at: number,
-    from: Call | null,
-    tokens = 0,
-  ): Promise<boolean> {
-    const { counters, warming, planOf } = this.parts;
-    const plan = planOf(scope, model, at, nestedPlan);
-    const demand = { tokens, micros, toolCalls: 0 };
-    if (!plan.windows.some((window) => heldOf(window, demand) > 0) && plan.buckets.length === 0) return true;
+  async hold(id: string, job: BudgetedJob, from: Call | null): Promise<void> {
+    const { counters, planOf, reservationsOf } = this.parts;
+    const { micros, tokens } = job;
+    const plan = nestedInRun(planOf(job.scope, job.model, job.at, nestedPlan), job.rootTaskId, runBounds(from ?? job));
+    if (plan.windows.length === 0 && plan.buckets.length === 0) return;
     // What the call holds passes to its job, with nothing between the two that could take it.
     if (from !== null)
-      for (const reservation of this.parts.reservationsOf(from)) {
+      for (const reservation of reservationsOf(from)) {
         const parted = counters.part(reservation, NOTHING_USED);
         if (parted instanceof Promise) await parted;
       }
+    const reservation = { id, plan, demand: { tokens, micros, toolCalls: 0 } };
+    const held = await this.admit(reservation, job);
+    if (!held) await this.admit({ ...reservation, demand: { tokens: 0, micros: 0, toolCalls: 0 } }, job);
+  }
+
+  /** False: there is no room for it. */
+  private async admit(reservation: Reservation, { scope, at }: BudgetedJob): Promise<boolean> {
+    const { counters, warming } = this.parts;
+    const { id, plan, demand } = reservation;
     for (let tries = 0; tries < TRIES; tries++) {
       const found = counters.admit(id, plan, demand, false);
       const admission = found instanceof Promise ? await found : found;
       if (admission.kind === "admitted") {
-        this.held.set(id, { id, plan, demand });
-        this.count({ id, plan, demand }, 1);
+        this.held.set(id, reservation);
+        this.count(reservation, 1);
         return true;
       }
       if (admission.kind !== "cold") return false;

@@ -20,7 +20,7 @@ import { ThresholdAlerts } from "./threshold-alerts.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import { SuspendedReservations } from "./suspended-reservations.ts";
 import { PlanCache } from "./plan-cache.ts";
-import { type CallPlan, leavingRoom, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
+import { type CallPlan, leavingRoom, memberPlan, nestedInRun, nestedPlan, planFor, withoutRateLimits } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
 import { pricedToolCall } from "./priced-tool-call.ts";
@@ -84,7 +84,12 @@ export class Limits implements RequestControl, CallLimits {
     this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
     const [settle, sealed] = [this.settleHeld.bind(this), this.sealed.bind(this)] as const;
     const { gate, reservations, arrivals, suspended } = this;
-    const planOf = (call: Call, model: ModelEntry) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan);
+    const planOf = (call: Call, model: ModelEntry) =>
+      nestedInRun(
+        this.planOf(call.scope as GroupScope, model, arrivalOf(call), nestedPlan),
+        call.row.root_task_id ?? null,
+        runBounds(call),
+      );
     this.left = new LeftCalls({ counters: parts.counters, gate, reservations, arrivals, suspended, settle, sealed, planOf });
   }
 
@@ -237,7 +242,7 @@ export class Limits implements RequestControl, CallLimits {
     // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
     const alone =
       call.row.trace_continuity === "minted" && this.reservations.get(parent)?.plan.scopes.some(({ kind }) => kind === "run") !== true;
-    const plan = bounds === null ? base : withoutRateLimits(withRun(base, call.row.root_task_id as string, bounds, alone));
+    const plan = nestedInRun(base, call.row.root_task_id as string, bounds, alone);
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);

@@ -174,6 +174,11 @@ export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): Call
   return { ...plan, ...parts };
 }
 
+/** A plan of tokens and dollars alone with what its run may use of them, where anything bounds that. */
+export function nestedInRun(plan: CallPlan, rootTaskId: string | null, bounds: RunBounds | null, alone = false): CallPlan {
+  return rootTaskId === null || bounds === null ? plan : withoutRateLimits(withRun(plan, rootTaskId, bounds, alone));
+}
+
 /**
  * The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can
  * have been used.

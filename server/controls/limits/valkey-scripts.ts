@@ -285,7 +285,7 @@ for i, w in ipairs(plan.w) do
   if n and (w.m == 'tokens' or w.m == 'micros') and change > 0 and w.z == 0 then
     counted[w.k] = { change + (counted[w.k] and counted[w.k][1] or 0), w.m }
   end
-  if w.z == 1 and not parting then redis.call('DEL', key, P .. 'h:' .. w.k) end
+  if w.z == 1 and not parting and redis.call('EXISTS', P .. 'h:' .. w.k) == 0 then redis.call('DEL', key) end -- A job may hold of it.
 end
 remember(ARGV[4], counted)
 return out

@@ -1,6 +1,6 @@
 import type { Files } from "../../directory/files/stored-files.ts";
 import type { KnownModels } from "../../directory/models/known-models.ts";
-import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { EndOfVideo, VideoJob, VideoStore } from "../../directory/videos/video-store.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
@@ -38,10 +38,7 @@ export interface VideoRunnerParts {
   readonly providers: ProvidersOfVideos;
   readonly models: Pick<KnownModels, "find">;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
-  readonly scope: (
-    tenantId: string,
-    groupId: string,
-  ) => Parameters<JobBudgets["hold"]>[1] | null | Promise<Parameters<JobBudgets["hold"]>[1] | null>;
+  readonly scope: (tenantId: string, groupId: string) => GroupScope | null | Promise<GroupScope | null>;
   /** The chain of this process: no other process that lives has it, and the one that comes back after it died has it again. */
   readonly chain: string;
   readonly now: () => number;
@@ -136,7 +133,7 @@ export class VideoRunner {
   }
 
   /** Holds what a job may cost, in the place of what the call `from` holds for it. */
-  async hold(job: VideoJob, from: Parameters<JobBudgets["hold"]>[5] = null): Promise<void> {
+  async hold(job: VideoJob, from: Parameters<JobBudgets["hold"]>[2] = null): Promise<void> {
     // One that another process had for a while may come back before it was missed.
     if (this.held.has(job.id) && !this.unheld.has(job.id)) return;
     const hold = holdOf(job, this.id);
@@ -148,7 +145,8 @@ export class VideoRunner {
       const scope = await scopeOf(job.tenant_id, job.resource_group_id);
       const model = await models.find(job.tenant_id, job.model_id);
       if (scope === null || model === null) return;
-      await budgets.hold(hold, scope, model, job.held_micro_usd, job.created_at.getTime(), from);
+      const { held_micro_usd: micros, root_task_id: rootTaskId, created_at: at } = job;
+      await budgets.hold(hold, { scope, model, rootTaskId, micros, tokens: 0, at: at.getTime() }, from);
     } catch (error) {
       this.unheld.set(job.id, job);
       log.warn("video_budget_not_held", { job_id: job.id, error: error as Error });

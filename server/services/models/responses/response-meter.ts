@@ -1,5 +1,5 @@
 import type { HeldResponse, ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
-import type { ModelEntry, TenantSnapshot } from "../../../directory/snapshot.ts";
+import type { GroupScope, ModelEntry, TenantSnapshot } from "../../../directory/snapshot.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { readAnswerBody } from "../../../road/answers/read-answer.ts";
@@ -24,10 +24,7 @@ export interface ResponseMeterParts extends Pick<AttemptParts, "providers"> {
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
   readonly budgets: JobBudgets;
   readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
-  readonly scope: (
-    tenantId: string,
-    groupId: string,
-  ) => Parameters<JobBudgets["hold"]>[1] | null | Promise<Parameters<JobBudgets["hold"]>[1] | null>;
+  readonly scope: (tenantId: string, groupId: string) => GroupScope | null | Promise<GroupScope | null>;
   /** The chain of this process, which it has again when it comes back. */
   readonly chain: string;
   readonly now: () => number;
@@ -93,15 +90,20 @@ export class ResponseMeter {
 
   /** Holds again what this process held when it died: to be done before it takes calls, which would find that room free. */
   async takeOver(): Promise<void> {
-    const { store, budgets, scope: scopeOf, chain } = this.parts;
+    const { store, chain } = this.parts;
     for (const row of await store.takeUp(chain)) {
-      const scope = await scopeOf(row.tenant_id, row.resource_group_id);
-      const model = scope?.tenant.models.get(row.model_id);
-      if (scope == null || model === undefined || row.held_micro_usd + row.held_tokens === 0) continue;
-      const { held_micro_usd: micros, held_tokens: tokens, created_at: at } = row;
-      await budgets.hold(this.holdOf(row.request_id), scope, model, micros, at.getTime(), null, tokens);
+      if (row.held_micro_usd + row.held_tokens === 0) continue;
+      await this.holdFor(row);
       this.holds(row);
     }
+  }
+
+  private async holdFor(row: StoredResponse): Promise<void> {
+    const scope = await this.parts.scope(row.tenant_id, row.resource_group_id);
+    const model = scope?.tenant.models.get(row.model_id);
+    if (scope === null || model === undefined) return;
+    const { held_micro_usd: micros, held_tokens: tokens, root_task_id: rootTaskId, created_at: at } = row;
+    await this.parts.budgets.hold(this.holdOf(row.request_id), { scope, model, rootTaskId, micros, tokens, at: at.getTime() }, null);
   }
 
   /** Looks at what there is to do; to be called again and again. */
@@ -169,7 +171,11 @@ export class ResponseMeter {
     const error = objectOf(response.error);
     const failed = response.status === "failed" ? (filledOf(error?.message) ?? "the provider let the response fail") : null;
     const told = await tellUse(this.parts, row, { used, usage, status: filledOf(response.status), failed });
-    if (told && this.held.has(row.request_id)) await this.release(row.request_id, used);
+    if (!told) return;
+    // Nothing was held any more for a stream that its caller left.
+    if (row.chain === null)
+      await this.holdFor(row).catch((error: Error) => this.parts.log.warn("response_budget_not_held", { call_id: row.request_id, error }));
+    if (row.chain === null || this.held.has(row.request_id)) await this.release(row.request_id, used);
   }
 
   private async ask(model: ModelEntry, id: string): Promise<Look> {
