@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor } from "../support/video-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 /** A group with a model of its own, and its key. */
-async function team(name: string): Promise<{ readonly groupId: string; readonly apiKey: string }> {
+async function team(name: string, more: object = {}): Promise<{ readonly groupId: string; readonly apiKey: string }> {
   const { admin } = world;
   const { id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" });
   const model = {
@@ -31,6 +32,7 @@ async function team(name: string): Promise<{ readonly groupId: string; readonly 
     provider: "o",
     mode: "video",
     video_cost_per_second: 0.1,
+    ...more,
   };
   await admin.post("/v1/admin/llms", { ...model, group_ids: [groupId], max_video_duration_seconds: 10 });
   const { key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: "k", access_mode: "shared" });
@@ -130,4 +132,30 @@ test("a budget is held from the request until the job's end, and then goes by wh
       break;
     }
   }
+});
+
+test("a video that is billed by tokens holds them while it is made, and takes them of quotas and rates at its end", async () => {
+  const { admin } = world;
+  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "g", api_format: "gemini", base_url: vendor.origin });
+  const { groupId, apiKey } = await team("thrifty", {
+    ...{ provider: "g", model_name: "gemini-omni-1.1-flash", video_cost_per_second: null },
+    ...{ input_cost_per_million_tokens: 1.5, output_cost_per_million_tokens: 3 },
+  });
+  const limits = { tokens: { daily_limit: 100_000 }, throughput: { max_output_tokens_per_minute: 30_000 } };
+  const set = { llm_global_limits: limits };
+  expect((await admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, set)).status).toBe(200);
+  const film = () => call(apiKey, "POST", "/generations", { model: "films-thrifty", prompt: "A boat", duration_seconds: 8 });
+  const refusedBy = async () => {
+    const { status, body } = await film();
+    return `${status} ${JSON.stringify(body)}`;
+  };
+  // 8 s may come to 80,000 tokens.
+  faults.takes = () => 600_000;
+  const first = await film();
+  expect(first.status).toBe(200);
+  expect(await refusedBy()).toMatch(/^429 .*daily_tokens/);
+  delete faults.takes;
+  expect((await ended(apiKey, first.body.job_id)).body.status).toBe("succeeded");
+  // It came to 40,000, more than the rate has of a minute.
+  expect(await until(refusedBy, (refused) => refused.includes("output_tokens_per_minute"))).toMatch(/^429/);
 });

@@ -1,7 +1,7 @@
 import { type DatedPrices, imagePriceOf, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
-import { FILMED_A_SECOND, filmSeconds } from "../../road/metering/film.ts";
+import { filmSeconds, filmTokens } from "../../road/metering/film.ts";
 import type { RequestView } from "../../road/view.ts";
 import { TOKENS_OF_SHOWN } from "../../wire/images/picture-tokens.ts";
 import type { Film, Pictures } from "../../wire/media-asked.ts";
@@ -80,13 +80,11 @@ export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { 
 
 /** A call that films: billed by its length, or by tokens where the model's record prices those. */
 export function ofFilm(model: ModelEntry, worst: WorstCase, film: Film): WorstCase {
-  const videoSeconds = filmSeconds(model, film);
-  const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
   return {
     ...withoutOutput(worst),
-    videoSeconds,
+    videoSeconds: filmSeconds(model, film),
     videoResolution: film.resolution,
-    outputTokens: byTokens ? Math.ceil(videoSeconds * FILMED_A_SECOND) : 0,
+    outputTokens: filmTokens(model, film),
   };
 }
 

@@ -9,6 +9,15 @@ export const FILMED_A_SECOND = 10_000;
  */
 const LONGEST_FILM = 30;
 
+/** Tokens that a request may come to be billed for: none where the model's record does not price them. */
+export function filmTokens(
+  model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations" | "priceSchedule">,
+  film: Pick<Film, "seconds">,
+): number {
+  const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
+  return byTokens ? Math.ceil(filmSeconds(model, film) * FILMED_A_SECOND) : 0;
+}
+
 /** Seconds of video that a request may come to be billed for. */
 export function filmSeconds(
   model: Pick<ModelEntry, "maxVideoDurationSeconds" | "supportedVideoDurations">,

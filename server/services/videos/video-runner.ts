@@ -7,7 +7,7 @@ import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { JobBudgets } from "../../road/call-limits.ts";
 import type { BackgroundCalls } from "../../road/background-calls.ts";
-import type { Usage } from "../../wire/usage.ts";
+import { inputTokens, type Usage } from "../../wire/usage.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 import { type JobProvider, type ProvidersOfVideos, providerOfJob, askWhole, readJob, videoBytes } from "./look-at-provider.ts";
 import { settleJob } from "./settle-job.ts";
@@ -112,11 +112,11 @@ export class VideoRunner {
     for (const [id, hold] of left) if (!own.has(id)) await this.giveUp(id, hold, 0);
   }
 
-  private async giveUp(id: string, hold: string, micros: number): Promise<void> {
+  private async giveUp(id: string, hold: string, micros: number, usage: Usage | null = null): Promise<void> {
     this.held.delete(id);
     this.unheld.delete(id);
     await this.parts.budgets
-      .settle(hold, micros)
+      .settle(hold, micros, usage === null ? undefined : { input: inputTokens(usage), output: usage.output })
       .catch((error: Error) => this.parts.log.warn("video_budget_not_settled", { job_id: id, error }));
   }
 
@@ -145,8 +145,8 @@ export class VideoRunner {
       const scope = await scopeOf(job.tenant_id, job.resource_group_id);
       const model = await models.find(job.tenant_id, job.model_id);
       if (scope === null || model === null) return;
-      const { held_micro_usd: micros, root_task_id: rootTaskId, created_at: at } = job;
-      await budgets.hold(hold, { scope, model, rootTaskId, micros, tokens: 0, at: at.getTime() }, from);
+      const { held_micro_usd: micros, held_tokens: tokens, root_task_id: rootTaskId, created_at: at } = job;
+      await budgets.hold(hold, { scope, model, rootTaskId, micros, tokens, at: at.getTime() }, from);
     } catch (error) {
       this.unheld.set(job.id, job);
       log.warn("video_budget_not_held", { job_id: job.id, error: error as Error });
@@ -260,7 +260,7 @@ export class VideoRunner {
 
   private async settle(job: VideoJob): Promise<void> {
     const settled = await settleJob(this.parts, this.id, job);
-    if (settled) await this.giveUp(job.id, holdOf(job, this.id), job.cost_micro_usd ?? 0);
+    if (settled) await this.giveUp(job.id, holdOf(job, this.id), job.cost_micro_usd ?? 0, job.usage as Usage | null);
   }
 
   /** Looks again later, the later the more often nothing was heard. */

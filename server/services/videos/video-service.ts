@@ -7,7 +7,7 @@ import { arrivalOf, type Call } from "../../road/call.ts";
 import type { VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { VideoLook } from "../../wire/videos/video-codec.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { filmSeconds } from "../../road/metering/film.ts";
+import { filmSeconds, filmTokens } from "../../road/metering/film.ts";
 import { askWhole, type ProvidersOfVideos, providerOfJob, readJob } from "./look-at-provider.ts";
 import { costOfJob, jobPrices, mostOfJob, secondsOfVideo } from "./video-cost.ts";
 import type { VideoRunner } from "./video-runner.ts";
@@ -206,6 +206,7 @@ export class VideoService {
       display_name: request.displayName,
       prices: JSON.stringify(prices),
       held_micro_usd: mostOfJob(model, prices, request.film),
+      held_tokens: filmTokens(model, request.film),
       owner: runner.id,
       look_at: new Date(now + SUBMITTED_WITHIN_MS),
       request_id: call.id,

@@ -26,6 +26,7 @@ export interface VideoJobTable {
   display_name: string | null;
   prices: Json<object>;
   held_micro_usd: number;
+  held_tokens: WithDefault<number>;
   progress: WithDefault<number>;
   owner: string | null;
   look_at: Stamp;
