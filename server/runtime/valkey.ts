@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
+import { reasonOf } from "../kernel/errors.ts";
+import { NotSentError } from "../kernel/not-sent.ts";
 
 export interface Valkey {
   /**
    * Runs a script, by its hash where the server knows it. Rejects within the time bound when the server is away; one that
-   * is busy with what it was sent before, and answers that, is waited for.
+   * is busy with what it was sent before, and answers that, is waited for. A `NotSentError` says that it cannot have run.
    */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   close(): void;
@@ -37,7 +39,7 @@ export function openValkey(url: string): Valkey {
   function connect(): Promise<Bun.RedisClient> {
     if (client !== null) return Promise.resolve(client);
     if (connecting !== null) return connecting;
-    if (closed || performance.now() - failedAt < RECONNECT_AFTER_MS) return Promise.reject(new Error("the Valkey server is away"));
+    if (closed || performance.now() - failedAt < RECONNECT_AFTER_MS) return Promise.reject(new NotSentError("the Valkey server is away"));
     const fresh = new Bun.RedisClient(url, {
       autoReconnect: false,
       enableOfflineQueue: false,
@@ -58,7 +60,7 @@ export function openValkey(url: string): Valkey {
       .catch((error: unknown) => {
         failedAt = performance.now();
         fresh.close();
-        throw error;
+        throw new NotSentError(reasonOf(error), { cause: error });
       })
       .finally(() => {
         connecting = null;

@@ -1,10 +1,12 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
+import { NotSentError } from "../../kernel/not-sent.ts";
 import { PassingMap } from "../../kernel/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
-import type { Actual, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
+import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
-import { planText, PLAN_KEPT_MS } from "./plan-text.ts";
+import { LateSettlements } from "./late-settlements.ts";
+import { planText } from "./plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
 import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
@@ -56,7 +58,6 @@ interface Held {
   usedAt: number;
 }
 
-const SETTLE_AGAIN_MS = 500;
 const LOOK_AGAIN_MS = 25;
 const IDLE_MS = 600_000;
 /** Rows of settled calls are sealed by then: until then this process is seen to live. */
@@ -71,7 +72,7 @@ const TOLD_WITHIN_MS = 50;
 export class ValkeyCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;
   private readonly tenants = new Map<string, Held>();
-  private readonly settling = new Set<Promise<unknown>>();
+  private readonly late: LateSettlements;
   private readonly plans = new WeakMap<Plan, string>();
   private readonly options: ValkeyCountersOptions;
   private readonly leaseMs: number;
@@ -96,6 +97,7 @@ export class ValkeyCounters implements Counters {
       holdBack: (ms) => this.holdBack(ms),
       settlesMs: options.settlesMs ?? SETTLES_MS,
     });
+    this.late = new LateSettlements(() => this.watch.isAway());
   }
 
   async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
@@ -120,8 +122,10 @@ export class ValkeyCounters implements Counters {
       ])) as (string | number)[];
     } catch (error) {
       // It may have been taken without our hearing of it: then it is given back.
-      if (!probe)
-        this.settleLater({ id, plan, demand, parted: false, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
+      if (!probe && !(error instanceof NotSentError)) {
+        const taken = { id, plan, demand, parted: false, owner, generation: "" };
+        this.late.add(() => this.sendSettle(taken, NOTHING_USED));
+      }
       throw error;
     }
     tenant.leasedAt = Math.max(tenant.leasedAt, asked);
@@ -174,7 +178,8 @@ export class ValkeyCounters implements Counters {
     try {
       return await this.sendSettle(held, actual);
     } catch {
-      this.settleLater(held, actual);
+      // Until then the lease of this process goes on, and so does what it holds.
+      this.late.add(() => this.sendSettle(held, actual));
       return [];
     }
   }
@@ -236,7 +241,7 @@ export class ValkeyCounters implements Counters {
     this.closed = true;
     clearInterval(this.timer);
     this.watch.close();
-    await Promise.allSettled(this.settling);
+    await this.late.close();
     await this.renewAll();
     this.options.valkey.close();
   }
@@ -277,23 +282,6 @@ export class ValkeyCounters implements Counters {
       text(held.demand.toolCalls),
     ])) as unknown[];
     return reply.map(Number);
-  }
-
-  /** Settles once the server is back. Until then the lease of this process goes on, and so does what it holds. */
-  private settleLater(held: Open, actual: Actual): void {
-    const attempt = async () => {
-      const until = performance.now() + PLAN_KEPT_MS;
-      while (!this.closed && performance.now() < until) {
-        await new Promise((resolve) => setTimeout(resolve, SETTLE_AGAIN_MS));
-        const done = await this.sendSettle(held, actual).then(
-          () => true,
-          () => false,
-        );
-        if (done) return;
-      }
-    };
-    const work = attempt().finally(() => this.settling.delete(work));
-    this.settling.add(work);
   }
 
   /** The store was emptied since we last looked: what this process holds is put back. */
