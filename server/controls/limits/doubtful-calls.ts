@@ -12,3 +12,6 @@ export function partOf(row: CallTotal | undefined, id: string): Omit<CallTotal, 
 
 /** What is held at a member of a routing group has the call's id in front. */
 export const callHeldFor = (id: string): string => id.slice(0, (id + "/").indexOf("/"));
+
+/** What a call held again, or for attempts that had failed, beside what it was admitted with: all that it used is that one's. */
+export const isHeldBeside = (id: string): boolean => /^[^/]+\/(again\/|held$)/.test(id);

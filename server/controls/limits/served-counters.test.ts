@@ -83,6 +83,17 @@ describe("counters of many processes on one machine", () => {
     expect(spentOf(lives.admit("next", of, demand(0, 50), true))).toEqual([40, 2]);
   });
 
+  test("what a call holds more than once is counted once when its process dies", async () => {
+    const { counters, processes } = group();
+    const [dies, lives] = processes;
+    const of = await warmed(counters, plan("t", { windows: [window("w", "micros", 200)] }), NOON);
+    for (const id of ["failed", "failed/again/0", "lent", "lent/held"]) dies.admit(id, of, demand(0, 50), false);
+    dies.part("lent", used(0));
+    dies.left();
+    await counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, row(30)])));
+    expect(spentOf(lives.admit("next", of, demand(0, 140), true))).toEqual([60]);
+  });
+
   test("what no row ever tells of is given back", async () => {
     const { clock, counters, processes } = group();
     const [dies, lives] = processes;

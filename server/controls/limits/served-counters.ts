@@ -1,7 +1,7 @@
 import type { Log } from "../../kernel/log.ts";
 import type { Admission } from "./admission-answer.ts";
-import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";
-import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
+import { type Actual, type Counters, type Demand, type Plan, type Reservation, type RowsOf } from "./counters.ts";
+import { callHeldFor, isHeldBeside, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import type { InProcessCounters } from "./in-process.ts";
 import { endsWithCall } from "./reckoning.ts";
 
@@ -121,10 +121,9 @@ export class ServedCounters implements Counters {
         if (row === undefined && now() - doubt.since <= rowsWithinMs) continue;
         this.doubtful.delete(id);
         if (row === undefined) log.warn("limits_given_back", { tenant_id: tenantId, call_id: callHeldFor(id) });
-        this.restate(
-          doubt,
-          row === undefined ? NOTHING_USED : { requests: row.requests > 0 ? 1 : 0, input: row.tokens, output: 0, micros: row.micros },
-        );
+        const requests = row === undefined || row.requests === 0 ? 0 : 1;
+        const used = isHeldBeside(id) ? undefined : row;
+        this.restate(doubt, { requests, input: used?.tokens ?? 0, output: 0, micros: used?.micros ?? 0 });
       }
     }
   }
