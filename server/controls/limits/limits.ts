@@ -327,7 +327,7 @@ export class Limits implements RequestControl, CallLimits {
     const routed = this.routed.get(call);
     const actual = recorded(call);
     if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
-    const tools = this.toolCallCaps.takenBy(call).map((held) => this.settleHeld(call, held, { ...NOTHING_USED, requests: 1 }));
+    const tools = this.toolCallCaps.settle(call, (held) => this.settleHeld(call, held, { ...NOTHING_USED, requests: 1 }));
     if (reservation === undefined) return together([...tools, this.left.settled(call, actual)]);
     this.reservations.delete(call);
     this.learn(call, actual.input);

@@ -23,7 +23,8 @@ export class ToolCallCaps implements AnswerControl {
   readonly name = "tool calls of an hour and a day";
   private readonly gate: Pick<AdmissionGate, "pass">;
   private readonly plans: (scope: GroupScope, model: ModelEntry, at: number, make: typeof toolCallPlan) => CallPlan;
-  private readonly taken = new WeakMap<Call, Reservation[]>();
+  /** By call; of what shared counters are still asked for, once they answered: null where it was not to be had. */
+  private readonly taken = new WeakMap<Call, (Reservation | null | Promise<Reservation | null>)[]>();
 
   constructor(gate: ToolCallCaps["gate"], plans: ToolCallCaps["plans"]) {
     this.gate = gate;
@@ -45,11 +46,12 @@ export class ToolCallCaps implements AnswerControl {
     return this.plans(call.scope as GroupScope, model, arrivalOf(call), toolCallPlan);
   }
 
-  /** What is to be settled with the call: the calls of an answer that was made were made. */
-  takenBy(call: Call): readonly Reservation[] {
-    const taken = this.taken.get(call) ?? [];
+  /** Settles what was taken with the call, and what it is still asked for: the calls of an answer that was made were made. */
+  settle(call: Call, settle: (taken: Reservation) => Promise<void> | null): (Promise<void> | null)[] {
+    const all = this.taken.get(call) ?? [];
     this.taken.delete(call);
-    return taken;
+    const settled = (taken: Reservation | null) => (taken === null ? null : settle(taken));
+    return all.map((taken) => (taken instanceof Promise ? taken.then(settled).then(() => undefined) : settled(taken)));
   }
 
   private whole(call: Call, form: OutputForm, answer: WholeAnswer): Answer | Refusal | Promise<Answer | Refusal> {
@@ -106,10 +108,13 @@ export class ToolCallCaps implements AnswerControl {
       demand: { tokens: 0, micros: 0, toolCalls },
       ahead: { ms: 0, lender: null },
     };
+    let reservation: Reservation | null = null;
     const passed = this.gate.pass(limited, ({ spent }) => {
-      taken.push({ id: limited.id, plan, demand: limited.demand });
+      reservation = { id: limited.id, plan, demand: limited.demand };
       held(plan, spent);
     });
+    const had = () => reservation;
+    taken.push(passed instanceof Promise ? passed.then(had, had) : reservation);
     return passed instanceof Promise ? passed.then(told) : told(passed);
   }
 }
