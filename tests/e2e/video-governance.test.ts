@@ -49,7 +49,7 @@ async function call(apiKey: string, method: string, path: string, body?: object)
 }
 
 async function ended(apiKey: string, id: string) {
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await Bun.sleep(100)) {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await Bun.sleep(100)) {
     const answer = await call(apiKey, "GET", `/jobs/${id}`);
     if (answer.status !== 200 || !["queued", "in_progress"].includes(answer.body.status)) return answer;
   }
@@ -117,17 +117,17 @@ test("a budget is held from the request until the job's end, and then goes by wh
   delete faults.takes;
   // It cost nothing, so there is room again.
   let third = await film("third");
-  for (const until = Date.now() + PATIENCE_MS; third.status === 429 && Date.now() < until; await Bun.sleep(200))
+  for (const deadline = Date.now() + PATIENCE_MS; third.status === 429 && Date.now() < deadline; await Bun.sleep(200))
     third = await film("third");
   expect(third.status).toBe(200);
   expect((await ended(apiKey, third.body.job_id)).body).toMatchObject({ status: "succeeded", cost_usd: 0.8 });
   expect((await film("fourth")).status).toBe(429);
   // One that costs no more than what is left passes.
   expect((await call(apiKey, "POST", "/generations", { model: "films-frugal", prompt: "short", duration_seconds: 1 })).status).toBe(200);
-  for (const until = Date.now() + PATIENCE_MS; ; await Bun.sleep(200)) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await Bun.sleep(200)) {
     const { limits: told } = await world.admin.get(`/v1/admin/resource-groups/${groupId}/consumption`);
     const budget = told.find(({ limit_type: type }: { limit_type: string }) => type === "daily_budget");
-    if (Math.abs(budget.current - 0.9) < 1e-6 || Date.now() > until) {
+    if (Math.abs(budget.current - 0.9) < 1e-6 || Date.now() > deadline) {
       expect(budget.current).toBeCloseTo(0.9, 6);
       break;
     }

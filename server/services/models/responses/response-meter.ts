@@ -174,7 +174,9 @@ export class ResponseMeter {
     if (!told) return;
     // Nothing was held any more for a stream that its caller left.
     if (row.chain === null)
-      await this.holdFor(row).catch((error: Error) => this.parts.log.warn("response_budget_not_held", { call_id: row.request_id, error }));
+      await this.holdFor(row).catch((reason: Error) =>
+        this.parts.log.warn("response_budget_not_held", { call_id: row.request_id, error: reason }),
+      );
     if (row.chain === null || this.held.has(row.request_id)) await this.release(row.request_id, used);
   }
 
