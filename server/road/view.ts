@@ -52,7 +52,7 @@ export interface RequestView {
   content(): string;
   /** A name that stands twice in one object of the request; null when none does. */
   readonly repeatedName: string | null;
-  /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
+  /** True where tokens, or bytes in a form of a server's own, were sent in the place of texts: nobody can look into them or add to them. */
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;

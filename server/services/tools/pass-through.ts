@@ -61,7 +61,8 @@ export async function passThrough(
   if (isRefusal(credentials)) return credentials;
   const headers: Record<string, string> = {
     ...headersNamed(PASSED, call.headers),
-    ...(message === null ? {} : { accept: JSON_AND_EVENTS.accept }),
+    // What was read as UTF-8 is not to be read in another character set there.
+    ...(message === null ? {} : JSON_AND_EVENTS),
     ...credentials,
   };
   // Nothing is known of a handshake client without a session.

@@ -114,7 +114,7 @@ async function onwards(
         ? "stateless"
         : "handshake";
   if (request.subPath !== null && request.message === null)
-    return (LOOKING.has(call.method) ? null : refuseUnreadable(route)) ?? passThrough(call, request, target, parts);
+    return (LOOKING.has(call.method) ? null : refuseUnreadable(call, route)) ?? passThrough(call, request, target, parts);
   if (dialect === null || dialect === spoken || request.subPath !== null)
     return request.message === null && dialect === "stateless"
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
@@ -134,9 +134,12 @@ function noteRoute({ row }: Call, route: ToolRoute, parts: Pick<ToolParts, "memo
     row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
 }
 
-/** What is no message cannot be held to rules about single tools, so it passes only where there are none. */
-function refuseUnreadable({ targets: [target] }: ToolRoute): Refusal | null {
-  return target !== undefined && restrictsTools(target.access)
-    ? refuse("tool_not_allowed", `A server with rules about its tools does not take a request that is no message of the protocol.`)
+/** What is no message cannot be held to rules about what tools do, so it passes only where there are none. */
+function refuseUnreadable({ scope }: Call, { targets: [target] }: ToolRoute): Refusal | null {
+  const ruled =
+    (target !== undefined && restrictsTools(target.access)) ||
+    (scope !== null && (scope.toolCallPolicies.size > 0 || scope.autonomy?.asksFirst === true));
+  return ruled
+    ? refuse("tool_not_allowed", "Where rules hold for tools, a server takes no request that is no message of the protocol.")
     : null;
 }

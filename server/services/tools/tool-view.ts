@@ -14,7 +14,7 @@ const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail
  * The view of what is sent to a tool server: its texts are those of the arguments, and those of the answers to what the
  * server asked of its caller, each replaceable in place.
  */
-export function toolView({ target, message, envelope, capability }: ToolRequest): RequestView {
+export function toolView({ target, message, body, envelope, capability }: ToolRequest): RequestView {
   const changed = () => message?.document.touch("params");
   const exactly = (member: string) => exactReading(message?.document.memberText(member) ?? "");
   const texts = (): readonly TextSlot[] => {
@@ -59,6 +59,9 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
       address: typeof message?.params.uri === "string" ? message.params.uri : null,
     },
     texts,
+    // Below a server's own path what it likes may be sent to it, in a form that is not ours to know.
+    opaque: message === null && body !== null && body.byteLength > 0,
+    names: { ...EMPTY_VIEW.names, input: "body" },
     content: () => message?.document.text() ?? "",
     get inputCharacters() {
       return texts().reduce((sum, { text }) => sum + text.length, 0);

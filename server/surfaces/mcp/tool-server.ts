@@ -58,7 +58,7 @@ export function readRequest(
   if (isRpcProblem(message)) {
     if (message.ambiguous === true) return refuse("ambiguous_name", message.message);
     // Below its own path a server may have business that is no message of the protocol; a list of messages is not that.
-    if (subPath !== null && !looksLikeRpc(body)) return { ...nothing, body };
+    if (subPath !== null && !mayBeRpc(body)) return { ...nothing, body };
     if (message.id !== null) rememberRpcId(call, message.id);
     return refuse(message.code === -32700 ? "rpc_parse_error" : "rpc_invalid_request", message.message);
   }
@@ -82,8 +82,13 @@ export function readRequest(
   return { target, subPath, message, body, envelope, capability };
 }
 
-function looksLikeRpc(body: Uint8Array): boolean {
-  return new TextDecoder().decode(body.subarray(0, 1_000_000)).includes("jsonrpc");
+/** Whether some reader may find a message in it: names can be spelled with escapes, and a text can be in UTF-16 or UTF-32. */
+function mayBeRpc(body: Uint8Array): boolean {
+  const text = new TextDecoder()
+    .decode(body)
+    .replaceAll("\0", "")
+    .replaceAll(/\\u00([0-9a-f]{2})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return /jsonrpc/i.test(text);
 }
 
 function decoded(segment: string): string {
