@@ -128,14 +128,18 @@ export async function passThrough(
     ...headersNamed(ANSWERED, response.headers),
     ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }),
   };
+  // On a stream that is read on, or behind no request, it is not known what was asked.
+  const ownRequest = message?.kind === "request" ? message : null;
   const edit: JudgeAnswer = async (answer) => {
     const { result } = answer.value;
-    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools)))
+    // Clients take an answer for that of the request it names, on whichever stream it comes: only its own is looked at as such.
+    if (ownRequest !== null && !answers(answer.value, ownRequest.id) && String(answer.value.id) !== String(ownRequest.id))
+      return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
+    if (ownRequest?.method === "tools/list" || (ownRequest === null && isObject(result) && Array.isArray(result.tools)))
       return offeredToolsText(call, target, answer, client, parts);
-    if (isConnecting(message?.method) || (message === null && isObject(result) && result.instructions != null))
+    if (isConnecting(ownRequest?.method) || (ownRequest === null && isObject(result) && result.instructions != null))
       return toldInstructionsText(call, answer, parts);
-    // On a stream that is read on it is not known what was asked.
-    if ((message !== null && !answersContent(request)) || result === undefined) return null;
+    if ((ownRequest !== null && !answersContent(request)) || result === undefined) return null;
     const verdict = await answerGate(call, target, answer.text, result, parts);
     if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
     return carryOn?.(verdict ?? answer.text, result) ?? verdict;
@@ -244,9 +248,6 @@ async function whole(
   }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;
-  // Whoever asked would wait for ever.
-  if (value?.result !== undefined && id !== null && !answers(value, id) && String(value.id) !== String(id))
-    return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
   const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
