@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AdminClient, rowOf, rowsOf } from "../support/admin.ts";
+import { type AdminClient, rowOf, rowsOf, signInAsApprover } from "../support/admin.ts";
 import { settledDocument, uploadTo } from "../support/knowledge.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
@@ -100,4 +100,26 @@ test("what a guardrail blocks of the documents is left out, what it redacts is r
     guardrail_blocked: false,
     tags: ["passage_withheld"],
   });
+});
+
+test("an AI System that asks before each action searches once with the approval it was given", async () => {
+  const careful = await newTeam(admin, "careful searchers");
+  await admin.post("/v1/admin/ai-systems", { group_id: careful.groupId });
+  await admin.request("PATCH", `/v1/admin/knowledgebases/${base}`, { group_ids: [team.groupId, careful.groupId] });
+  await admin.request("PUT", `/v1/admin/ai-systems/${careful.groupId}/envelope`, { autonomy_level: "approval_required" });
+  const approver = await signInAsApprover(world.gateway.adminUrl, admin);
+  const search = (token?: string) =>
+    post(
+      url,
+      careful.apiKey,
+      stateless(5, "tools/call", { name: "search_knowledge", arguments: { query: "red door" } }),
+      token === undefined ? {} : { "x-approval-token": token },
+    );
+  const [held, again] = [await search(), await search()];
+  const { approval_id: id } = held.body.error.data;
+  expect([held.body.error.code, held.body.error.data.status, held.headers.get("x-gw-approval-id")]).toEqual([4030, "pending", id]);
+  expect(again.body.error.data.approval_id).toBe(id);
+  const { approval_token: token } = await approver.post(`/v1/admin/approvals/${id}/approve`, {});
+  expect(textOf((await search(token)).body.result)).toContain("The red door opens at nine.");
+  expect((await search(token)).body.error.data.code).toBe("approval_token_invalid");
 });

@@ -6,7 +6,7 @@ import type { ToolServerEntry } from "../tools/tool-server-entry.ts";
 const PREFIX = "system-agent-skill-server-";
 /** Of no configuration: whoever has skills may load them. */
 const ACCESS: ToolAccess = {
-  configId: "",
+  configId: null,
   enabled: null,
   disabled: new Set(),
   approvalRequired: new Set(),

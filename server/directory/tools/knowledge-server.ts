@@ -5,13 +5,13 @@ import type { ToolAccess } from "./tool-access.ts";
 import type { ToolServerEntry } from "./tool-server-entry.ts";
 
 const PREFIX = "system-knowledge-";
-/** Of no configuration: who may use a knowledge base may search it. */
+/** Of no configuration: who may use a knowledge base may search it, but for AI Systems that ask before each action. */
 const ACCESS: ToolAccess = {
-  configId: "",
+  configId: null,
   enabled: null,
   disabled: new Set(),
   approvalRequired: new Set(),
-  approvalTimeoutSeconds: 0,
+  approvalTimeoutSeconds: 900,
   approvers: [],
 };
 

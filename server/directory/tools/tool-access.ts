@@ -5,7 +5,8 @@ type ConfigRow = TenantPolicyRows["server_configs"][number];
 
 /** What a resource group's callers may use of one tool server. */
 export interface ToolAccess {
-  readonly configId: string;
+  /** The configuration that opens it, of several the nearest; null of the gateway's own servers. */
+  readonly configId: string | null;
   /** Null: all that are not disabled. */
   readonly enabled: ReadonlySet<string> | null;
   readonly disabled: ReadonlySet<string>;

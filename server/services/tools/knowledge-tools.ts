@@ -2,6 +2,7 @@ import { grantedKnowledgeBases, type KnowledgeBaseEntry } from "../../directory/
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { visibleText } from "../../kernel/visible-text.ts";
 import { actionOn } from "../../road/action.ts";
+import { heldRefusal } from "../../road/approval-required.ts";
 import type { Call } from "../../road/call.ts";
 import { type FoundPassage, type KnowledgeLookup, noteKnowledge, numbered } from "../../road/knowledge.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
@@ -76,7 +77,7 @@ async function searched(
   const given = memberText(document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const decision = await parts.gates.beforeAction(call, actionOn(target, KNOWLEDGE_SEARCH, given));
   if (decision.kind === "refuse") return decision.refusal;
-  if (decision.kind === "hold") return refuse("approval_required");
+  if (decision.kind === "hold") return heldRefusal(decision.approval);
   const started = performance.now();
   let found: readonly FoundPassage[];
   try {

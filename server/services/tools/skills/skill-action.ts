@@ -49,7 +49,6 @@ function actionOf({ target, route, message, approvalToken }: SkillToolCall, entr
     approval: {
       ...plain.approval,
       required,
-      configId: null,
       serverName: `${entry.name}, version ${entry.version}`,
       definitionDigest: async () => entry.digest,
       proof: { session: null, ...(approvalToken === undefined ? {} : { token: approvalToken }) },
