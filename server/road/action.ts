@@ -63,12 +63,11 @@ export interface ActionPass {
   readonly approvalId: string | null;
 }
 
+/** The action waits for somebody's approval: it passes the gates again once that was given. */
 export interface ActionHold {
   readonly kind: "hold";
   /** As it stands: pending, or decided against the caller. Null: it is not there any more. */
   readonly approval: Approval | null;
-  /** Takes the approval once it was given; a refusal when it is no longer good for this call. */
-  redeem(): Promise<Refusal | null>;
 }
 
 export const ACTION_PASSES: ActionPass = { kind: "pass", approvalId: null };

@@ -16,12 +16,6 @@ export interface Passage<Upstream> {
   inspect(surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
 }
 
-/** An action that waits for somebody's approval. */
-export interface HeldPassage<Upstream> extends Pick<ActionHold, "kind" | "approval"> {
-  /** The upstream once the approval was given, else why not. */
-  redeem(): Promise<Passage<Upstream> | Refusal>;
-}
-
 export interface OutletParts<Upstream> {
   readonly gates: Gates;
   readonly upstream: Upstream;
@@ -48,7 +42,7 @@ export class Outlet<Upstream> {
   }
 
   /** For what the caller wants done. */
-  async open(call: Call, action: Action): Promise<Passage<Upstream> | HeldPassage<Upstream> | Refusal> {
+  async open(call: Call, action: Action): Promise<Passage<Upstream> | ActionHold | Refusal> {
     const decision = await this.gates.beforeAction(call, action);
     switch (decision.kind) {
       case "refuse":
@@ -56,11 +50,7 @@ export class Outlet<Upstream> {
       case "pass":
         return this.passage(call, decision.approvalId);
       case "hold":
-        return {
-          kind: "hold",
-          approval: decision.approval,
-          redeem: async () => (await decision.redeem()) ?? this.passage(call, decision.approval?.id ?? null),
-        };
+        return decision;
     }
   }
 

@@ -15,6 +15,8 @@ let old: ToolServerFixture;
 let modern: ToolServerFixture;
 let servers: Record<"old" | "modern" | "virtual", string>;
 let idsOf: Record<string, string>;
+/** By the server's id. */
+const configs: Record<string, string> = {};
 let team: Team;
 let neighbour: Team;
 
@@ -32,10 +34,11 @@ beforeAll(async () => {
     ["modern", modern],
   ] as const) {
     const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl });
-    await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], {
+    const config = await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], {
       approval_required_tools: ["echo", "ask"],
       approval_timeout_seconds: 120,
     });
+    configs[id] = config.id;
     ids.push(id);
   }
   const virtual = await admin.post("/v1/admin/virtual-servers", {
@@ -223,6 +226,36 @@ describe.each([
     expect(calls(fixture())).toBe(before + 1);
     const rows = await rowsOf(world.admin, { consumed_approval_request_id: idOf(shown[0].url) }, 1);
     expect([rows.length, rows[0].success, rows[0].proxy_subtype]).toEqual([1, true, "sse_stream"]);
+    await client.close();
+  });
+
+  test.each(["disabled", "denied"] as const)("does not go on when it is approved, where what it asks for was %s meanwhile", async (how) => {
+    const { admin } = world;
+    const before = calls(fixture());
+    const config = `/v1/admin/server-configs/${configs[idsOf[says] ?? ""]}`;
+    const policy = { tenant_id: "default", name: `no ${server}`, target: "echo", argument_key: "text", analyzer: "sql" };
+    let undo = async (): Promise<unknown> => undefined;
+    let id = "";
+    const { client } = await firstClient(servers[server], async (params) => {
+      id = idOf(params.url);
+      if (how === "disabled") {
+        await admin.request("PATCH", config, { disabled_tools: ["echo"] });
+        undo = () => admin.request("PATCH", config, { disabled_tools: [] });
+      } else {
+        const rules = [{ deny_if: "writes", message: "Reading only." }];
+        const made = await admin.post("/v1/admin/argument-policies", { ...policy, rules, group_ids: [team.groupId] });
+        undo = () => admin.request("DELETE", `/v1/admin/argument-policies/${made.id}`);
+      }
+      await resolve(id);
+      return "accept";
+    });
+    const refused = await client.callTool({ name: tool, arguments: { text: "DROP TABLE t" } }).catch((error) => error);
+    await undo();
+    expect(refused.data?.code).toBe(how === "disabled" ? "tool_not_allowed" : "argument_policy_denied");
+    expect(calls(fixture())).toBe(before);
+    // It was not spent: the call may be made with it once it is allowed again.
+    expect(textOf(await client.callTool({ name: tool, arguments: { text: "DROP TABLE t" } }))).toBe(`${says}: DROP TABLE t`);
+    expect((await rowOf(admin, { consumed_approval_request_id: id })).success).toBe(true);
     await client.close();
   });
 

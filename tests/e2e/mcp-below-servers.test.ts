@@ -55,7 +55,7 @@ afterAll(async () => {
   await world.end();
 });
 
-async function send(team: string, path: string, body: string | Uint8Array, type = "application/json") {
+async function send(team: string, path: string, body: string | Buffer<ArrayBuffer>, type = "application/json") {
   const headers = { "content-type": type, "x-api-key": teams[team]?.apiKey ?? "" };
   const response = await fetch(url + path, { method: "POST", headers, body });
   const text = await response.text();

@@ -4,7 +4,7 @@ import type { Action } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
 import { Approvals } from "./approvals.ts";
 
-test.each(["comes again for it", "brings its token", "is held for it"])(
+test.each(["comes again for it", "brings its token", "was held for it"])(
   "an approval is not spent on a caller that %s and goes meanwhile",
   async (how) => {
     let asked = 0;
@@ -21,8 +21,10 @@ test.each(["comes again for it", "brings its token", "is held for it"])(
     const headers = new Headers(how === "brings its token" ? { "x-approval-token": "token" } : {});
     const identity = { tenantId: "t", userId: "u", credentialId: "c" };
     const call = { id: "call", row: {}, identity, scope: { groupId: "g" }, headers, abort } as unknown as Call;
-    const status = how === "is held for it" ? "pending" : "approved";
-    const proof = how === "brings its token" ? { session: null } : { session: null, asked: async () => ({ id: "a", status }) };
+    const proof =
+      how === "comes again for it"
+        ? { session: null, asked: async () => ({ id: "a", status: "approved" }) }
+        : { session: how === "was held for it" ? "digest" : null };
     // What the approval is good for is asked of the tool server, which can take a while.
     const definitionDigest = async () => {
       abort.abort("client_disconnected");
@@ -32,7 +34,7 @@ test.each(["comes again for it", "brings its token", "is held for it"])(
     const action = { name: "open", alias: "open", arguments: "{}", definition: null, approval } as unknown as Action;
     const approvals = new Approvals({ db, clock: { now: () => 0 } } as unknown as Directory);
     const decision = await approvals.before(call, action);
-    const refusal = decision.kind === "hold" ? await decision.redeem() : decision.kind === "refuse" ? decision.refusal : null;
+    const refusal = decision.kind === "refuse" ? decision.refusal : null;
     expect([refusal, asked]).toEqual([expect.objectContaining({ code: "upstream_interrupted", reason: "client_disconnected" }), 0]);
   },
 );

@@ -70,13 +70,13 @@ export class Approvals implements ActionControl {
     const again = proof.session === null ? null : await redeemShownApproval(this.parts, proof.session, redeeming);
     if (again !== null) return covered(call, again);
     const requested = await this.request(call, identity, terms, redeeming.definitionDigest, action);
-    return this.hold(call, requested, redemption);
+    return this.hold(call, requested);
   }
 
   /** The caller comes again for the approval it was asked to get. */
   private async afterAsking(call: Call, found: Approval | Refusal | null, redemption: () => Promise<Redemption>): Promise<ActionDecision> {
     if (found !== null && isRefusal(found)) return refused(found);
-    if (found?.status !== "approved") return this.hold(call, found, redemption);
+    if (found?.status !== "approved") return this.hold(call, found);
     return (await redeemRequestedApproval(this.parts, found.id, await redemption()))
       ? covered(call, found.id)
       : refused(refuse("approval_token_invalid"));
@@ -108,21 +108,10 @@ export class Approvals implements ActionControl {
     });
   }
 
-  private hold(call: Call, approval: Approval | null, redemption: () => Promise<Redemption>): ActionDecision {
+  private hold(call: Call, approval: Approval | null): ActionDecision {
     call.row.proxy_subtype = "approval_required";
     call.row.agent_authz_decision = "approval_required";
-    const redeem = async (): Promise<Refusal | null> => {
-      try {
-        if (approval === null || !(await redeemRequestedApproval(this.parts, approval.id, await redemption())))
-          return refuse("approval_token_invalid");
-      } catch (error) {
-        if (error instanceof Refused) return error.refusal;
-        throw error;
-      }
-      covered(call, approval.id);
-      return null;
-    };
-    return { kind: "hold", approval, redeem };
+    return { kind: "hold", approval };
   }
 }
 

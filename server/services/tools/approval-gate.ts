@@ -1,11 +1,10 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
-import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 import { type Action, actionOn, type ApprovalProof } from "../../road/action.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { HeldPassage, Passage } from "../../road/outlet.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
-import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import type { RequestView } from "../../road/view.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
 import { continuedApproval, approvalSealer, type SealApproval } from "./approval-chain.ts";
@@ -25,13 +24,14 @@ export interface ToolAction {
   /** What carries the approval on in answers that ask a stateless caller for input; null where nothing does. */
   carriedBy(approvalId: string | null): SealApproval | null;
   /** What a caller whose call waits for an approval is told: at once, or on its own stream until the approval is given. */
-  whileHeld(held: HeldPassage<ToolServerSend>, then: (passage: Passage<ToolServerSend>) => void): WholeAnswer | Refusal | PausedCall;
+  whileHeld(approval: Approval | null): WholeAnswer | Refusal | PausedCall;
 }
 
 /** `name` is the tool as its server knows it. */
 export function toolAction(
   call: Call,
   request: ToolRequest,
+  view: RequestView,
   route: ToolRoute,
   target: ToolTarget,
   name: string,
@@ -54,7 +54,13 @@ export function toolAction(
     ...(answered === null
       ? {}
       : // A declined page gets the same answer as any other client.
-        { asked: () => awaitDecision(call, server.url, answered.id, parts, answered.declined ? 0 : undefined) }),
+        {
+          asked: async () => {
+            const found = await awaitDecision(call, server.url, answered.id, parts, answered.declined ? 0 : undefined);
+            // What was let in when it began to wait may not be any more.
+            return (await parts.gates.readmit(call, "group", view)).refusal ?? found;
+          },
+        }),
     ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner(), definition, parts) } : {}),
     session: stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""),
   };
@@ -74,18 +80,12 @@ export function toolAction(
     },
     carriedBy: (approvalId) =>
       approvalId === null || !stateless ? null : approvalSealer(call, owner(), approvalId, access.approvalTimeoutSeconds, parts),
-    whileHeld({ approval, redeem }, then) {
+    whileHeld(approval) {
       if (approval?.status !== "pending") return approvalNotGiven(approval);
       if (!shows || stateless || answered !== null) return pending(approval);
-      const redeemed = async () => {
-        const passage = await redeem();
-        if (isRefusal(passage)) return passage;
-        then(passage);
-        return null;
-      };
       return {
         kind: "held",
-        ask: waitForApproval(call, request, server.url, approval, redeemed, parts),
+        ask: waitForApproval(call, request, server.url, approval, parts),
         headers: { "x-gw-approval-id": approval.id },
       };
     },

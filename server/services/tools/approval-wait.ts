@@ -15,16 +15,14 @@ export function sessionDigest({ secrets }: Pick<ToolParts, "secrets">, session: 
 }
 
 /**
- * Holds a call of a client of the handshake dialect until its approval is decided: null lets it go on. Whoever cannot
- * wait that long sends the call again in the same session. `redeem` gives a refusal when the approval is no longer good
- * for this call.
+ * Holds a call of a client of the handshake dialect until its approval is decided: null lets it go on to the gates again, which
+ * redeem the approval. Whoever cannot wait that long sends the call again in the same session.
  */
 export async function* waitForApproval(
   call: Call,
   request: ToolRequest,
   url: string,
   approval: Approval,
-  redeem: (id: string) => Promise<Refusal | null>,
   parts: ToolParts,
 ): AsyncGenerator<string, Refusal | null> {
   const tenantId = call.identity?.tenantId ?? "";
@@ -33,7 +31,7 @@ export async function* waitForApproval(
   if (unrecorded !== null) return unrecorded;
   const look = async () => {
     const found = await findApproval(parts, tenantId, approval.id);
-    return found?.status === "pending" ? "wait" : found?.status === "approved" ? redeem(found.id) : approvalNotGiven(found);
+    return found?.status === "pending" ? "wait" : found?.status === "approved" ? null : approvalNotGiven(found);
   };
   try {
     await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));

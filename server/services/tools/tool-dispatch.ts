@@ -10,6 +10,7 @@ import { toolAction } from "./approval-gate.ts";
 import type { Passage } from "../../road/outlet.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { carryingApproval } from "./carried-approval.ts";
+import type { RequestView } from "../../road/view.ts";
 import { pausedCallStream } from "./paused-call.ts";
 import { bridgedServer } from "./bridged-server.ts";
 import { knowledgeToolServer } from "./knowledge-tools.ts";
@@ -23,13 +24,12 @@ import { skillServerFor } from "./skills/skill-server.ts";
 import { serveVirtualServer } from "./virtual-server.ts";
 import { toolsOf } from "../../road/target.ts";
 
-export type ToolDispatch = (call: Call, request: ToolRequest) => Promise<Answer | Refusal>;
+export type ToolDispatch = (call: Call, request: ToolRequest, view: RequestView) => Promise<Answer | Refusal>;
 
 /** Where an admitted call to tool servers leaves the gateway. Its route has been set by the access control. */
 export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
-  return async (call, request) => {
-    const route = toolsOf(call);
-    if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
+  return async (call, request, view) => {
+    const route = admittedRoute(call);
     const stranger = refuseOrigin(call, shared.origins);
     if (stranger !== null) return stranger;
     if (route.own === "skills") return dispatchSkill(call, request, route, shared);
@@ -44,11 +44,27 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
       const connecting = await connectGate(looking, call, request, target);
       if (connecting !== null)
         return "kind" in connecting && connecting.kind === "held"
-          ? pausedCallStream(call, connecting, () => gated(call, request, route, shared, looking))
+          ? pausedCallStream(call, connecting, () => resumed(call, request, view, shared))
           : connecting;
     }
-    return gated(call, request, route, shared, looking);
+    return gated(call, request, view, route, shared, looking);
   };
+}
+
+function admittedRoute(call: Call): ToolRoute {
+  const route = toolsOf(call);
+  if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
+  return route;
+}
+
+/** A call that was held goes on as one that comes now: what was let in when it began may not be any more. */
+async function resumed(call: Call, request: ToolRequest, view: RequestView, shared: ToolServiceParts): Promise<Answer | Refusal> {
+  const { refusal, now } = await shared.gates.readmit(call, "group", view);
+  if (refusal !== null) return refusal;
+  call.scope = now.scope;
+  call.target = now.target;
+  const route = admittedRoute(call);
+  return gated(call, request, view, route, shared, reached(call, route, shared, shared.outlet.look(call)));
 }
 
 /** The server for skills is the gateway itself: nobody is asked for anything. */
@@ -62,6 +78,7 @@ async function dispatchSkill(call: Call, request: ToolRequest, route: ToolRoute,
 async function gated(
   call: Call,
   request: ToolRequest,
+  view: RequestView,
   route: ToolRoute,
   shared: ToolServiceParts,
   looking: ToolParts,
@@ -69,20 +86,13 @@ async function gated(
   const [target] = route.targets;
   if (route.capability?.type !== "tool" || request.message?.method !== "tools/call" || target === undefined)
     return onwards(call, request, route, null, looking);
-  const tool = toolAction(call, request, route, target, route.capability.name, looking);
+  const tool = toolAction(call, request, view, route, target, route.capability.name, looking);
   const passage = await shared.outlet.open(call, tool.action);
   if (isRefusal(passage)) return passage;
   if (passage.kind === "pass")
     return onwards(call, request, route, tool.carriedBy(passage.approvalId), reached(call, route, shared, passage));
-  let later: Passage<ToolServerSend> | null = null;
-  const held = tool.whileHeld(passage, (given) => {
-    later = given;
-  });
-  if (!("kind" in held) || held.kind !== "held") return held;
-  return pausedCallStream(call, held, () => {
-    if (later === null) throw new Error("a held call went on without its approval");
-    return onwards(call, request, route, null, reached(call, route, shared, later));
-  });
+  const held = tool.whileHeld(passage.approval);
+  return "kind" in held && held.kind === "held" ? pausedCallStream(call, held, () => resumed(call, request, view, shared)) : held;
 }
 
 /** The servers of the call, in their callers' names. */

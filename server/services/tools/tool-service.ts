@@ -69,7 +69,7 @@ export async function openTools(options: ToolServiceOptions) {
   const listeners = new LastingStreams(gates, changesVerdict);
   const tools: ToolService = {
     async call(call, request, view) {
-      const answer = await dispatch(call, request);
+      const answer = await dispatch(call, request, view);
       if ("kind" in answer && answer.kind === "stream" && view.target.kind === "tool" && view.target.listens) listeners.follow(call, view);
       return answer;
     },

@@ -46,7 +46,6 @@ export async function* urlElicitation(
     const until = performance.now() + HELD_MS;
     const cancelled = () => refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" });
     for (;;) {
-      // To look may redeem an approval, which is spent with that: never for a caller that has gone.
       if (call.abort.signal.aborted) return cancelled();
       const found = await look();
       if (call.abort.signal.aborted) return cancelled();
