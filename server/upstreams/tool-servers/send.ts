@@ -12,6 +12,8 @@ export interface ToolServerRequest {
   readonly abort: AbortController;
   /** Longest wait for the answer's head, milliseconds. */
   readonly timeoutMs: number;
+  /** Whose request it is, where it is made for one of several. */
+  readonly tenantId?: string | undefined;
 }
 
 /** The way out to tool servers. Never throws for what the network or the server did. */

@@ -30,6 +30,7 @@ interface Awaited {
 export interface SseParts {
   readonly id: string;
   readonly url: string;
+  readonly tenantId: string | undefined;
   /** Where messages are posted. */
   readonly endpoint: string;
   /** Of the request that opened it. */

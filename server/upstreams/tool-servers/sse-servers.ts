@@ -10,7 +10,7 @@ import { SseConnection } from "./sse-connection.ts";
 /** What a server answers to `initialize` that takes no messages at the address it streams from. */
 const NOT_TAKEN = new Set([400, 404, 405]);
 const SESSION = "gatehouse-sse-";
-/** To one server with one credential. */
+/** Of one tenant, to one server with one credential. */
 const MOST_CONNECTIONS = 256;
 
 /**
@@ -48,11 +48,12 @@ function isInitialize({ method, body, headers }: ToolServerRequest): boolean {
 
 /** Null where the server has no such stream; what it answers instead of one is to be heard where it is about the credential. */
 async function connect(
-  { url, headers, abort: asked, timeoutMs }: ToolServerRequest,
+  request: ToolServerRequest,
   connections: Map<string, SseConnection>,
   send: ToolServerSend,
 ): Promise<SseConnection | Response | Refusal | null> {
-  if (!madeRoom(url, headers, connections))
+  const { url, tenantId, headers, abort: asked, timeoutMs } = request;
+  if (!madeRoom(request, connections))
     return refuse("upstream_unreachable", "The gateway has as many connections to this tool server as it may have.");
   const { "content-type": _type, ...others } = headers;
   const abort = new AbortController();
@@ -77,7 +78,7 @@ async function connect(
     }
     const id = SESSION + randomBytes(16).toString("hex");
     const closed = () => connections.delete(id);
-    const connection = new SseConnection({ id, url, endpoint: endpoint.href, headers, reader, cutter, abort, send, closed });
+    const connection = new SseConnection({ id, url, tenantId, endpoint: endpoint.href, headers, reader, cutter, abort, send, closed });
     connections.set(id, connection);
     return connection;
   } finally {
@@ -87,8 +88,10 @@ async function connect(
 }
 
 /** The connection that was not used for longest makes room for another; false where all are in use. */
-function madeRoom(url: string, headers: ToolServerRequest["headers"], connections: ReadonlyMap<string, SseConnection>): boolean {
-  const there = [...connections.values()].filter(({ parts }) => parts.url === url && parts.headers.authorization === headers.authorization);
+function madeRoom({ url, tenantId, headers }: ToolServerRequest, connections: ReadonlyMap<string, SseConnection>): boolean {
+  const there = [...connections.values()].filter(
+    ({ parts }) => parts.tenantId === tenantId && parts.url === url && parts.headers.authorization === headers.authorization,
+  );
   if (there.length < MOST_CONNECTIONS) return true;
   const idle = there.find(({ isIdle }) => isIdle);
   idle?.close();
