@@ -97,3 +97,43 @@ test("a client that stalls on its session's stream and leaves is followed no mor
   await left.promise;
   expect(closed).toBe(1);
 });
+
+test("what changes while a session subscribes to something else is told, and nothing it listens to is let go before", async () => {
+  const steps: string[] = [];
+  const reopened = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let tell: (data: string) => void = () => undefined;
+  const listenTo = (name: string) => {
+    const heard = new ReadableStream<JsonObject>({ start: (feed) => void (tell = (data) => feed.enqueue(told(data))) });
+    return { ...member(heard.values() as AsyncGenerator<JsonObject, void>), close: () => void steps.push(`close ${name}`) };
+  };
+  const open = async ({ uris }: { uris: readonly string[] }) => {
+    steps.push(`open ${uris.join()}`);
+    if (uris.length > 1) {
+      asked.resolve();
+      await reopened.promise;
+    }
+    return [listenTo(uris.join())];
+  };
+  let uris = ["a"];
+  let subscribed: () => void = () => undefined;
+  const follow = async (_session: SessionCredential, changed: () => void) => {
+    subscribed = changed;
+    return { uris: () => uris, ended: () => false, stop: () => undefined };
+  };
+  const sessionState = { follow, statusOf: async () => ({ level: "debug", ended: false }) } as unknown as SessionState;
+  const call = { abort: new AbortController() } as unknown as Call;
+  const answer = sessionStream(call, {} as SessionCredential, {} as McpSender, open, { sessionState }) as StreamAnswer;
+  const next = answer.upstream.read();
+  await new Promise((resolve) => setImmediate(resolve));
+  uris = ["a", "b"];
+  subscribed();
+  await asked.promise;
+  tell("meanwhile");
+  expect(new TextDecoder().decode((await next).value)).toContain("meanwhile");
+  expect(steps).toEqual(["open a", "open a,b"]);
+  reopened.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(steps).toEqual(["open a", "open a,b", "close a"]);
+  await answer.upstream.cancel();
+});

@@ -82,7 +82,10 @@ export function sessionStream(
   };
 }
 
-/** Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. */
+/**
+ * Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. What was listened to
+ * before is let go only when the rest is listened to: what changes meanwhile is told.
+ */
 async function* sessionChanges(
   call: Call,
   session: SessionCredential,
@@ -92,28 +95,34 @@ async function* sessionChanges(
 ): AsyncGenerator<JsonObject, void> {
   let resubscribe: () => void = () => undefined;
   const following = await sessionState.follow(session, () => resubscribe());
+  const listened = async () => {
+    const other = new Promise<void>((resolve) => {
+      resubscribe = resolve;
+    });
+    return { members: await open({ tools: true, prompts: true, resources: true, uris: following.uris(), logs: true }, sender), other };
+  };
+  let last = listened();
   try {
-    while (!following.ended()) {
-      const other = new Promise<void>((resolve) => {
-        resubscribe = resolve;
-      });
-      const members = await open({ tools: true, prompts: true, resources: true, uris: following.uris(), logs: true }, sender);
+    for (let current: typeof last | null = null; current !== last && !following.ended();) {
+      current = last;
+      const { members, other } = await current;
       if (isRefusal(members)) return;
-      let again = false;
+      const letGo = () => closeAll(members);
       void other.then(() => {
-        again = true;
-        for (const member of members) member.close();
+        if (following.ended() || call.abort.signal.aborted) return letGo();
+        last = listened();
+        return last.then(letGo, letGo);
       });
-      try {
-        for await (const change of merged(members)) if (await isWanted(change, session, sessionState)) yield change;
-      } finally {
-        for (const member of members) member.close();
-      }
-      if (!again || call.abort.signal.aborted) return;
+      for await (const change of merged(members)) if (await isWanted(change, session, sessionState)) yield change;
     }
   } finally {
     following.stop();
+    void last.then(({ members }) => closeAll(members)).catch(() => undefined);
   }
+}
+
+function closeAll(members: readonly Changes[] | Refusal): void {
+  if (!isRefusal(members)) for (const member of members) member.close();
 }
 
 /** Of logs, what the session's caller asked for by now. */
