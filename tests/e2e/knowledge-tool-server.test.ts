@@ -123,3 +123,20 @@ test("an AI System that asks before each action searches once with the approval 
   expect(textOf((await search(token)).body.result)).toContain("The red door opens at nine.");
   expect((await search(token)).body.error.data.code).toBe("approval_token_invalid");
 });
+
+test("limits on the size of answers hold for passages too", async () => {
+  const bounded = await newTeam(admin, "bounded searchers");
+  const { id } = await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "lamps", group_ids: [bounded.groupId] });
+  for (const [file, text] of [
+    ["one.md", "The lamp is green."],
+    ["two.md", "The lamp is blue."],
+  ] as const)
+    await settledDocument(admin, id, (await uploadTo(world.gateway.adminUrl, admin, id, file, text)).body.id);
+  const search = async (rows: number) => {
+    const limits = { mcp_global_limits: { data: { max_rows_per_query: rows } } };
+    await admin.request("PATCH", `/v1/admin/resource-groups/${bounded.groupId}/mcp-global-limits`, limits);
+    return (await call(3, bounded, { query: "lamp" })).body;
+  };
+  expect((await search(1)).error.data.code).toBe("tool_result_too_large");
+  expect((await search(2)).result.structuredContent.passages).toHaveLength(2);
+});

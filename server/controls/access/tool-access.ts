@@ -1,4 +1,4 @@
-import { servedIn } from "../../directory/tools/tool-server-entry.ts";
+import { servedIn, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { isKnowledgeServer, knowledgeAccess, knowledgeServer } from "../../directory/tools/knowledge-server.ts";
 import { isSkillServer } from "../../directory/skills/skill-server.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
@@ -50,8 +50,8 @@ function ofKnowledgeServer(scope: GroupScope, tool: ToolReference): ToolRoute | 
   if (access === null) return refuse("tool_server_not_allowed");
   if (tool.capability?.type === "tool" && !mayUseTool(access, tool.capability.name)) return refuse("tool_not_allowed");
   const server = knowledgeServer(scope.tenant.id);
-  const target = { server, access, slug: null, limits: { maxPayloadBytes: null, maxRows: null, maxItems: null } };
-  return { kind: "tool", own: "knowledge", virtual: null, targets: [target], capability: tool.capability };
+  const targets = [{ ...limited(scope, server), access, slug: null }];
+  return { kind: "tool", own: "knowledge", virtual: null, targets, capability: tool.capability };
 }
 
 function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
@@ -91,14 +91,17 @@ function targetOf(
   const access = scope.tools.get(id);
   if (access === undefined) return "not_granted";
   if (!found.enabled) return "disabled";
-  const server = servedIn(dialect, found);
-  const limits = scope.tenant.policies.effective(scope.groupId, "mcp_limits", id);
+  return { ...limited(scope, servedIn(dialect, found)), access };
+}
+
+/** A server under the limits that hold for the group at it. */
+function limited(scope: GroupScope, server: ToolServerEntry): Pick<ToolTarget, "server" | "limits"> {
+  const limits = scope.tenant.policies.effective(scope.groupId, "mcp_limits", server.id);
   const most = (path: string) => (limits.get(path) as number | undefined) ?? null;
   const seconds = most("execution.timeout_seconds");
   const megabytes = most("data.max_payload_size_mb");
   return {
     server: seconds !== null && seconds * 1000 < server.timeoutMs ? { ...server, timeoutMs: seconds * 1000 } : server,
-    access,
     limits: {
       maxPayloadBytes: megabytes === null ? null : megabytes * MEGABYTE,
       maxRows: most("data.max_rows_per_query"),

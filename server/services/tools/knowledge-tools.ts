@@ -42,8 +42,9 @@ export function knowledgeToolServer(call: Call, route: ToolRoute, knowledge: Kno
       if (typeof asked === "string") return errorText(message.id, { code: INVALID, message: asked });
       const found = await searched(call, target, message, asked, { knowledge, parts });
       if (isRefusal(found)) return found;
-      const answer = said(resultOf(found));
-      return (await answerGate(call, target, answer, null, parts)) ?? answer;
+      const result = resultOf(found);
+      const answer = said(result);
+      return (await answerGate(call, target, answer, result, parts)) ?? answer;
     },
   };
 }
