@@ -10,6 +10,8 @@ const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
 /** An issuer that takes its time leaves room to other issuers. */
 const RENEWALS = { most: 200, mostOfOne: 50, waitMs: 20_000 };
+/** Anybody can have the gateway fetch one: a host that takes its time leaves room to other hosts. */
+const DOCUMENTS = { most: 64, mostOfOne: 4, waitMs: 5_000 };
 /** An address that fails is not asked again for every request that comes. */
 const FAILED_MS = 5_000;
 
@@ -54,8 +56,8 @@ export interface AuthorizationCache {
   readonly documents: BoundedMap<string, Kept<DocumentClient | Refusal>>;
   /** Whether a server is authorized for by OAuth, by its id: anybody can ask. */
   readonly oauthServers: BoundedMap<string, Kept<{ readonly is: boolean } | Refusal>>;
-  /** Documents of clients being fetched: anybody can have the gateway fetch one. */
-  fetching: number;
+  /** Lets documents of clients be fetched, by host. */
+  readonly fetching: Semaphore;
 }
 
 export function authorizationCache(): AuthorizationCache {
@@ -69,7 +71,7 @@ export function authorizationCache(): AuthorizationCache {
     refused: new BoundedMap(MAX_SERVERS),
     documents: new BoundedMap(MAX_SERVERS),
     oauthServers: new BoundedMap(MAX_SERVERS),
-    fetching: 0,
+    fetching: semaphore(DOCUMENTS),
   };
 }
 

@@ -11,7 +11,6 @@ type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivat
 
 const KEPT_MS = 300_000;
 const MAX_BYTES = 16 * 1024;
-const MAX_AT_ONCE = 16;
 
 /** Whether a client id is the address of such a document. */
 export function isDocumentAddress(clientId: string, allowPrivate: boolean): boolean {
@@ -26,9 +25,9 @@ export async function documentClient(parts: Parts, clientId: string): Promise<Do
   return cachedLookup(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
     const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
     const { memory } = parts;
-    if (memory.fetching >= MAX_AT_ONCE) return unusable("too many documents are being fetched");
-    memory.fetching++;
-    const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES }).finally(() => memory.fetching--);
+    const leave = await memory.fetching(new URL(clientId).host);
+    if (leave === null) return unusable("too many documents are being fetched");
+    const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES }).finally(leave);
     if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);
     const { body, status } = answer;
     if (status !== 200 || body === null) return unusable(`it was answered ${status}`);
