@@ -145,7 +145,7 @@ test("runs are what their rows say, however the rows are shipped together", asyn
       const models = rows.filter((row) => row.mcp_method === null);
       expect(day.rows).toEqual([
         {
-          requests: models.filter((row) => row.proxy_subtype !== JUDGE).length,
+          requests: models.filter((row) => row.proxy_subtype === "chat_completions").length,
           tokens: models.reduce((sum, row) => sum + row.tokens, 0),
           cost: models.reduce((sum, row) => sum + (row.micro_usd ?? 0), 0),
           unpriced: models.filter((row) => row.micro_usd === null).length,
