@@ -185,3 +185,29 @@ withBrowser("the admin log says who changed which record from what to what, is s
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a list of rows is read on from where it was, however many calls come in meanwhile", async () => {
+  const calls = async (many: number) => {
+    for (let from = 0; from < many; from += 25) await Promise.all(Array.from({ length: 25 }, () => call("echo")));
+    const last = await call("echo");
+    await rowOf(world.admin, { id: last.headers.get("x-request-id") });
+  };
+  await calls(225);
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/audit?type=llm`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const table = page.getByRole("table", { name: "Rows of the ledger" });
+  await table.getByRole("row").nth(3).waitFor();
+  await calls(100);
+  await table.focus();
+  await page.keyboard.press("End");
+  // The first of the second page, below the table's head.
+  await table.locator('[aria-rowindex="202"]').waitFor();
+  const lastOfFirst = new URL(page.url()).searchParams.get("row");
+  await page.keyboard.press("j");
+  await page.waitForURL((url) => url.searchParams.get("row") !== lastOfFirst);
+  // Ids are by time: it is older than all of the first page.
+  expect(String(new URL(page.url()).searchParams.get("row")) < String(lastOfFirst)).toBe(true);
+  expect(problems).toEqual([]);
+  await context.close();
+});

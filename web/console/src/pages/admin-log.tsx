@@ -14,12 +14,13 @@ import { adminApi } from "../admin-client.ts";
 import { ChangeDetails, type ChangeEntry, changedName } from "../audit/change-details.tsx";
 import { ChangeFilters } from "../audit/change-filters.tsx";
 import { type ChangeSearch, changeQueryOf, changeSearchOf } from "../audit/change-search.ts";
+import { FIRST_PAGE, type PageOn, pageAfter, withoutRepeats } from "../audit/read-on.ts";
 import { VerificationView } from "../audit/verification.tsx";
 import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
-const read = (search: ChangeSearch, page: number) =>
-  adminApi.call("GET /v1/admin/admin-log", { query: { ...changeQueryOf(search), page, page_size: PAGE_SIZE } });
+const read = (search: ChangeSearch, page: PageOn) =>
+  adminApi.call("GET /v1/admin/admin-log", { query: { ...page, ...changeQueryOf(search), page_size: PAGE_SIZE } });
 
 const COLUMNS: readonly Column<ChangeEntry>[] = [
   { id: "at", header: "When", width: "15rem", cell: (entry) => formatMoment(entry.at) },
@@ -39,8 +40,14 @@ export function AdminLogPage(): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["admin-log", search],
     queryFn: ({ pageParam }) => read(search, pageParam),
-    initialPageParam: 1,
-    getNextPageParam: (last, all) => (last.entries.length < PAGE_SIZE ? undefined : all.length + 1),
+    initialPageParam: FIRST_PAGE,
+    getNextPageParam: (last, _all, on) =>
+      last.entries.length < PAGE_SIZE
+        ? undefined
+        : pageAfter(
+            on,
+            last.entries.map(({ at }) => at),
+          ),
   });
   const verify = useMutation({ mutationFn: () => adminApi.call("POST /v1/admin/admin-log/verify") });
   const exported = useMutation({
@@ -50,7 +57,7 @@ export function AdminLogPage(): ReactNode {
     },
   });
   const total = found.data?.pages[0]?.total ?? 0;
-  const entries = found.data?.pages.flatMap((page) => page.entries) ?? [];
+  const entries = withoutRepeats(found.data?.pages.flatMap((page) => page.entries) ?? []);
   return (
     <PageFrame
       product={PRODUCT}

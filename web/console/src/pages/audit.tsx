@@ -11,6 +11,7 @@ import { ScrollText } from "lucide-react";
 import { type ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
+import { FIRST_PAGE, pageAfter, withoutRepeats } from "../audit/read-on.ts";
 import { RowDetails } from "../audit/row-details.tsx";
 import { RowFilters } from "../audit/row-filters.tsx";
 import { type ExplorerSearch, rowQueryOf, rowSearchOf } from "../audit/row-search.ts";
@@ -78,11 +79,17 @@ export function AuditPage(): ReactNode {
   const found = useInfiniteQuery({
     queryKey: ["proxy-logs", asked],
     queryFn: ({ pageParam }) =>
-      adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...asked, page: pageParam, page_size: PAGE_SIZE } }),
-    initialPageParam: 1,
-    getNextPageParam: (last) => (last.rows.length < PAGE_SIZE ? undefined : last.page + 1),
+      adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...pageParam, ...asked, page_size: PAGE_SIZE } }),
+    initialPageParam: FIRST_PAGE,
+    getNextPageParam: (last, _all, at) =>
+      last.rows.length < PAGE_SIZE
+        ? undefined
+        : pageAfter(
+            at,
+            last.rows.map((row) => row.timestamp ?? ""),
+          ),
   });
-  const rows = found.data?.pages.flatMap((page) => page.rows) ?? [];
+  const rows = withoutRepeats(found.data?.pages.flatMap((page) => page.rows) ?? []);
   const [newest] = found.data?.pages ?? [];
   const listed = rows.find(({ id }) => id === search.row);
   // An address may name a row that the search does not show.
