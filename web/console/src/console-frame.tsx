@@ -36,10 +36,10 @@ import {
   Sun,
   UserRound,
 } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { adminSession, UNREACHABLE } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
-import { TenantChoice } from "./tenant-choice.tsx";
+import { useTenant } from "./tenant.ts";
 import { RECORD_KINDS } from "./records/record-kinds.ts";
 
 const AREAS = ["Models", "Tools and agents", "Bounds", "Assurance", "Organization", "People"] as const;
@@ -84,6 +84,8 @@ const NAVIGATION: readonly NavigationGroup[] = [
 ];
 
 const AccountPage = lazy(() => import("./pages/account.tsx").then((page) => ({ default: page.AccountPage })));
+
+const TenantChoice = lazy(() => import("./tenant-choice.tsx").then((file) => ({ default: file.TenantChoice })));
 
 const LABELS = { skip: "Skip to content", navigation: "Console", openMenu: "Open menu", closeMenu: "Close menu" };
 const SHORTCUTS: readonly ShortcutGroup[] = [
@@ -139,7 +141,11 @@ export function ConsoleFrame(): ReactNode {
       labels={LABELS}
       tools={
         <>
-          {session.state === "in" && session.user["role"] === "system_admin" && <TenantChoice />}
+          {session.state === "in" && session.user["role"] === "system_admin" && (
+            <Suspense>
+              <TenantChoice />
+            </Suspense>
+          )}
           <IconButton icon={Search} label="Search (Ctrl K)" onClick={() => setSearching(true)} />
           <MenuButton
             label={session.state === "in" ? `Account: ${session.user.username}` : "Account"}
@@ -154,10 +160,28 @@ export function ConsoleFrame(): ReactNode {
         </>
       }
     >
-      {session.state === "in" && session.user.two_factor === "owed" ? <FactorOwed /> : <Outlet />}
+      {session.state === "in" && session.user.two_factor === "owed" ? <FactorOwed /> : <PagesOfTenant />}
       <CommandPalette commands={commands} open={searching} onOpenChange={setSearching} labels={PALETTE} />
       <ShortcutSheet groups={SHORTCUTS} open={sheet} onOpenChange={setSheet} labels={{ title: "Keyboard shortcuts", close: "Close" }} />
     </AppShell>
+  );
+}
+
+/** Nothing on a page of one tenant, nor what is half filled in there, goes over to another. */
+function PagesOfTenant(): ReactNode {
+  const session = useSession(adminSession);
+  const tenant = useTenant();
+  const go = useNavigate();
+  // Who belongs to a tenant has nothing to choose: a link that somebody else sent would be refused on every page.
+  const isMisled = tenant !== undefined && session.state === "in" && session.user["role"] !== "system_admin";
+  useEffect(() => {
+    if (isMisled) void go({ to: ".", search: ((now: object) => ({ ...now, tenant: undefined })) as never, replace: true });
+  }, [isMisled, go]);
+  if (isMisled) return null;
+  return (
+    <Fragment key={tenant ?? ""}>
+      <Outlet />
+    </Fragment>
   );
 }
 

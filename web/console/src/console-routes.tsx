@@ -1,9 +1,21 @@
+import { queries } from "@gatehouse/web-kit/app-frame.tsx";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 import { adminSession } from "./admin-client.ts";
 import { changeSearchOf } from "./audit/change-search.ts";
 import { rowSearchOf } from "./audit/row-search.ts";
 import { provisioningSearchOf } from "./sign-on/provisioning-search.ts";
 import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
+
+let lookedAt: string | null = null;
+/** What was read of one tenant is nothing of the other's; the tenants themselves, and what the API is like, are of none. */
+function lookAtTenant(tenant: string | null): void {
+  adminSession.setHeader("x-tenant-id", tenant);
+  if (tenant !== lookedAt)
+    queries.removeQueries({
+      predicate: ({ queryKey: [first, second] }) => first !== "openapi" && !(first === "records" && second === "tenants"),
+    });
+  lookedAt = tenant;
+}
 
 /** Which tenant a system admin looks at stands in the address of every page; without it, the one the gateway takes for meant. */
 const root = createRootRoute({
@@ -14,7 +26,9 @@ const root = createRootRoute({
     return typeof tenant === "string" && tenant !== "" ? { tenant } : {};
   },
   search: { middlewares: [retainSearchParams(["tenant"])] },
-  beforeLoad: ({ search }) => adminSession.setHeader("x-tenant-id", search.tenant ?? null),
+  beforeLoad: ({ search, preload }) => {
+    if (!preload) lookAtTenant(search.tenant ?? null);
+  },
 });
 
 /** Every page of the console. A page is a file of its own, loaded when somebody goes there. */

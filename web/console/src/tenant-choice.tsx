@@ -1,35 +1,43 @@
-import { inputClass } from "@gatehouse/web-kit/field.tsx";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useEffect } from "react";
-import { adminApi } from "./admin-client.ts";
+import { ComboboxField } from "@gatehouse/web-kit/combobox.tsx";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useChoices } from "./records/choices.ts";
+import { TENANTS } from "./records/organization-kinds.ts";
+import { referenceTo } from "./records/records-client.ts";
+import { useTenant } from "./tenant.ts";
+
+/** Stands for no choice: the tenant that the gateway takes for meant. */
+const USUAL = { value: "", label: "Usual tenant" };
 
 /** For system admins, who see every tenant: the one that all pages are of. */
 export function TenantChoice(): ReactNode {
-  const { tenant } = useSearch({ strict: false }) as { tenant?: string };
+  const tenant = useTenant();
   const go = useNavigate();
-  const queries = useQueryClient();
-  const tenants = useQuery({ queryKey: ["tenants"], queryFn: () => adminApi.call("GET /v1/admin/tenants", { query: { page_size: 200 } }) });
-  useEffect(() => {
-    // What was read of one tenant is nothing of the other's.
-    void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "tenants" && queryKey[0] !== "openapi" });
-  }, [queries, tenant]);
-  if (!tenants.isSuccess || tenants.data.tenants.length < 2) return null;
+  const [text, setText] = useState("");
+  const choices = useChoices(TENANTS, tenant === undefined ? [] : [tenant], text);
+  const items = choices.items.map((record) => {
+    const id = referenceTo(TENANTS, record);
+    const name = record["display_name"];
+    return typeof name === "string" && name !== id ? { value: id, label: name, detail: id } : { value: id, label: id };
+  });
+  if (!choices.isSuccess || items.length < 2) return null;
+  // One that was deleted is in no list, and can be looked at all the same.
+  const isListed = tenant === undefined || items.some(({ value }) => value === tenant);
   return (
-    <select
-      aria-label="Tenant"
-      className={`${inputClass} !w-auto max-w-48 min-w-0 !py-1 text-sm`}
-      value={tenant ?? ""}
-      onChange={({ target }) =>
-        void go({ to: ".", search: (target.value === "" ? { tenant: undefined } : { tenant: target.value }) as never })
-      }
-    >
-      <option value="">Usual tenant</option>
-      {tenants.data.tenants.map(({ id, display_name: name }) => (
-        <option key={id} value={id}>
-          {name ?? id}
-        </option>
-      ))}
-    </select>
+    <div className="w-40 min-w-0 sm:w-56">
+      <ComboboxField
+        label="Tenant"
+        labelHidden
+        items={[USUAL, ...(isListed ? [] : [{ value: tenant, label: tenant }]), ...items]}
+        value={tenant ?? USUAL.value}
+        onChange={(chosen) => {
+          if (chosen !== null && chosen !== (tenant ?? USUAL.value))
+            void go({ to: ".", search: { tenant: chosen === USUAL.value ? undefined : chosen } as never });
+        }}
+        onSearch={setText}
+        emptyLabel={choices.isPending ? "Loading" : "There is no such tenant"}
+        openLabel="Show each tenant"
+      />
+    </div>
   );
 }

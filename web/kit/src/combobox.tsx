@@ -19,11 +19,14 @@ interface ComboboxFieldProps extends FieldProps {
   readonly emptyLabel: string;
   readonly openLabel: string;
   readonly placeholder?: string;
+  /** Where there is no room for it to be seen; it is told to whoever hears the page. */
+  readonly labelHidden?: boolean;
 }
 
 /** A choice among many, found by typing. */
 export function ComboboxField({
   label,
+  labelHidden = false,
   hint,
   error,
   items,
@@ -39,7 +42,7 @@ export function ComboboxField({
   const [selected, setSelected] = useState(found);
   if (selected?.value !== found?.value || selected?.label !== found?.label) setSelected(found);
   return (
-    <LabelledField label={label} hint={hint} error={error}>
+    <LabelledField label={label} labelHidden={labelHidden} hint={hint} error={error}>
       {(bound) => (
         <Base.Root<ComboboxItem>
           items={items}

@@ -31,15 +31,16 @@ interface Bound {
 /** A label, one control, a hint and what is wrong, tied together. The control is made by `children` with the attributes given. */
 export function LabelledField({
   label,
+  labelHidden = false,
   hint,
   error,
   children,
-}: FieldProps & { readonly children: (bound: Bound) => ReactNode }): ReactNode {
+}: FieldProps & { readonly labelHidden?: boolean; readonly children: (bound: Bound) => ReactNode }): ReactNode {
   const id = useId();
   const described = [hint === undefined ? null : `${id}-hint`, error === undefined ? null : `${id}-error`].filter((name) => name !== null);
   return (
     <div className="grid min-w-0 grid-cols-1 gap-1.5">
-      <label htmlFor={id} className="text-sm font-medium">
+      <label htmlFor={id} className={labelHidden ? "sr-only" : "text-sm font-medium"}>
         {label}
       </label>
       {children({

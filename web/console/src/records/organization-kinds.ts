@@ -1,6 +1,23 @@
 import { Building, FolderTree, KeyRound } from "lucide-react";
 import { type RecordKind } from "./record-kind.ts";
 
+export const TENANTS: RecordKind = {
+  slug: "tenants",
+  noun: "tenant",
+  title: "Tenants",
+  lead: "Organizations that share this gateway and see nothing of each other.",
+  empty: "A tenant has its own people, models, policies and record.",
+  area: "Organization",
+  icon: Building,
+  path: "/v1/admin/tenants",
+  list: "tenants",
+  nameMember: "id",
+  columns: ["id", "display_name", "allowed_regions", "portal_registration", "admin_two_factor", "enabled"],
+  references: { default_judge_model_id: "models" },
+  first: ["id", "name", "display_name", "data_retention", "allowed_regions", "portal_registration", "admin_two_factor", "enabled"],
+  needsSystem: true,
+};
+
 export const ORGANIZATION_KINDS: readonly RecordKind[] = [
   {
     slug: "resource-groups",
@@ -45,20 +62,5 @@ export const ORGANIZATION_KINDS: readonly RecordKind[] = [
     shows: ["key"],
     actions: [{ label: "Rotate it", hint: "A new value; the old one goes on for as long as you say.", path: "/rotate", shows: ["key"] }],
   },
-  {
-    slug: "tenants",
-    noun: "tenant",
-    title: "Tenants",
-    lead: "Organizations that share this gateway and see nothing of each other.",
-    empty: "A tenant has its own people, models, policies and record.",
-    area: "Organization",
-    icon: Building,
-    path: "/v1/admin/tenants",
-    list: "tenants",
-    nameMember: "id",
-    columns: ["id", "display_name", "allowed_regions", "portal_registration", "admin_two_factor", "enabled"],
-    references: { default_judge_model_id: "models" },
-    first: ["id", "name", "display_name", "data_retention", "allowed_regions", "portal_registration", "admin_two_factor", "enabled"],
-    needsSystem: true,
-  },
+  TENANTS,
 ];

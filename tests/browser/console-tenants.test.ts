@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage, withinWidth } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+/** More than one page of a list holds. */
+const TENANTS = 201;
+const AT_ONCE = 16;
+const LAST = `house-${TENANTS - 1}`;
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld();
+  const ids = Array.from({ length: TENANTS }, (_, at) => `house-${String(at).padStart(3, "0")}`);
+  for (let from = 0; from < TENANTS; from += AT_ONCE)
+    await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => world.admin.post("/v1/admin/tenants", { id, name: id })));
+});
+afterAll(() => world?.end());
+
+async function consolePage(path: string, username = "admin") {
+  const watched = await watchedPage(world.browser);
+  await watched.page.goto(`${world.console}${path}`);
+  await signInOn(watched.page, username, ADMIN_PASSWORD);
+  return watched;
+}
+
+withBrowser("any of many tenants is found by typing, and what was shown of another is gone before its answers are there", async () => {
+  await world.admin.post("/v1/admin/resource-groups", { tenant_id: "house-001", name: "of the first", group_type: "team" });
+  await world.admin.post("/v1/admin/resource-groups", { tenant_id: LAST, name: "of the last", group_type: "team" });
+  const { page, context, problems } = await consolePage("/manage/resource-groups?tenant=house-001");
+  await page.getByText("of the first", { exact: true }).waitFor();
+  const answers = Promise.withResolvers<void>();
+  await page.route("**/v1/admin/resource-groups?*", async (route) => {
+    await answers.promise;
+    await route.continue();
+  });
+  const choice = page.getByRole("combobox", { name: "Tenant" });
+  await choice.fill(LAST);
+  await page.getByRole("option", { name: LAST }).click();
+  await page.waitForURL((url) => url.searchParams.get("tenant") === LAST);
+  await page.getByText("of the first", { exact: true }).waitFor({ state: "detached" });
+  answers.resolve();
+  await page.getByText("of the last", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("of the last", { exact: true }).waitFor();
+  expect(await choice.inputValue()).toBe(LAST);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await withinWidth(page, 320);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a form that is half filled in for one tenant does not go over to another without a question", async () => {
+  const { page, context, problems } = await consolePage("/manage/resource-groups/new?tenant=house-001");
+  await page.getByLabel("Name", { exact: true }).fill("half-typed");
+  await page.getByRole("combobox", { name: "Tenant" }).fill("house-002");
+  await page.getByRole("option", { name: "house-002" }).click();
+  await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Leave" }).click();
+  await page.waitForURL((url) => url.searchParams.get("tenant") === "house-002");
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("form input")].every((input) => (input as HTMLInputElement).value !== "half-typed"),
+  );
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a link to another tenant's page shows an administrator of one tenant that page of their own", async () => {
+  const account = { username: "of-one-tenant", password: ADMIN_PASSWORD, role: "admin", tenant_id: "default" };
+  await world.admin.post("/v1/admin/admin-users", account);
+  await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of their own", group_type: "team" });
+  const { page, context, problems } = await consolePage("/manage/resource-groups?tenant=house-001", account.username);
+  await page.getByText("of their own", { exact: true }).waitFor();
+  await page.waitForURL((url) => !url.searchParams.has("tenant"));
+  expect(await page.getByRole("combobox", { name: "Tenant" }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
