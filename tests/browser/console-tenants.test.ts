@@ -68,6 +68,27 @@ withBrowser("a form that is half filled in for one tenant does not go over to an
   await context.close();
 });
 
+withBrowser("a person is erased in a tenant that was chosen, and the question before says which", async () => {
+  const { page, context, problems } = await consolePage("/erasure");
+  await page.getByText("Of all tenants: none is chosen.").waitFor();
+  await page.getByText("Choose the tenant first, at the top of the page.").waitFor();
+  expect(await page.getByRole("button", { name: "Erase", exact: true }).count()).toBe(0);
+  await page.getByRole("combobox", { name: "Tenant" }).fill(LAST);
+  await page.getByRole("option", { name: LAST }).click();
+  await page.getByLabel("Gateway user username").fill("anna");
+  await page.getByRole("button", { name: "Erase", exact: true }).click();
+  const question = page.getByRole("dialog", { name: `Erase this person's data of the tenant ${LAST}?` });
+  await question.getByLabel("Type erase to go on").fill("erase");
+  await question.getByRole("button", { name: "Erase", exact: true }).click();
+  await page.getByText("Erased. What it came to stands below.").waitFor();
+  expect((await world.admin.get(`/v1/admin/data-erasure?tenant_id=${LAST}`)).total).toBe(1);
+  expect((await world.admin.get("/v1/admin/data-erasure?tenant_id=default")).total).toBe(0);
+  await page.goto(`${world.console}/audit`);
+  await page.getByText("Of all tenants: none is chosen.").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a link to another tenant's page shows an administrator of one tenant that page of their own", async () => {
   const account = { username: "of-one-tenant", password: ADMIN_PASSWORD, role: "admin", tenant_id: "default" };
   await world.admin.post("/v1/admin/admin-users", account);

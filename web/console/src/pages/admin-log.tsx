@@ -17,6 +17,7 @@ import { type ChangeSearch, changeQueryOf, changeSearchOf } from "../audit/chang
 import { FIRST_PAGE, type PageOn, pageAfter, withoutRepeats } from "../audit/read-on.ts";
 import { VerificationView } from "../audit/verification.tsx";
 import { PRODUCT } from "../product.ts";
+import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const PAGE_SIZE = 200;
 const read = (search: ChangeSearch, page: PageOn) =>
@@ -76,6 +77,7 @@ export function AdminLogPage(): ReactNode {
       }
     >
       <div className="grid grid-cols-1 gap-4">
+        <OfAllTenants />
         <ChangeFilters key={JSON.stringify([search.action, search.resource])} search={search} onChange={change} />
         <FormError error={verify.error ?? exported.error} />
         {verify.isSuccess && (

@@ -16,6 +16,7 @@ import { RowDetails } from "../audit/row-details.tsx";
 import { RowFilters } from "../audit/row-filters.tsx";
 import { type ExplorerSearch, rowQueryOf, rowSearchOf } from "../audit/row-search.ts";
 import { PRODUCT } from "../product.ts";
+import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const PAGE_SIZE = 200;
 /** What a guardrail did with a call that was served all the same. */
@@ -125,6 +126,7 @@ export function AuditPage(): ReactNode {
       }
     >
       <div className="grid gap-4">
+        <OfAllTenants />
         <RowFilters search={search} onChange={go} />
         {exported.isError && <ErrorState error={exported.error} title="The rows could not be exported" requestLabel="Request" />}
         {found.isPending && <Skeleton label="Loading rows" lines={8} />}

@@ -10,6 +10,7 @@ import { adminApi } from "../admin-client.ts";
 import type { AdminApi } from "../api/admin-api.generated.ts";
 import { VerificationView } from "../audit/verification.tsx";
 import { PRODUCT } from "../product.ts";
+import { OfAllTenants } from "../of-all-tenants.tsx";
 
 type Chain = AdminApi["GET /v1/admin/audit/chains"]["answer"]["chains"][number];
 
@@ -25,6 +26,7 @@ export function ChainsPage(): ReactNode {
       lead="Each process writes its rows as a chain: a row holds the hash of the one before it, and the head is signed."
     >
       <div className="grid gap-4">
+        <OfAllTenants />
         {chains.isPending && <Skeleton label="Loading chains" />}
         {chains.isError && (
           <ErrorState

@@ -12,6 +12,8 @@ import { PRODUCT } from "../product.ts";
 import { bodySchema } from "../records/api-schema.ts";
 import { RecordForm } from "../records/record-form.tsx";
 import { type ApiRecord, askRecords, documentQuery } from "../records/records-client.ts";
+import { OfAllTenants, useChoseNoTenant } from "../of-all-tenants.tsx";
+import { useTenant } from "../tenant.ts";
 
 const PATH = "/v1/admin/data-erasure";
 const WORD = "erase";
@@ -25,6 +27,7 @@ export function ErasurePage(): ReactNode {
       lead="Takes a person's data out of the record of calls and everything kept beside it. The chains stay verifiable, and that it was done stays on record."
     >
       <div className="grid gap-4">
+        <OfAllTenants />
         <Allowed operation="POST /v1/admin/data-erasure">
           <EraseForm />
         </Allowed>
@@ -39,6 +42,8 @@ function EraseForm(): ReactNode {
   const api = useQuery(documentQuery);
   const [asked, setAsked] = useState<ApiRecord | null>(null);
   const [round, setRound] = useState(0);
+  const tenant = useTenant();
+  const isOpen = useChoseNoTenant();
   const erase = useMutation({
     mutationFn: (body: ApiRecord) => askRecords("POST", PATH, body),
     async onSuccess() {
@@ -52,6 +57,12 @@ function EraseForm(): ReactNode {
   if (!api.isSuccess) return <Skeleton label="Loading" lines={2} />;
   const schema = bodySchema(api.data, "POST", PATH);
   if (schema === null) return null;
+  if (isOpen)
+    return (
+      <Panel title="Erase a person">
+        <p>A person of the same name in another tenant is somebody else. Choose the tenant first, at the top of the page.</p>
+      </Panel>
+    );
   return (
     <Panel title="Erase a person">
       <RecordForm
@@ -68,7 +79,7 @@ function EraseForm(): ReactNode {
       <ConfirmDialog
         open={asked !== null}
         onClose={() => setAsked(null)}
-        title="Erase this person's data?"
+        title={tenant === undefined ? "Erase this person's data?" : `Erase this person's data of the tenant ${tenant}?`}
         description="It cannot be brought back, by nobody. Only that it was erased is kept."
         closeLabel="Keep it"
         confirmLabel="Erase"

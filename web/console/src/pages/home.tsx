@@ -8,6 +8,7 @@ import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
 import { FirstSteps } from "../first-steps.tsx";
 import { PRODUCT } from "../product.ts";
+import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const RECENT = 200;
 
@@ -137,6 +138,7 @@ export function HomePage(): ReactNode {
   return (
     <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs, and what needs a look.">
       <div className="grid gap-4">
+        <OfAllTenants />
         <Waiting />
         <OpenAlerts />
         {calls.isPending && <Skeleton label="Loading" />}

@@ -10,6 +10,7 @@ import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 import { PRODUCT } from "../product.ts";
+import { OfAllTenants } from "../of-all-tenants.tsx";
 
 type Alert = AdminApiSchemas["Alert"];
 
@@ -44,6 +45,7 @@ export function RaisedAlertsPage(): ReactNode {
       lead="Conditions that the gateway reports by itself. An alert is resolved when its cause is gone."
     >
       <div className="grid gap-4">
+        <OfAllTenants />
         <div className="sm:max-w-60">
           <SelectField
             label="Show"
