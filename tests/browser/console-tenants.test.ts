@@ -100,3 +100,21 @@ withBrowser("a link to another tenant's page shows an administrator of one tenan
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("an administrator of a tenant signs in again and again, and is not taken for a system administrator who fails", async () => {
+  await world.admin.post("/v1/admin/admin-users", { username: "often", password: ADMIN_PASSWORD, role: "admin", tenant_id: LAST });
+  const failures = async () => (await world.admin.get("/v1/admin/admin-log?action=login_failed")).total;
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "often", ADMIN_PASSWORD);
+  const before = await failures();
+  for (const _again of Array.from({ length: 6 })) {
+    await page.getByRole("button", { name: "Account: often" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await signInOn(page, "often", ADMIN_PASSWORD);
+  }
+  expect(await failures()).toBe(before);
+  expect(problems).toEqual([]);
+  await context.close();
+});
