@@ -5,6 +5,7 @@ import { rowOf } from "../support/admin.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { newPerson } from "../support/portal.ts";
+import { until } from "../support/until.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, goWithin, type PageOptions, watchedPage } from "./chromium.ts";
@@ -218,6 +219,30 @@ withBrowser("a price is shown with every place it has, and what holds for every 
   expect(await page.getByLabel("Search unit cost per thousand", { exact: true }).count()).toBe(0);
   await page.goto(`${world.console}/manage/guardrails`);
   await page.getByRole("row").filter({ hasText: "for all" }).getByText("every group", { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a key gets another value only once that is confirmed", async () => {
+  const { id: group } = await world.admin.post("/v1/admin/resource-groups", {
+    tenant_id: "default",
+    name: "of one key",
+    group_type: "team",
+  });
+  const { id, key_value: value } = await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "in use" });
+  const status = async () =>
+    (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${value}` } })).status;
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/api-keys/${id}`);
+  await page.getByRole("button", { name: "Rotate it", exact: true }).click();
+  const question = page.getByRole("dialog", { name: "Rotate this key?" });
+  await question.getByRole("button", { name: "Cancel", exact: true }).last().click();
+  await question.waitFor({ state: "detached" });
+  expect(await status()).toBe(200);
+  await page.getByRole("button", { name: "Rotate it", exact: true }).click();
+  await question.getByRole("button", { name: "Rotate it", exact: true }).click();
+  await question.waitFor({ state: "detached" });
+  await until(status, (now) => now === 401);
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -75,6 +75,25 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await context.close();
 });
 
+withBrowser("an AI System is retired, for good, only once the word is typed", async () => {
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "of yesterday" });
+  await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
+  const state = async () => (await world.admin.get(`/v1/admin/ai-systems/${id}`)).lifecycle_state;
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/ai-systems/${id}`);
+  await page.getByLabel("Reason", { exact: true }).fill("nobody uses it");
+  await page.getByRole("button", { name: "To retired" }).click();
+  const question = page.getByRole("dialog", { name: "Retire it?" });
+  expect(await question.getByRole("button", { name: "Retire it" }).isDisabled()).toBe(true);
+  expect(await state()).toBe("registered");
+  await question.getByLabel("Type retire to go on").fill("retire");
+  await question.getByRole("button", { name: "Retire it" }).click();
+  await page.getByText("It is retired: it can be read, and not changed any more.").waitFor();
+  expect(await state()).toBe("retired");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("what is normal is shown as a curve, and recorded calls are replayed", async () => {
   const { admin } = world;
   await admin.request("PATCH", "/v1/admin/tenants/default", { data_retention: { store_bodies: "full" } });

@@ -60,7 +60,18 @@ export const ORGANIZATION_KINDS: readonly RecordKind[] = [
     first: ["resource_group_id", "name", "access_mode", "expires_at"],
     createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
     shows: ["key"],
-    actions: [{ label: "Rotate it", hint: "A new value; the old one goes on for as long as you say.", path: "/rotate", shows: ["key"] }],
+    actions: [
+      {
+        label: "Rotate it",
+        hint: "A new value; the old one goes on for as long as you say.",
+        path: "/rotate",
+        asks: {
+          title: "Rotate this key?",
+          description: "The old value ends after the seconds that you gave, and at once where you gave none. It cannot be brought back.",
+        },
+        shows: ["key"],
+      },
+    ],
   },
   TENANTS,
 ];

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
@@ -14,16 +15,20 @@ const read = (id: string) => adminApi.call("GET /v1/admin/ai-systems/{id}/lifecy
 type Lifecycle = Awaited<ReturnType<typeof read>>;
 type Transition = Lifecycle["transitions"][number];
 
+const RETIRE = "retire";
+
 export const stateWords = (state: string): string => state.replaceAll("_", " ");
 
 /** Where a system is in its life, and what each step that may follow still needs. */
 export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
+  const [isRetiring, setRetiring] = useState(false);
   const found = useQuery({ queryKey: ["ai-system", id, "lifecycle"], queryFn: () => read(id) });
   const go = useMutation({
     mutationFn: (to: Transition["to"]) =>
       adminApi.call("POST /v1/admin/ai-systems/{id}/lifecycle", { path: { id }, body: { to, reason: reason.trim() } }),
+    onSettled: () => setRetiring(false),
     async onSuccess(answer) {
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", id] });
@@ -55,7 +60,7 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
                   <Button
                     busy={go.isPending && go.variables === transition.to}
                     disabled={!transition.allowed || reason.trim() === ""}
-                    onClick={() => go.mutate(transition.to)}
+                    onClick={() => (transition.to === "retired" ? setRetiring(true) : go.mutate(transition.to))}
                   >
                     To {stateWords(transition.to)}
                   </Button>
@@ -64,6 +69,17 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
               </li>
             ))}
           </ul>
+          <ConfirmDialog
+            open={isRetiring}
+            onClose={() => setRetiring(false)}
+            title="Retire it?"
+            description="Its calls are refused from then on. Nothing leads back: it can be read, and not changed any more."
+            closeLabel="Cancel"
+            confirmLabel="Retire it"
+            busy={go.isPending}
+            onConfirm={() => go.mutate("retired")}
+            typed={{ text: RETIRE, label: `Type ${RETIRE} to go on` }}
+          />
         </div>
       )}
     </Panel>
