@@ -188,6 +188,7 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
   await page.reload();
   await page.getByText("Typed again.", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Show the tenant's again" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Show the tenant's again" }).click();
   await page.getByText("Of the tenant.", { exact: true }).waitFor();
   expect((await world.admin.get(`/v1/admin/notice-config?ai_system_id=${id}`)).source).toBe("tenant");
   await world.admin.request("DELETE", "/v1/admin/notice-config");

@@ -323,6 +323,12 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await page.getByText("You speak with <b>an AI</b>.", { exact: true }).waitFor();
   expect((await world.admin.get("/v1/admin/notice-config")).texts.en).toBe("You speak with <b>an AI</b>.");
   await page.getByRole("button", { name: "Show the gateway's own again" }).click();
+  const asked = page.getByRole("dialog", { name: "Show the gateway's own again?" });
+  await asked.getByRole("button", { name: "Keep them" }).last().click();
+  await asked.waitFor({ state: "detached" });
+  await page.getByText("of this tenant", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Show the gateway's own again" }).click();
+  await asked.getByRole("button", { name: "Show the gateway's own again" }).click();
   await page.getByText("the gateway's own", { exact: true }).waitFor();
 
   await page.goto(`${world.console}/erasure`);

@@ -1,4 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
@@ -176,6 +177,7 @@ function NoticeEditor({
 /** What stood above it holds again. */
 function ResetButton({ system }: { readonly system: SystemId }): ReactNode {
   const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
   const [label, done] =
     system === null
       ? ["Show the gateway's own again", "The gateway's own notice is shown again."]
@@ -190,9 +192,21 @@ function ResetButton({ system }: { readonly system: SystemId }): ReactNode {
   return (
     <div>
       <FormError error={reset.error} />
-      <Button busy={reset.isPending} onClick={() => reset.mutate()}>
+      <Button busy={reset.isPending} onClick={() => setAsking(true)}>
         {label}
       </Button>
+      <ConfirmDialog
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={`${label}?`}
+        description="The texts that were written here are gone then, and an exemption that was declared is, too."
+        closeLabel="Keep them"
+        confirmLabel={label}
+        onConfirm={() => {
+          setAsking(false);
+          reset.mutate();
+        }}
+      />
     </div>
   );
 }
