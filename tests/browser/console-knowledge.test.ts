@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { uploadTo } from "../support/knowledge.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 
@@ -41,6 +42,27 @@ withBrowser("an administrator makes a knowledge base, uploads documents, sees ho
   await broken.getByRole("button", { name: "Delete", exact: true }).click();
   const question = page.getByRole("dialog", { name: "Delete broken.pdf?" });
   await question.getByRole("button", { name: "Delete", exact: true }).click();
+  await broken.waitFor({ state: "detached" });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("of very many documents the last is reached, too", async () => {
+  const { id } = await world.admin.post("/v1/admin/knowledgebases", { tenant_id: "default", name: "archive" });
+  // They are listed by name.
+  const names = [...Array.from({ length: 100 }, (_, at) => `note ${String(at).padStart(3, "0")}.md`), "z broken.pdf"];
+  for (let from = 0; from < names.length; from += 10)
+    await Promise.all(names.slice(from, from + 10).map((name) => uploadTo(world.gateway.adminUrl, world.admin, id, name, "a note")));
+  const { page, context, problems } = await watchedPage(world.browser, {});
+  await page.goto(`${world.console}/manage/knowledge-bases/${id}`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const broken = page.getByRole("listitem").filter({ hasText: "z broken.pdf" });
+  await page.getByText("note 099.md", { exact: true }).waitFor();
+  expect(await broken.count()).toBe(0);
+  await page.getByRole("button", { name: "More documents" }).click();
+  await broken.getByText("failed", { exact: true }).waitFor();
+  await broken.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await broken.waitFor({ state: "detached" });
   expect(problems).toEqual([]);
   await context.close();

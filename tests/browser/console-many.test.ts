@@ -286,3 +286,21 @@ withBrowser("a form that is refused leaves the keyboard where it was, and is sen
   expect(sent).toBe(1);
   await context.close();
 });
+
+withBrowser("what is missing of an AI System is told of those beyond the first page of the board, too", async () => {
+  const many = Array.from({ length: 201 }, (_, at) => `system ${String(at).padStart(3, "0")}`);
+  for (let from = 0; from < many.length; from += AT_ONCE)
+    await Promise.all(
+      many.slice(from, from + AT_ONCE).map(async (name) => {
+        const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" });
+        await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
+      }),
+    );
+  const { ai_systems: beyond } = await world.admin.get("/v1/admin/ai-systems?page=2&page_size=200");
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/ai-systems/${beyond[0].id}`);
+  await page.getByRole("heading", { name: "What is missing" }).waitFor();
+  await page.getByText("Set purpose on the AI System.").first().waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

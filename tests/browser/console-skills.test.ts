@@ -59,7 +59,8 @@ withBrowser("an administrator imports a skill, publishes a version, sees what di
 
   await page.goto(`${world.console}/manage/resource-groups`);
   await page.getByRole("table").getByRole("link").first().click();
-  await page.getByLabel("Skill to grant").selectOption("packer");
+  await page.getByLabel("Skill to grant").fill("packer");
+  await page.getByRole("option", { name: "packer" }).click();
   await page.getByRole("button", { name: "Grant it" }).click();
   await page.getByRole("button", { name: "Take packer" }).waitFor();
   const group = await page.getByRole("heading", { level: 1 }).innerText();

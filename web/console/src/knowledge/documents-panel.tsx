@@ -3,17 +3,18 @@ import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
 
 type KnowledgeDocument = AdminApiSchemas["KnowledgeDocument"];
 
-const SHOWN = 100;
+const PAGE_SIZE = 100;
 const LOOKED_AT_MS = 2_000;
 const TONES = { queued: "neutral", processing: "neutral", ready: "good", failed: "bad" } as const;
 
@@ -21,12 +22,19 @@ const TONES = { queued: "neutral", processing: "neutral", ready: "good", failed:
 export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const key = ["knowledge-base", id, "documents"];
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: key,
-    queryFn: () => adminApi.call("GET /v1/admin/knowledgebases/{id}/documents", { path: { id }, query: { page_size: SHOWN } }),
+    queryFn: ({ pageParam }) =>
+      adminApi.call("GET /v1/admin/knowledgebases/{id}/documents", { path: { id }, query: { page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
     refetchInterval: ({ state }) =>
-      state.data?.documents.some(({ status }) => status === "queued" || status === "processing") ? LOOKED_AT_MS : false,
+      state.data?.pages.some(({ documents: some }) => some.some(({ status }) => status === "queued" || status === "processing"))
+        ? LOOKED_AT_MS
+        : false,
   });
+  const documents = found.data?.pages.flatMap((page) => page.documents) ?? [];
+  const total = found.data?.pages[0]?.total ?? 0;
   const changed = () => queries.invalidateQueries({ queryKey: key });
   const again = useMutation({
     mutationFn: (document_id: string) =>
@@ -43,16 +51,16 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
   });
   const [leaving, setLeaving] = useState<KnowledgeDocument | null>(null);
   return (
-    <Panel title="Documents" actions={found.isSuccess ? <Badge tone="neutral">{formatNumber(found.data.total)}</Badge> : undefined}>
+    <Panel title="Documents" actions={found.isSuccess ? <Badge tone="neutral">{formatNumber(total)}</Badge> : undefined}>
       <div className="grid gap-4">
         <Upload id={id} onDone={changed} />
         <FormError error={again.error} />
         {found.isPending && <Skeleton label="Loading" lines={3} />}
         {found.isError && <ErrorState error={found.error} title="The documents could not be read" requestLabel="Request" />}
-        {found.isSuccess && found.data.documents.length === 0 && <p className="text-muted">There is no document yet.</p>}
+        {found.isSuccess && documents.length === 0 && <p className="text-muted">There is no document yet.</p>}
         {found.isSuccess && (
           <ul className="grid gap-2">
-            {found.data.documents.map((one) => (
+            {documents.map((one) => (
               <li key={one.id} className="flex flex-wrap items-center gap-2">
                 <Badge tone={TONES[one.status]}>{one.status}</Badge>
                 <span className="font-medium break-all">{one.name}</span>
@@ -69,6 +77,7 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
             ))}
           </ul>
         )}
+        <MoreButton list={found} label="More documents" />
       </div>
       <ConfirmDialog
         open={leaving !== null}

@@ -1,10 +1,11 @@
 import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
@@ -17,6 +18,7 @@ import { useTenant } from "../tenant.ts";
 
 const PATH = "/v1/admin/data-erasure";
 const WORD = "erase";
+const PAGE_SIZE = 100;
 
 /** A person's data is taken out of rows, runs and records; that it was, stays. */
 export function ErasurePage(): ReactNode {
@@ -94,25 +96,33 @@ function EraseForm(): ReactNode {
 }
 
 function Erasures(): ReactNode {
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: ["erasures"],
-    queryFn: () => adminApi.call("GET /v1/admin/data-erasure", { query: { page_size: 100 } }),
+    queryFn: ({ pageParam }) => adminApi.call("GET /v1/admin/data-erasure", { query: { page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
   });
   if (found.isPending) return <Skeleton label="Loading" lines={3} />;
   if (found.isError) return <ErrorState error={found.error} title="The erasures could not be read" requestLabel="Request" />;
-  if (found.data.erasures.length === 0) return <p className="text-muted">Nobody was erased yet.</p>;
-  return found.data.erasures.map((erasure) => (
-    <Panel key={erasure.id} title={formatDate(erasure.at)} actions={erasure.account_erased ? <Badge>account erased</Badge> : undefined}>
-      <Facts
-        items={[
-          ["Asked by", erasure.requested_by ?? "the gateway"],
-          ["Reason", erasure.reason ?? "none given"],
-          ["Rows erased", formatNumber(erasure.rows_erased)],
-          ["Runs changed", formatNumber(erasure.runs_changed)],
-          ["Approvals erased", formatNumber(erasure.approvals_erased)],
-          ["Known by digests of", formatNumber(erasure.identifiers.length)],
-        ]}
-      />
-    </Panel>
-  ));
+  const erasures = found.data.pages.flatMap((page) => page.erasures);
+  if (erasures.length === 0) return <p className="text-muted">Nobody was erased yet.</p>;
+  return (
+    <>
+      {erasures.map((erasure) => (
+        <Panel key={erasure.id} title={formatDate(erasure.at)} actions={erasure.account_erased ? <Badge>account erased</Badge> : undefined}>
+          <Facts
+            items={[
+              ["Asked by", erasure.requested_by ?? "the gateway"],
+              ["Reason", erasure.reason ?? "none given"],
+              ["Rows erased", formatNumber(erasure.rows_erased)],
+              ["Runs changed", formatNumber(erasure.runs_changed)],
+              ["Approvals erased", formatNumber(erasure.approvals_erased)],
+              ["Known by digests of", formatNumber(erasure.identifiers.length)],
+            ]}
+          />
+        </Panel>
+      ))}
+      <MoreButton list={found} label="Earlier erasures" />
+    </>
+  );
 }

@@ -60,19 +60,19 @@ export function RunTimelinePage(): ReactNode {
           A run has the calls that named it with the header x-gw-run-id. A call without one is a run of its own.
         </EmptyState>
       )}
-      {rows.length > 0 && <Timeline id={id} rows={rows} />}
+      {rows.length > 0 && <Timeline id={id} rows={rows} isCut={rows.length < (found.data?.pages.at(-1)?.total ?? 0)} />}
     </PageFrame>
   );
 }
 
-function Timeline({ id, rows }: { readonly id: string; readonly rows: readonly ListedRow[] }): ReactNode {
+function Timeline({ id, rows, isCut }: { readonly id: string; readonly rows: readonly ListedRow[]; readonly isCut: boolean }): ReactNode {
   const from = Math.min(...rows.map(startOf));
   const until = Math.max(...rows.map(endOf), from + 1);
   const turns = Map.groupBy(rows, ({ turn_id: turn, turn_seq: seq }) => turn ?? (seq == null ? "" : String(seq)));
   const failed = rows.filter(({ success }) => success === false).length;
   return (
     <div className="grid gap-4">
-      <Panel title="All of it">
+      <Panel title={isCut ? `Its first ${formatNumber(rows.length)} calls` : "All of it"}>
         <Facts
           items={[
             ["Run", id],

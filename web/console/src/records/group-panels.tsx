@@ -1,13 +1,16 @@
 import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { GroupSkills } from "../skills/group-skills.tsx";
 import { memberLabel } from "./api-schema.ts";
 import { askRecords } from "./records-client.ts";
+
+const PAGE_SIZE = 200;
 
 /** What a resource group has, with what it inherits and from whom; where it stands; and what of its limits is used now. */
 export function GroupPanels({ id }: { readonly id: string }): ReactNode {
@@ -69,18 +72,22 @@ function Family({ id }: { readonly id: string }): ReactNode {
 }
 
 function Models({ id }: { readonly id: string }): ReactNode {
-  const models = useQuery({
+  const models = useInfiniteQuery({
     queryKey: ["group", id, "models"],
-    queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/llm-models", { path: { id }, query: { page_size: 200 } }),
+    queryFn: ({ pageParam }) =>
+      adminApi.call("GET /v1/admin/resource-groups/{id}/llm-models", { path: { id }, query: { page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
   });
+  const listed = models.data?.pages.flatMap((page) => page.llm_models) ?? [];
   return (
     <Panel title="Models it may call">
       {models.isPending && <Skeleton label="Loading" lines={2} />}
       {models.isError && <ErrorState error={models.error} title="The models could not be read" requestLabel="Request" />}
-      {models.isSuccess && models.data.llm_models.length === 0 && <p className="text-muted">None. Grant one on the model&apos;s page.</p>}
+      {models.isSuccess && listed.length === 0 && <p className="text-muted">None. Grant one on the model&apos;s page.</p>}
       {models.isSuccess && (
         <ul className="grid gap-2">
-          {models.data.llm_models.map((model) => (
+          {listed.map((model) => (
             <li key={model.id} className="flex flex-wrap items-center gap-2">
               <Link to="/manage/$kind/$id" params={{ kind: "models", id: model.id }} className="text-accent underline">
                 {model.name}
@@ -98,6 +105,7 @@ function Models({ id }: { readonly id: string }): ReactNode {
           ))}
         </ul>
       )}
+      <MoreButton list={models} label="More models" />
     </Panel>
   );
 }

@@ -1,6 +1,21 @@
 import { BookOpen, Bot, Boxes, Globe, Network, Plug, Waypoints } from "lucide-react";
 import { GROUP_REFERENCES, type RecordKind } from "./record-kind.ts";
 
+export const SKILLS: RecordKind = {
+  slug: "skills",
+  noun: "skill",
+  title: "Skills",
+  lead: "Instructions, files and scripts that agents load when they need them, each in the version that is published.",
+  empty: "Import a ZIP with a SKILL.md. It is served once it is published and granted to a group.",
+  area: "Tools and agents",
+  icon: BookOpen,
+  path: "/v1/admin/agent-skills",
+  list: "agent_skills",
+  nameMember: "name",
+  columns: ["name", "description", "published_version", "latest_version", "execution_count", "enabled"],
+  first: ["enabled", "allow_local_export", "approval_required_scripts"],
+};
+
 export const TOOL_KINDS: readonly RecordKind[] = [
   {
     slug: "tool-servers",
@@ -55,20 +70,7 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     references: { ...GROUP_REFERENCES, mcp_server_id: "tool-servers", mcp_server_ids: "tool-servers" },
     first: ["name", "display_name", "mcp_server_ids", "group_ids", "enabled"],
   },
-  {
-    slug: "skills",
-    noun: "skill",
-    title: "Skills",
-    lead: "Instructions, files and scripts that agents load when they need them, each in the version that is published.",
-    empty: "Import a ZIP with a SKILL.md. It is served once it is published and granted to a group.",
-    area: "Tools and agents",
-    icon: BookOpen,
-    path: "/v1/admin/agent-skills",
-    list: "agent_skills",
-    nameMember: "name",
-    columns: ["name", "description", "published_version", "latest_version", "execution_count", "enabled"],
-    first: ["enabled", "allow_local_export", "approval_required_scripts"],
-  },
+  SKILLS,
   {
     slug: "web-search",
     noun: "web search provider",

@@ -1,26 +1,34 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
-import { SelectField } from "@gatehouse/web-kit/field.tsx";
+import { ComboboxField } from "@gatehouse/web-kit/combobox.tsx";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { useChoices } from "../records/choices.ts";
+import { referenceTo, shownName } from "../records/records-client.ts";
+import { SKILLS } from "../records/tool-kinds.ts";
+
+const PAGE_SIZE = 200;
 
 /** The skills that callers of a group may use, granted to it or handed down to it. */
 export function GroupSkills({ id }: { readonly id: string }): ReactNode {
-  const [chosen, setChosen] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [text, setText] = useState("");
   const queries = useQueryClient();
   const key = ["group", id, "skills"];
-  const granted = useQuery({
+  const found = useInfiniteQuery({
     queryKey: key,
-    queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/agent-skills", { path: { id }, query: { page_size: 200 } }),
+    queryFn: ({ pageParam }) =>
+      adminApi.call("GET /v1/admin/resource-groups/{id}/agent-skills", { path: { id }, query: { page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
   });
-  const all = useQuery({
-    queryKey: ["records", "skills", "grantable"],
-    queryFn: () => adminApi.call("GET /v1/admin/agent-skills", { query: { page_size: 200 } }),
-  });
+  const granted = found.data?.pages.flatMap((page) => page.agent_skills) ?? [];
+  const choices = useChoices(SKILLS, chosen === null ? [] : [chosen], text);
   const settled = async (said: string) => {
     await queries.invalidateQueries({ queryKey: key });
     // The page of a skill says who may use it.
@@ -37,16 +45,18 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
       adminApi.call("DELETE /v1/admin/resource-groups/{id}/agent-skills", { path: { id }, query: { skill_ids: skill } }),
     onSuccess: () => settled("Taken. It holds for the next call."),
   });
-  const own = new Set(granted.data?.agent_skills.filter(({ inherited }) => !inherited).map((skill) => skill.id));
-  const left = all.data?.agent_skills.filter((skill) => !own.has(skill.id)) ?? [];
-  const failed = granted.error ?? bind.error ?? unbind.error;
+  const own = new Set(granted.filter(({ inherited }) => !inherited).map((skill) => skill.id));
+  const left = choices.items
+    .map((record) => ({ value: referenceTo(SKILLS, record), label: shownName(SKILLS, record) }))
+    .filter(({ value }) => !own.has(value));
+  const failed = found.error ?? bind.error ?? unbind.error;
   return (
     <Panel title="Skills it may use">
-      {granted.isPending && <Skeleton label="Loading" lines={2} />}
+      {found.isPending && <Skeleton label="Loading" lines={2} />}
       {failed !== null && <ErrorState error={failed} title="That did not go through" requestLabel="Request" />}
-      {granted.data?.agent_skills.length === 0 && <p className="text-muted">None.</p>}
+      {found.isSuccess && granted.length === 0 && <p className="text-muted">None.</p>}
       <ul className="grid gap-2">
-        {granted.data?.agent_skills.map(({ id: skill, name, inherited, bound_group_name: from, enabled, published_version: version }) => (
+        {granted.map(({ id: skill, name, inherited, bound_group_name: from, enabled, published_version: version }) => (
           <li key={skill} className="flex flex-wrap items-center gap-2">
             <Link to="/manage/$kind/$id" params={{ kind: "skills", id: skill }} className="text-accent underline">
               {name}
@@ -63,22 +73,26 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
           </li>
         ))}
       </ul>
-      {left.length > 0 && (
+      <MoreButton list={found} label="More skills" />
+      {choices.items.length > 0 && (
         <form
           className="mt-3 flex flex-wrap items-end gap-3"
           onSubmit={(event) => {
             event.preventDefault();
-            if (chosen !== "") bind.mutate(chosen);
-            setChosen("");
+            if (chosen !== null) bind.mutate(chosen);
+            setChosen(null);
           }}
         >
-          <SelectField
+          <ComboboxField
             label="Skill to grant"
+            items={left}
             value={chosen}
-            onChange={({ target }) => setChosen(target.value)}
-            choices={[{ value: "", label: "Choose one" }, ...left.map((skill) => ({ value: skill.id, label: skill.name }))]}
+            onChange={setChosen}
+            onSearch={setText}
+            emptyLabel={choices.isPending ? "Loading" : "There is no such skill to grant"}
+            openLabel="Show each skill"
           />
-          <Button type="submit" disabled={bind.isPending || chosen === ""}>
+          <Button type="submit" disabled={bind.isPending || chosen === null}>
             Grant it
           </Button>
         </form>

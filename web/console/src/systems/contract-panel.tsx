@@ -2,15 +2,19 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CheckboxField, SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { ContractSides } from "./contract-sides.tsx";
 
-const read = (id: string) => adminApi.call("GET /v1/admin/ai-systems/{id}/contracts", { path: { id }, query: { page_size: 20 } });
+const PAGE_SIZE = 20;
+
+const read = (id: string, page: number) =>
+  adminApi.call("GET /v1/admin/ai-systems/{id}/contracts", { path: { id }, query: { page, page_size: PAGE_SIZE } });
 type Contract = Awaited<ReturnType<typeof read>>["contracts"][number];
 
 const STATE_TONES: Readonly<Record<string, "good" | "warn" | "accent" | "neutral">> = {
@@ -22,7 +26,13 @@ const STATE_TONES: Readonly<Record<string, "good" | "warn" | "accent" | "neutral
 /** What the system may do, as it was agreed: versions, what each changed, and who has to look at it. */
 export function ContractPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
-  const found = useQuery({ queryKey: ["ai-system", id, "contracts"], queryFn: () => read(id) });
+  const found = useInfiniteQuery({
+    queryKey: ["ai-system", id, "contracts"],
+    queryFn: ({ pageParam }) => read(id, pageParam),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
+  });
+  const contracts = found.data?.pages.flatMap((page) => page.contracts) ?? [];
   const mint = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/contracts", { path: { id }, body: {} }),
     async onSuccess({ version }) {
@@ -42,16 +52,17 @@ export function ContractPanel({ id }: { readonly id: string }): ReactNode {
       {found.isPending && <Skeleton label="Loading" lines={3} />}
       {found.isError && <ErrorState error={found.error} title="The contract could not be read" requestLabel="Request" />}
       <FormError error={mint.error} />
-      {found.isSuccess && found.data.contracts.length === 0 && (
+      {found.isSuccess && contracts.length === 0 && (
         <p className="text-muted">None yet. Minting one writes down everything it may do as it is configured now.</p>
       )}
       {found.isSuccess && (
         <ul className="grid gap-4">
-          {found.data.contracts.map((contract) => (
+          {contracts.map((contract) => (
             <Version key={contract.id} systemId={id} contract={contract} />
           ))}
         </ul>
       )}
+      <MoreButton list={found} label="Earlier versions" />
     </Panel>
   );
 }

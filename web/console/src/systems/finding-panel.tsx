@@ -2,10 +2,11 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -13,8 +14,10 @@ import { RestorePanel } from "./restore-panel.tsx";
 
 const REFRESH_MS = 5_000;
 
-const read = (id: string) =>
-  adminApi.call("GET /v1/admin/ai-systems/{id}/drift", { path: { id }, query: { status: "open", page_size: 100 } });
+const PAGE_SIZE = 100;
+
+const read = (id: string, page: number) =>
+  adminApi.call("GET /v1/admin/ai-systems/{id}/drift", { path: { id }, query: { status: "open", page, page_size: PAGE_SIZE } });
 type Finding = Awaited<ReturnType<typeof read>>["findings"][number];
 
 const TONES = { info: "neutral", low: "neutral", medium: "warn", high: "bad", critical: "bad" } as const;
@@ -31,22 +34,30 @@ type Resolution = (typeof RESOLUTIONS)[number]["value"];
 
 /** What was found that is open, with the row that showed it, and what responses did about it. */
 export function FindingPanel({ id }: { readonly id: string }): ReactNode {
-  const found = useQuery({ queryKey: ["ai-system", id, "drift"], queryFn: () => read(id), refetchInterval: REFRESH_MS });
+  const found = useInfiniteQuery({
+    queryKey: ["ai-system", id, "drift"],
+    queryFn: ({ pageParam }) => read(id, pageParam),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, total }) => (page * PAGE_SIZE < total ? page + 1 : undefined),
+    refetchInterval: REFRESH_MS,
+  });
+  const findings = found.data?.pages.flatMap((page) => page.findings) ?? [];
   return (
     <>
       <Panel title="Findings">
         {found.isPending && <Skeleton label="Loading" lines={2} />}
         {found.isError && <ErrorState error={found.error} title="The findings could not be read" requestLabel="Request" />}
-        {found.isSuccess && found.data.findings.length === 0 && (
+        {found.isSuccess && findings.length === 0 && (
           <p className="text-muted">None is open: it does what its contract says and what is normal for it.</p>
         )}
         {found.isSuccess && (
           <ul className="grid gap-5">
-            {found.data.findings.map((finding) => (
+            {findings.map((finding) => (
               <One key={finding.id} systemId={id} finding={finding} />
             ))}
           </ul>
         )}
+        <MoreButton list={found} label="More findings" />
       </Panel>
       <RestorePanel id={id} />
     </>

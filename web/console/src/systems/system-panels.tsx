@@ -31,7 +31,10 @@ export function SystemPanels({ id }: { readonly id: string }): ReactNode {
 function GapsPanel({ id }: { readonly id: string }): ReactNode {
   const board = useQuery({
     queryKey: ["ai-system", id, "gaps"],
-    queryFn: () => adminApi.call("GET /v1/admin/ai-systems", { query: { page_size: 200 } }),
+    async queryFn() {
+      const { name } = await adminApi.call("GET /v1/admin/ai-systems/{id}", { path: { id } });
+      return adminApi.call("GET /v1/admin/ai-systems", { query: { search: name, page_size: 200 } });
+    },
   });
   const gaps = board.data?.ai_systems.find((system) => system.id === id)?.gaps ?? [];
   if (gaps.length === 0) return null;
