@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { recordKind } from "../records/record-kinds.ts";
 import { RecordValue } from "../records/record-value.tsx";
 
@@ -40,11 +41,13 @@ export function AgentGrantList({ id }: { readonly id: string }): ReactNode {
             Its skills are not those that {waiting.length === 1 ? "a grant was" : `${waiting.length} grants were`} given for. They open
             nothing until the changed card is accepted.
           </p>
-          <div>
-            <Button busy={accept.isPending} onClick={() => accept.mutate(waiting.map(({ id: one }) => one))}>
-              Accept the changed card
-            </Button>
-          </div>
+          <Allowed operation="POST /v1/admin/agent-grants/{id}/confirm">
+            <div>
+              <Button busy={accept.isPending} onClick={() => accept.mutate(waiting.map(({ id: one }) => one))}>
+                Accept the changed card
+              </Button>
+            </div>
+          </Allowed>
         </div>
       )}
       <FormError error={accept.error} />

@@ -120,37 +120,43 @@ function AssetDialog({ asset, onClose }: { readonly asset: Asset; readonly onClo
         <FormError error={onboard.error ?? dismiss.error ?? restore.error} />
         {asset.dismissed_reason === null ? (
           <>
-            <div>
-              <Button look="primary" busy={onboard.isPending} onClick={() => onboard.mutate()}>
-                Onboard
-              </Button>
-            </div>
-            <form
-              className="grid gap-2"
-              onSubmit={(event) => {
-                event.preventDefault();
-                dismiss.mutate();
-              }}
-            >
-              <TextField
-                label="Why it may stay as it is"
-                value={reason}
-                maxLength={1000}
-                onChange={({ target }) => setReason(target.value)}
-              />
+            <Allowed operation="POST /v1/admin/discovery/assets/{id}/onboard">
               <div>
-                <Button type="submit" busy={dismiss.isPending} disabled={reason.trim() === ""}>
-                  Dismiss
+                <Button look="primary" busy={onboard.isPending} onClick={() => onboard.mutate()}>
+                  Onboard
                 </Button>
               </div>
-            </form>
+            </Allowed>
+            <Allowed operation="POST /v1/admin/discovery/assets/{id}/dismiss">
+              <form
+                className="grid gap-2"
+                onSubmit={(event) => {
+                  event.preventDefault();
+                  dismiss.mutate();
+                }}
+              >
+                <TextField
+                  label="Why it may stay as it is"
+                  value={reason}
+                  maxLength={1000}
+                  onChange={({ target }) => setReason(target.value)}
+                />
+                <div>
+                  <Button type="submit" busy={dismiss.isPending} disabled={reason.trim() === ""}>
+                    Dismiss
+                  </Button>
+                </div>
+              </form>
+            </Allowed>
           </>
         ) : (
-          <div>
-            <Button busy={restore.isPending} onClick={() => restore.mutate()}>
-              Undo the dismissal
-            </Button>
-          </div>
+          <Allowed operation="POST /v1/admin/discovery/assets/{id}/restore">
+            <div>
+              <Button busy={restore.isPending} onClick={() => restore.mutate()}>
+                Undo the dismissal
+              </Button>
+            </div>
+          </Allowed>
         )}
       </div>
     </Dialog>

@@ -11,6 +11,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
+import { Allowed } from "../records/allowed.tsx";
 
 type KnowledgeDocument = AdminApiSchemas["KnowledgeDocument"];
 
@@ -53,7 +54,9 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
   return (
     <Panel title="Documents" actions={found.isSuccess ? <Badge tone="neutral">{formatNumber(total)}</Badge> : undefined}>
       <div className="grid gap-4">
-        <Upload id={id} onDone={changed} />
+        <Allowed operation="POST /v1/admin/knowledgebases/{id}/documents">
+          <Upload id={id} onDone={changed} />
+        </Allowed>
         <FormError error={again.error} />
         {found.isPending && <Skeleton label="Loading" lines={3} />}
         {found.isError && <ErrorState error={found.error} title="The documents could not be read" requestLabel="Request" />}
@@ -69,10 +72,14 @@ export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
                   {one.permissions === null ? "" : `, read by ${one.permissions.identities.join(", ") || "nobody"}`}
                   {one.reason === null ? "" : `: ${one.reason}`}
                 </span>
-                <Button busy={again.isPending && again.variables === one.id} onClick={() => again.mutate(one.id)}>
-                  Process again
-                </Button>
-                <Button onClick={() => setLeaving(one)}>Delete</Button>
+                <Allowed operation="POST /v1/admin/knowledgebases/{id}/documents/{document_id}/reprocess">
+                  <Button busy={again.isPending && again.variables === one.id} onClick={() => again.mutate(one.id)}>
+                    Process again
+                  </Button>
+                </Allowed>
+                <Allowed operation="DELETE /v1/admin/knowledgebases/{id}/documents/{document_id}">
+                  <Button onClick={() => setLeaving(one)}>Delete</Button>
+                </Allowed>
               </li>
             ))}
           </ul>

@@ -8,6 +8,7 @@ import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
 import { FirstSteps } from "../first-steps.tsx";
 import { PRODUCT } from "../product.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const RECENT = 200;
@@ -130,28 +131,38 @@ function Waiting(): ReactNode {
   );
 }
 
-export function HomePage(): ReactNode {
+function Calls(): ReactNode {
   const calls = useQuery({
     queryKey: ["newest-calls"],
     queryFn: () => adminApi.call("POST /v1/admin/proxy-logs/query", { body: { page_size: RECENT } }),
   });
+  if (calls.isPending) return <Skeleton label="Loading" />;
+  return (
+    <>
+      {calls.isError && (
+        <ErrorState
+          error={calls.error}
+          title="The calls could not be read"
+          requestLabel="Request"
+          retry={{ label: "Try again", run: () => void calls.refetch() }}
+        />
+      )}
+      {calls.isSuccess && <FirstSteps />}
+      {calls.isSuccess && <Traffic rows={calls.data.rows} />}
+    </>
+  );
+}
+
+export function HomePage(): ReactNode {
   return (
     <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs, and what needs a look.">
       <div className="grid gap-4">
         <OfAllTenants />
         <Waiting />
         <OpenAlerts />
-        {calls.isPending && <Skeleton label="Loading" />}
-        {calls.isError && (
-          <ErrorState
-            error={calls.error}
-            title="The calls could not be read"
-            requestLabel="Request"
-            retry={{ label: "Try again", run: () => void calls.refetch() }}
-          />
-        )}
-        {calls.isSuccess && <FirstSteps />}
-        {calls.isSuccess && <Traffic rows={calls.data.rows} />}
+        <Allowed operation="POST /v1/admin/proxy-logs/query">
+          <Calls />
+        </Allowed>
         <Record />
       </div>
     </PageFrame>

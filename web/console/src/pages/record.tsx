@@ -104,7 +104,14 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
             <ConnectedAccounts of={{ kind: kind.slug, id }} mayEnd={isAllowed(api.data, "DELETE", ACCOUNT, user)} />
           )}
           {kind.documents?.map((about) => (
-            <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />
+            <DocumentPanel
+              key={about.path}
+              document={api.data}
+              kind={kind}
+              id={id}
+              about={about}
+              mayChange={isAllowed(api.data, "PATCH", `${one}${about.path}`, user)}
+            />
           ))}
           {kind.actions
             ?.filter(({ path }) => isAllowed(api.data, "POST", `${one}${path}`, user))

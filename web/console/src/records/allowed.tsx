@@ -6,11 +6,18 @@ import type { AdminApi } from "../api/admin-api.generated.ts";
 import { isAllowed } from "./api-schema.ts";
 import { documentQuery } from "./records-client.ts";
 
-/** What does something is offered to those whose role may do it; others are not left to find out by a refusal. */
-export function Allowed({ operation, children }: { readonly operation: keyof AdminApi & string; readonly children: ReactNode }): ReactNode {
+/** Tells of an operation whether the role of who is signed in may do it. */
+export function useAllowed(): (operation: keyof AdminApi & string) => boolean {
   const api = useQuery(documentQuery);
   const session = useSession(adminSession);
-  const [method = "", path = ""] = operation.split(" ");
   const user = session.state === "in" ? session.user : {};
-  return api.isSuccess && isAllowed(api.data, method, path, user) ? children : null;
+  return (operation) => {
+    const [method = "", path = ""] = operation.split(" ");
+    return api.isSuccess && isAllowed(api.data, method, path, user);
+  };
+}
+
+/** What does something is offered to those whose role may do it; others are not left to find out by a refusal. */
+export function Allowed({ operation, children }: { readonly operation: keyof AdminApi & string; readonly children: ReactNode }): ReactNode {
+  return useAllowed()(operation) ? children : null;
 }

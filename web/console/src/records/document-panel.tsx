@@ -63,11 +63,13 @@ export function DocumentPanel({
   kind,
   id,
   about,
+  mayChange,
 }: {
   readonly document: ApiDocument;
   readonly kind: RecordKind;
   readonly id: string;
   readonly about: RecordDocument;
+  readonly mayChange: boolean;
 }): ReactNode {
   const path = `${kind.path}/${encodeURIComponent(id)}${about.path}`;
   const queryKey = [...recordsKey(kind), "document", id, about.path];
@@ -84,12 +86,14 @@ export function DocumentPanel({
       {read.isSuccess && (
         <div className="grid gap-4">
           <Effective own={own} effective={effective} />
-          <details>
-            <summary className="min-h-6 cursor-pointer text-sm font-medium">Change what is set here</summary>
-            <div className="mt-4">
-              <DocumentEditor document={document} schema={schema} kind={kind} about={about} path={path} queryKey={queryKey} own={own} />
-            </div>
-          </details>
+          {mayChange && (
+            <details>
+              <summary className="min-h-6 cursor-pointer text-sm font-medium">Change what is set here</summary>
+              <div className="mt-4">
+                <DocumentEditor document={document} schema={schema} kind={kind} about={about} path={path} queryKey={queryKey} own={own} />
+              </div>
+            </details>
+          )}
         </div>
       )}
     </Panel>

@@ -8,6 +8,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { useAllowed } from "../records/allowed.tsx";
 import { useChoices } from "../records/choices.ts";
 import { referenceTo, shownName } from "../records/records-client.ts";
 import { SKILLS } from "../records/tool-kinds.ts";
@@ -18,6 +19,7 @@ const PAGE_SIZE = 200;
 export function GroupSkills({ id }: { readonly id: string }): ReactNode {
   const [chosen, setChosen] = useState<string | null>(null);
   const [text, setText] = useState("");
+  const isAllowed = useAllowed();
   const queries = useQueryClient();
   const key = ["group", id, "skills"];
   const found = useInfiniteQuery({
@@ -65,7 +67,7 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
             {!enabled && <Badge>off</Badge>}
             {inherited ? (
               <Badge>from {from}</Badge>
-            ) : (
+            ) : !isAllowed("DELETE /v1/admin/resource-groups/{id}/agent-skills") ? null : (
               <Button disabled={unbind.isPending} onClick={() => unbind.mutate(skill)}>
                 Take {name}
               </Button>
@@ -74,7 +76,7 @@ export function GroupSkills({ id }: { readonly id: string }): ReactNode {
         ))}
       </ul>
       <MoreButton list={found} label="More skills" />
-      {choices.items.length > 0 && (
+      {choices.items.length > 0 && isAllowed("POST /v1/admin/resource-groups/{id}/agent-skills") && (
         <form
           className="mt-3 flex flex-wrap items-end gap-3"
           onSubmit={(event) => {

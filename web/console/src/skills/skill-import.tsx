@@ -6,11 +6,13 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { adminApi } from "../admin-client.ts";
+import { useAllowed } from "../records/allowed.tsx";
 
 /** Takes a ZIP with a SKILL.md: a new skill, or the next version of the one of its name. */
 export function SkillImport(): ReactNode {
   const queries = useQueryClient();
   const chosen = useRef<HTMLInputElement>(null);
+  const mayImport = useAllowed()("POST /v1/admin/agent-skills/import");
   const send = useMutation({
     mutationFn: (file: File) => {
       const body = new FormData();
@@ -24,6 +26,7 @@ export function SkillImport(): ReactNode {
       tell(created ? `${named} is imported. It is served once it is published and granted.` : `${named} has these very files already.`);
     },
   });
+  if (!mayImport) return null;
   return (
     <Panel title="Import">
       <p className="mb-3 text-sm text-muted">

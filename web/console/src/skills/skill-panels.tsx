@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed, useAllowed } from "../records/allowed.tsx";
 import { SkillGroups } from "./skill-groups.tsx";
 import { SkillImport } from "./skill-import.tsx";
 import { SkillRuns } from "./skill-runs.tsx";
@@ -16,6 +17,7 @@ import { versionQuery } from "./version-query.ts";
 /** The versions of a skill, the files of one and what differs from the one before it, who may use it, and its runs. */
 export function SkillPanels({ id }: { readonly id: string }): ReactNode {
   const [shown, setShown] = useState<number | null>(null);
+  const mayPublish = useAllowed()("POST /v1/admin/agent-skills/{id}/versions/{version}/publish");
   const queries = useQueryClient();
   const versions = useQuery({
     queryKey: ["skill", id, "versions"],
@@ -47,7 +49,7 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
               <Button aria-expanded={shown === version} onClick={() => setShown(shown === version ? null : version)}>
                 Files of version {version}
               </Button>
-              {!published && (
+              {!published && mayPublish && (
                 <Button disabled={publish.isPending} onClick={() => publish.mutate(version)}>
                   Publish version {version}
                 </Button>
@@ -62,9 +64,15 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
         </p>
       </Panel>
       {shown !== null && <VersionFiles id={id} version={shown} />}
-      {shown !== null && <SkillTrial key={shown} id={id} version={shown} />}
+      {shown !== null && (
+        <Allowed operation="POST /v1/admin/agent-skills/{id}/versions/{version}/try">
+          <SkillTrial key={shown} id={id} version={shown} />
+        </Allowed>
+      )}
       <SkillGroups id={id} />
-      <SkillRuns id={id} />
+      <Allowed operation="POST /v1/admin/proxy-logs/query">
+        <SkillRuns id={id} />
+      </Allowed>
       <SkillImport />
     </>
   );

@@ -9,6 +9,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed, useAllowed } from "../records/allowed.tsx";
 import { ContractSides } from "./contract-sides.tsx";
 
 const PAGE_SIZE = 20;
@@ -44,9 +45,11 @@ export function ContractPanel({ id }: { readonly id: string }): ReactNode {
     <Panel
       title="Contract"
       actions={
-        <Button busy={mint.isPending} onClick={() => mint.mutate()}>
-          Mint from the configuration
-        </Button>
+        <Allowed operation="POST /v1/admin/ai-systems/{id}/contracts">
+          <Button busy={mint.isPending} onClick={() => mint.mutate()}>
+            Mint from the configuration
+          </Button>
+        </Allowed>
       }
     >
       {found.isPending && <Skeleton label="Loading" lines={3} />}
@@ -173,7 +176,9 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
       tell(`Version ${answer.version} is ${answer.state}.`);
     },
   });
-  const moves: readonly Move[] = MOVES[contract.state as keyof typeof MOVES] ?? [];
+  const isAllowed = useAllowed();
+  const possible: readonly Move[] = MOVES[contract.state as keyof typeof MOVES] ?? [];
+  const moves = possible.filter((move) => isAllowed(`POST /v1/admin/contracts/{id}/${move}`));
   if (moves.length === 0) return null;
   const needsReason = (move: Move) => move !== "propose" && (move !== "promote" || isOverriding);
   return (
@@ -186,7 +191,7 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
           onChange={({ target }) => setReason(target.value)}
         />
       )}
-      {contract.state === "approved" && (
+      {moves.includes("promote") && (
         <CheckboxField
           label="Although its replay gate is not passed"
           checked={isOverriding}

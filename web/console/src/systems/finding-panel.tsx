@@ -10,6 +10,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 import { RestorePanel } from "./restore-panel.tsx";
 
 const REFRESH_MS = 5_000;
@@ -100,26 +101,28 @@ function One({ systemId, finding }: { readonly systemId: string; readonly findin
           </>
         )}
       </p>
-      <div className="grid max-w-xl gap-3 sm:grid-cols-2">
-        <SelectField
-          label="It is"
-          value={kind}
-          choices={RESOLUTIONS.map((choice) => ({ ...choice }))}
-          onChange={({ target }) => setKind(target.value as Resolution)}
-        />
-        <TextField label="Note" value={note} maxLength={4000} onChange={({ target }) => setNote(target.value)} />
-      </div>
-      <FormError error={resolve.error ?? acknowledge.error} />
-      <div className="flex flex-wrap gap-2">
-        <Button look="primary" busy={resolve.isPending} onClick={() => resolve.mutate()}>
-          Close it
-        </Button>
-        {finding.acknowledged_at === null && (
-          <Button busy={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
-            I know of it
+      <Allowed operation="POST /v1/admin/drift/{id}/resolve">
+        <div className="grid max-w-xl gap-3 sm:grid-cols-2">
+          <SelectField
+            label="It is"
+            value={kind}
+            choices={RESOLUTIONS.map((choice) => ({ ...choice }))}
+            onChange={({ target }) => setKind(target.value as Resolution)}
+          />
+          <TextField label="Note" value={note} maxLength={4000} onChange={({ target }) => setNote(target.value)} />
+        </div>
+        <FormError error={resolve.error ?? acknowledge.error} />
+        <div className="flex flex-wrap gap-2">
+          <Button look="primary" busy={resolve.isPending} onClick={() => resolve.mutate()}>
+            Close it
           </Button>
-        )}
-      </div>
+          {finding.acknowledged_at === null && (
+            <Button busy={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
+              I know of it
+            </Button>
+          )}
+        </div>
+      </Allowed>
     </li>
   );
 }

@@ -10,6 +10,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { useAllowed } from "../records/allowed.tsx";
 
 const read = (id: string) => adminApi.call("GET /v1/admin/ai-systems/{id}/lifecycle", { path: { id } });
 type Lifecycle = Awaited<ReturnType<typeof read>>;
@@ -24,6 +25,7 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
   const [isRetiring, setRetiring] = useState(false);
+  const mayMove = useAllowed()("POST /v1/admin/ai-systems/{id}/lifecycle");
   const found = useQuery({ queryKey: ["ai-system", id, "lifecycle"], queryFn: () => read(id) });
   const go = useMutation({
     mutationFn: (to: Transition["to"]) =>
@@ -47,7 +49,7 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
               ? "It is retired: it can be read, and not changed any more."
               : `Since ${formatRelative(found.data.since)}. Every step is sealed in the admin log with its reason.`}
           </p>
-          {found.data.transitions.length > 0 && (
+          {mayMove && found.data.transitions.length > 0 && (
             <div className="max-w-xl">
               <TextField label="Reason" value={reason} maxLength={4000} onChange={({ target }) => setReason(target.value)} />
             </div>
@@ -56,15 +58,19 @@ export function LifecyclePanel({ id }: { readonly id: string }): ReactNode {
           <ul className="grid gap-4">
             {found.data.transitions.map((transition) => (
               <li key={transition.to} className="grid gap-2">
-                <div>
-                  <Button
-                    busy={go.isPending && go.variables === transition.to}
-                    disabled={!transition.allowed || reason.trim() === ""}
-                    onClick={() => (transition.to === "retired" ? setRetiring(true) : go.mutate(transition.to))}
-                  >
-                    To {stateWords(transition.to)}
-                  </Button>
-                </div>
+                {mayMove ? (
+                  <div>
+                    <Button
+                      busy={go.isPending && go.variables === transition.to}
+                      disabled={!transition.allowed || reason.trim() === ""}
+                      onClick={() => (transition.to === "retired" ? setRetiring(true) : go.mutate(transition.to))}
+                    >
+                      To {stateWords(transition.to)}
+                    </Button>
+                  </div>
+                ) : (
+                  <p className="font-medium">To {stateWords(transition.to)}</p>
+                )}
                 <Requirements of={transition} />
               </li>
             ))}

@@ -8,6 +8,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 
 const REFRESH_MS = 2_000;
 
@@ -45,12 +46,16 @@ export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
       actions={
         <div className="flex flex-wrap items-center gap-2">
           {state !== undefined && <Badge tone={GATE_TONES[state.gate.verdict] ?? "warn"}>{state.gate.verdict.replaceAll("_", " ")}</Badge>}
-          <Button busy={freeze.isPending} onClick={() => freeze.mutate()}>
-            Freeze a suite
-          </Button>
-          <Button busy={run.isPending} disabled={state?.suite == null || isUnderWay(state.last_run?.state)} onClick={() => run.mutate()}>
-            Run it
-          </Button>
+          <Allowed operation="POST /v1/admin/ai-systems/{id}/replay/suite">
+            <Button busy={freeze.isPending} onClick={() => freeze.mutate()}>
+              Freeze a suite
+            </Button>
+          </Allowed>
+          <Allowed operation="POST /v1/admin/ai-systems/{id}/replay/run">
+            <Button busy={run.isPending} disabled={state?.suite == null || isUnderWay(state.last_run?.state)} onClick={() => run.mutate()}>
+              Run it
+            </Button>
+          </Allowed>
         </div>
       }
     >

@@ -7,6 +7,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { useAllowed } from "../records/allowed.tsx";
 
 const ACTIONS = {
   require_approval: "asks before each action",
@@ -20,6 +21,7 @@ const TONES = { active: "bad", refused: "warn", dry_run: "neutral", expired: "ne
 export function RestorePanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
+  const mayRestore = useAllowed()("POST /v1/admin/ai-systems/{id}/restore");
   const found = useQuery({
     queryKey: ["ai-system", id, "responses"],
     queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/responses", { path: { id }, query: { page_size: 20 } }),
@@ -47,7 +49,7 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
             </li>
           ))}
         </ul>
-        {found.data.responses.some(({ status }) => status === "active") && (
+        {mayRestore && found.data.responses.some(({ status }) => status === "active") && (
           <div className="grid max-w-xl gap-3">
             <TextField label="Why it may go on" value={reason} maxLength={4000} onChange={({ target }) => setReason(target.value)} />
             <FormError error={undo.error} />

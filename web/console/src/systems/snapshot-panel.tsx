@@ -7,6 +7,7 @@ import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { Allowed } from "../records/allowed.tsx";
 
 /** Reports that were kept as they were, each as a certificate that others verify without the gateway. */
 export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
@@ -32,9 +33,11 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
     <Panel
       title="Certificates"
       actions={
-        <Button busy={capture.isPending} onClick={() => capture.mutate()}>
-          Capture the report
-        </Button>
+        <Allowed operation="POST /v1/admin/ai-systems/{id}/assurance">
+          <Button busy={capture.isPending} onClick={() => capture.mutate()}>
+            Capture the report
+          </Button>
+        </Allowed>
       }
     >
       <div className="grid gap-3">

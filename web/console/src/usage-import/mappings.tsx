@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api-schemas.generated.ts";
+import { useAllowed } from "../records/allowed.tsx";
 
 type Mapping = AdminApiSchemas["UsageImportMapping"];
 
@@ -26,19 +27,24 @@ export function UnmatchedNames({ id }: { readonly id: string }): ReactNode {
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["usage-import", id] }),
   });
+  const mayIgnore = useAllowed()("PATCH /v1/admin/usage-import/providers/{id}/mappings");
   const columns = useMemo<Column<Mapping>[]>(
     () => [
       { id: "kind", header: "Kind", width: "minmax(5rem, 1fr)", cell: ({ kind }) => kind },
       { id: "name", header: "The vendor's name", width: "minmax(10rem, 2fr)", cell: ({ label, vendor_id: name }) => label ?? name },
       { id: "project", header: "Project", width: "minmax(7rem, 1fr)", cell: ({ project }) => project ?? "" },
-      {
-        id: "ignore",
-        header: "Set aside",
-        width: "minmax(8rem, 1fr)",
-        cell: (mapping) => <Button onClick={() => mutate(mapping)}>It is not ours</Button>,
-      },
+      ...(mayIgnore
+        ? [
+            {
+              id: "ignore",
+              header: "Set aside",
+              width: "minmax(8rem, 1fr)",
+              cell: (mapping: Mapping) => <Button onClick={() => mutate(mapping)}>It is not ours</Button>,
+            },
+          ]
+        : []),
     ],
-    [mutate],
+    [mayIgnore, mutate],
   );
   if (found.isPending) return <Skeleton label="Loading" />;
   if (found.isError) return <ErrorState error={found.error} title="The names could not be read" requestLabel="Request" />;

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeSkillZip } from "../../server/directory/skills/write-skill-zip.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { uploadTo } from "../support/knowledge.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+const tenant = { tenant_id: "default" };
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld();
+  await world.admin.post("/v1/admin/admin-users", { ...tenant, username: "looks-on", password: ADMIN_PASSWORD, role: "viewer" });
+});
+afterAll(() => world?.end());
+
+async function importedSkill(): Promise<string> {
+  const text = "---\nname: packer\ndescription: Packs things.\n---\nRun scripts/pack.sh.\n";
+  const files = { "SKILL.md": text, "scripts/pack.sh": "echo packed\n" };
+  const zip = await writeSkillZip(
+    Object.entries(files).map(([path, content]) => ({ path, content: new TextEncoder().encode(content), executable: false })),
+    null,
+  );
+  const form = new FormData();
+  form.set("file", new File([zip as BlobPart], "skill.zip"));
+  const answer = await fetch(`${world.gateway.adminUrl}/v1/admin/agent-skills/import`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.admin.token}` },
+    body: form,
+  });
+  return ((await answer.json()) as any).skill.id;
+}
+
+withBrowser("who may only look is offered nothing that would be refused", async () => {
+  const { admin } = world;
+  const skill = await importedSkill();
+  const group = (await admin.post("/v1/admin/resource-groups", { ...tenant, name: "helpdesk" })).id;
+  await admin.post(`/v1/admin/resource-groups/${group}/agent-skills`, { skill_ids: [skill] });
+  await admin.post("/v1/admin/ai-systems", { ...tenant, group_id: group });
+  await admin.post(`/v1/admin/ai-systems/${group}/contracts`, {});
+  const base = (await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "handbook" })).id;
+  await uploadTo(world.gateway.adminUrl, admin, base, "travel.md", "A car is paid forty cents.");
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "looks-on", ADMIN_PASSWORD);
+  const main = page.locator("main");
+  /** What can be pressed on the page of a record, beside what reads from a program, once it tells that its panels are there. */
+  const offered = async (path: string, ...told: readonly string[]) => {
+    await page.goto(`${world.console}/manage/${path}`);
+    for (const text of told) await main.getByText(text, { exact: true }).first().waitFor();
+    const names = await main
+      .locator("button, summary")
+      .evaluateAll((all) => all.map(({ textContent, ariaLabel }) => textContent || ariaLabel));
+    return names.slice(0, names.indexOf("The same from a program"));
+  };
+  expect(await offered(`resource-groups/${group}`, "packer", "Limits and budgets of models")).toEqual([]);
+  const system = ["Version 1", "To assessed", "No suite is frozen. It is made of recent calls, some of each kind."];
+  expect(await offered(`ai-systems/${group}`, ...system)).toEqual(["Print as a report", "Hide"]);
+  expect(await offered(`skills/${skill}`, "Version 1", "helpdesk")).toEqual(["Files of version 1"]);
+  expect(await offered(`knowledge-bases/${base}`, "travel.md")).toEqual(["Show each person", "Try a search"]);
+  expect((await admin.get("/v1/admin/admin-log?action=refused")).entries).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
