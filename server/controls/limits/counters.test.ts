@@ -167,6 +167,23 @@ for (const home of homes) {
       expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2], levels: expect.any(Array), inFlight: [1] });
     });
 
+    test("what one call holds passes to another as that is admitted, and stays with it where that is not", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
+      const first = await tryCall(counters, of, demand(0, 60));
+      const held = { id: first.id, plan: of, demand: demand(0, 60) };
+      const next = (micros: number) => ({ id: `next-${micros}`, plan: of, demand: demand(0, micros) });
+      expect(await counters.transfer([held], next(101))).toMatchObject({ kind: "denied" });
+      expect((await tryCall(counters, of, demand(0, 60))).outcome.kind).toBe("held");
+      expect(await counters.transfer([held], next(70))).toMatchObject({ kind: "admitted", spent: [0] });
+      // It holds nothing any more that it could give to a second one.
+      expect((await counters.transfer([held], next(31))).kind).toBe("held");
+      expect(await counters.settle(held, { requests: 1, input: 0, output: 0, micros: 5 })).toEqual([5]);
+      expect((await tryCall(counters, of, demand(0, 26))).outcome.kind).toBe("held");
+      expect((await tryCall(counters, of, demand(0, 25))).outcome.kind).toBe("admitted");
+      expect(await counters.settle(next(70), { requests: 1, input: 0, output: 0, micros: 70 })).toEqual([75]);
+    });
+
     test("a call that is not paced passes empty buckets and locks, and is charged to them", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "output", 60, 10)] });

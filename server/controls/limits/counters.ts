@@ -106,6 +106,11 @@ export interface Counters {
    */
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission | Promise<Admission>;
   /**
+   * Admits `to` in the place of what these hold, in one step: nobody else can take it in between. They part with it,
+   * having used nothing, as `to` is admitted, and hold it still where it is not. Rejects when the counters cannot be reached.
+   */
+  transfer(from: readonly Reservation[], to: Reservation): Admission | Promise<Admission>;
+  /**
    * Gives up what an admitted call holds of its windows and counts what it used so far; the call goes on, and in its place
    * among calls at once. `settle` is then told of all it used, this part included. A second time changes nothing. Rejects
    * when the counters cannot be reached.

@@ -1,7 +1,7 @@
 import { PassingMap } from "../../kernel/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
-import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";
 import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from "./reckoning.ts";
 
 interface WindowState {
@@ -122,6 +122,16 @@ export class InProcessCounters implements Counters {
     return { kind: "admitted", spent, levels, inFlight };
   }
 
+  transfer(from: readonly Reservation[], { id, plan, demand }: Reservation): Admission {
+    const holding = from.filter((one) => this.open.get(one.id) === null);
+    for (const one of holding) this.changeHeld(one, -1);
+    const found = this.admit(id, plan, demand, false);
+    for (const one of holding)
+      if (found.kind === "admitted") this.open.set(one.id, NOTHING_USED);
+      else this.changeHeld(one, 1);
+    return found;
+  }
+
   part({ id, plan, demand }: Reservation, actual: Actual): void {
     if (this.open.get(id) !== null) return;
     this.open.set(id, actual);
@@ -201,6 +211,13 @@ export class InProcessCounters implements Counters {
   /** How many things are remembered, for the tests that hold it to a bound. */
   get size(): number {
     return this.windows.size + this.scopes.size + this.buckets.size;
+  }
+
+  private changeHeld({ plan, demand }: Reservation, sign: 1 | -1): void {
+    for (const window of plan.windows) {
+      const state = this.windows.get(window.key);
+      if (state !== undefined) state.held += sign * heldOf(window, demand);
+    }
   }
 
   private freePlaces(plan: Plan, now: number): void {

@@ -1,7 +1,7 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { BudgetedJob, JobBudgets } from "../../road/call-limits.ts";
-import { type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
+import type { Counters, Reservation } from "./counters.ts";
 import { heldOf } from "./reckoning.ts";
 import { modelOf } from "../../road/target.ts";
 import { type CallPlan, nestedInRun, nestedPlan } from "./plan.ts";
@@ -47,27 +47,22 @@ export class JobHolds implements JobBudgets {
   }
 
   async hold(id: string, job: BudgetedJob, from: Call | null): Promise<void> {
-    const { counters, planOf, reservationsOf } = this.parts;
+    const { planOf, reservationsOf } = this.parts;
     const { micros, tokens } = job;
     const plan = nestedInRun(planOf(job.scope, job.model, job.at, nestedPlan), job.rootTaskId, runBounds(from ?? job));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return;
-    // What the call holds passes to its job, with nothing between the two that could take it.
-    if (from !== null)
-      for (const reservation of reservationsOf(from)) {
-        const parted = counters.part(reservation, NOTHING_USED);
-        if (parted instanceof Promise) await parted;
-      }
+    const ofCall = from === null ? [] : reservationsOf(from);
     const reservation = { id, plan, demand: { tokens, micros, toolCalls: 0 } };
-    const held = await this.admit(reservation, job);
-    if (!held) await this.admit({ ...reservation, demand: { tokens: 0, micros: 0, toolCalls: 0 } }, job);
+    const held = await this.admit(reservation, job, ofCall);
+    if (!held) await this.admit({ ...reservation, demand: { tokens: 0, micros: 0, toolCalls: 0 } }, job, ofCall);
   }
 
-  /** False: there is no room for it. */
-  private async admit(reservation: Reservation, { scope, at }: BudgetedJob): Promise<boolean> {
+  /** Takes the place of what its call holds. False: there is no room for it. */
+  private async admit(reservation: Reservation, { scope, at }: BudgetedJob, ofCall: readonly Reservation[]): Promise<boolean> {
     const { counters, warming } = this.parts;
-    const { id, plan, demand } = reservation;
+    const { id, plan } = reservation;
     for (let tries = 0; tries < TRIES; tries++) {
-      const found = counters.admit(id, plan, demand, false);
+      const found = counters.transfer(ofCall, reservation);
       const admission = found instanceof Promise ? await found : found;
       if (admission.kind === "admitted") {
         this.held.set(id, reservation);

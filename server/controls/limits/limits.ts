@@ -78,7 +78,8 @@ export class Limits implements RequestControl, CallLimits {
       reservationOf: (call) => this.reservations.get(call),
       heldByJobs: (key) => this.jobs.holdsOf(key),
     });
-    const reservationsOf = (call: Call) => [this.reservations.get(call), this.routed.get(call)?.reservation].filter((one) => one != null);
+    const reservationsOf = (call: Call) =>
+      [this.reservations.get(call), this.suspended.reacquired(call), this.routed.get(call)?.reservation].filter((one) => one != null);
     const released = this.gate.released.bind(this.gate);
     this.jobs = new JobHolds({ ...parts, warming, planOf: this.planOf.bind(this), reservationsOf, released });
     this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));

@@ -10,6 +10,7 @@ interface Asking {
 }
 
 type Asked = readonly [id: string, plan: number, demand: Demand, probe: boolean];
+type Transferred = readonly [from: readonly string[], id: string, plan: number, demand: Demand];
 
 const LOOK_AGAIN_MS = 25;
 
@@ -34,6 +35,13 @@ export class RemoteCounters implements Counters {
   async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
     const found = (await this.to.ask("counters.admit", [id, this.numberOf(plan), demand, probe] satisfies Asked)) as Admission;
     if (found.kind === "admitted" && !probe) this.open.set(id, true);
+    return found;
+  }
+
+  async transfer(from: readonly Reservation[], { id, plan, demand }: Reservation): Promise<Admission> {
+    const ids = from.map((one) => one.id);
+    const found = (await this.to.ask("counters.transfer", [ids, id, this.numberOf(plan), demand] satisfies Transferred)) as Admission;
+    if (found.kind === "admitted") this.open.set(id, true);
     return found;
   }
 
@@ -91,6 +99,7 @@ export function counterAnswerers(served: ServedProcess) {
     "counters.plan": ([number, plan]: readonly [number, Plan]) => void plans.set(number, plan),
     "counters.forget": (number: number) => void plans.delete(number),
     "counters.admit": ([id, plan, demand, probe]: Asked) => served.admit(id, planOf(plan), demand, probe),
+    "counters.transfer": ([from, id, plan, demand]: Transferred) => served.transfer(from, { id, plan: planOf(plan), demand }),
     "counters.part": ([id, actual]: readonly [string, Actual]) => served.part(id, actual),
     "counters.settle": ([id, actual]: readonly [string, Actual]) => served.settle(id, actual),
     "counters.warm": ([plan, spent]: readonly [number, ReadonlyMap<number, number>]) => served.warm(planOf(plan), spent),

@@ -27,6 +27,7 @@ interface ServedOptions {
 /** What one of the other processes asks of these counters. */
 export interface ServedProcess {
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission;
+  transfer(from: readonly string[], to: Reservation): Admission;
   part(id: string, actual: Actual): void;
   settle(id: string, actual: Actual): readonly number[];
   warm(plan: Plan, spent: ReadonlyMap<number, number>): void;
@@ -59,6 +60,10 @@ export class ServedCounters implements Counters {
     return counters.admit(id, plan, demand, probe);
   }
 
+  transfer(from: readonly Reservation[], to: Reservation): Admission {
+    return this.options.counters.transfer(from, to);
+  }
+
   part(reservation: Reservation, actual: Actual): void {
     this.options.counters.part(reservation, actual);
   }
@@ -83,6 +88,12 @@ export class ServedCounters implements Counters {
       admit: (id, plan, demand, probe) => {
         const found = this.admit(id, plan, demand, probe);
         if (found.kind === "admitted" && !probe) open.set(id, { id, plan, demand });
+        return found;
+      },
+      transfer(from, to) {
+        const holding = from.map((id) => open.get(id)).filter((one) => one !== undefined);
+        const found = counters.transfer(holding, to);
+        if (found.kind === "admitted") open.set(to.id, to);
         return found;
       },
       part(id, actual) {

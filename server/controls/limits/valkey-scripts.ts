@@ -1,99 +1,4 @@
-/**
- * The scripts of the shared counters. Each runs whole or not at all, and all keys of a tenant share a hash tag, so
- * that every ancestor of a call is on one node. KEYS[1] is the tenant's prefix.
- *
- * Time is a clock of the tenant that goes no faster than the caller's own steady clock says and no faster than the
- * server's: a wall clock that jumps on one side refills nothing. What a process holds stands under its name, and counts
- * for as long as its lease runs: nothing has to be swept for a dead process to be forgotten.
- */
-
-const PRELUDE = `
-local P = KEYS[1]
-local plan = cjson.decode(ARGV[1])
-local owner = ARGV[2]
-local t = redis.call('TIME')
-local server = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
-local function whole(n) return string.format('%.0f', n) end
-local function steady(mine)
-  local known = redis.call('HMGET', P .. 'clock', 's', 'c')
-  local now = mine
-  if known[1] then
-    local c = tonumber(known[2])
-    now = math.min(math.max(c, mine), c + math.max(0, server - tonumber(known[1])))
-  end
-  redis.call('HSET', P .. 'clock', 's', whole(server), 'c', whole(now))
-  return now
-end
-local alive = {}
-local function isAlive(name)
-  if alive[name] == nil then
-    local until_ = redis.call('ZSCORE', P .. 'owners', name)
-    alive[name] = until_ and tonumber(until_) > server or false
-  end
-  return alive[name]
-end
-local function sum(key)
-  local all = redis.call('HGETALL', key)
-  local total = 0
-  for i = 1, #all, 2 do
-    if isAlive(all[i]) then total = total + tonumber(all[i + 1]) else redis.call('HDEL', key, all[i]) end
-  end
-  return total
-end
-local function bucket(b, now)
-  local s = redis.call('HMGET', P .. 'b:' .. b.k, 'l', 'a')
-  if not s[1] then return b.c end
-  local passed = now - tonumber(s[2])
-  local level = tonumber(s[1])
-  if passed > 0 then level = level + passed * b.r / 60000 end
-  return math.min(b.c, level)
-end
-local function putBucket(b, level, now)
-  redis.call('HSET', P .. 'b:' .. b.k, 'l', string.format('%.9f', level), 'a', whole(now))
-  redis.call('PEXPIRE', P .. 'b:' .. b.k, 172800000)
-end
-local function lock(b, now)
-  local s = plan.s[b.s + 1]
-  if s.d == 0 then return 0 end
-  local key = P .. 'l:' .. s.k
-  local known = redis.call('HMGET', key, 'u', 'b')
-  local until_ = known[1] and tonumber(known[1]) or 0
-  if until_ <= now then
-    until_ = now + s.d
-    redis.call('HSET', key, 'u', whole(until_), 'b', b.t)
-    redis.call('PEXPIRE', key, whole(s.d + 3600000))
-  end
-  return until_ - now
-end
--- What owners whose lease ends in so many milliseconds counted of a window for calls whose rows nobody has seen yet.
-local function doubtful(key, ms)
-  local total = 0
-  for _, name in ipairs(redis.call('ZRANGEBYSCORE', P .. 'owners', '-inf', whole(server + ms))) do
-    local all = redis.call('HVALS', P .. 'x:' .. name)
-    for _, entry in ipairs(all) do
-      local of = cjson.decode(entry)[key]
-      if of then total = total + of[1] end
-    end
-  end
-  return total
-end
-local function confirm(ids)
-  for id in string.gmatch(ids, '[^,]+') do redis.call('HDEL', P .. 'x:' .. owner, id) end
-end
-local function remember(id, counted)
-  local key = P .. 'x:' .. owner
-  if not next(counted) then
-    redis.call('HDEL', key, id)
-    return
-  end
-  redis.call('HSET', key, id, cjson.encode(counted))
-  redis.call('PEXPIRE', key, 172800000)
-end
-local function lease(ms)
-  redis.call('ZADD', P .. 'owners', whole(server + ms), owner)
-  redis.call('ZREMRANGEBYSCORE', P .. 'owners', '-inf', whole(server - 86400000))
-end
-`;
+import { PRELUDE } from "./valkey-prelude.ts";
 
 /** ARGV: a name. The name under which what the store holds began, how many milliseconds ago, and the run of the server; empty untold. */
 export const AGE = `
@@ -104,12 +9,28 @@ local content = redis.call('HMGET', KEYS[1] .. 'content', 'name', 'at')
 return { content[1], string.format('%.0f', server - tonumber(content[2])), told and string.match(info, 'run_id:(%w+)') or '' }
 `;
 
-/**
- * ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls, what is left of
- * the lease of a process that stopped renewing it. While other processes may still put back what an emptied store lost, a call
- * that a hard limit could refuse waits; what was read of the truth before then is read once more.
- */
-export const ADMIT = `${PRELUDE}
+/** What parting with a reservation and settling it share. */
+const PARTING = `
+-- '1': it holds; what it parted with; false: it is not known.
+local function stateOf(id, p, results)
+  local state = redis.call('GET', P .. 'r:' .. id)
+  if state ~= 'p' then return state end
+  -- Held again after the store was emptied: its row will say from now on what else is only known here.
+  for _, w in ipairs(p.w) do
+    local once = w.m == 'requests' and 1 or (w.m == 'tool_calls' and results or 0)
+    if once > 0 then redis.call('DECRBY', P .. 'p:' .. w.k, whole(once)) end
+  end
+  return '1'
+end
+local function parted(id, used) redis.call('SET', P .. 'r:' .. id, cjson.encode(used), 'KEEPTTL') end
+local function release(key, amount)
+  local left = tonumber(redis.call('HGET', key, owner) or '0') - amount
+  if left > 0 then redis.call('HSET', key, owner, whole(left)) else redis.call('HDEL', key, owner) end
+end
+`;
+
+/** `given`: what is given up of windows as this is taken, by their keys. */
+const TAKE = `
 local now = steady(tonumber(ARGV[3]))
 local demand = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), tool_calls = tonumber(ARGV[7]), requests = 1 }
 lease(tonumber(ARGV[9]))
@@ -166,8 +87,8 @@ for i, w in ipairs(plan.w) do
         if hold == 0 or n - doubtful(w.k, tonumber(ARGV[11])) + hold > w.l then return { 'window', i - 1, whole(n) } end
         held = held or w.k
       end
-      if unsettled and hold + once > 0 then held = held or w.k end
-      if not held and hold > 0 and n + hold + sum(P .. 'h:' .. w.k) > w.l then held = w.k end
+      if unsettled and hold + once > (given[w.k] or 0) then held = held or w.k end
+      if not held and hold > 0 and n + hold + sum(P .. 'h:' .. w.k) - (given[w.k] or 0) > w.l then held = w.k end
     end
   end
 end
@@ -210,6 +131,48 @@ return out
 `;
 
 /**
+ * ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls, what is left of
+ * the lease of a process that stopped renewing it. While other processes may still put back what an emptied store lost, a call
+ * that a hard limit could refuse waits; what was read of the truth before then is read once more.
+ */
+export const ADMIT = `${PRELUDE}
+local given = {}
+${TAKE}`;
+
+/**
+ * ARGV: those of ADMIT, then quintuples of reservation id, its tokens, micro-dollars, tool calls and plan of those in whose place
+ * it is admitted. They part with what they hold as it is admitted, and hold it still where it is not.
+ */
+export const TRANSFER = `${PRELUDE}${PARTING}
+local given, from = {}, {}
+for i = 12, #ARGV, 5 do
+  local state = redis.call('GET', P .. 'r:' .. ARGV[i])
+  if state == '1' or state == 'p' then
+    local one = { id = ARGV[i], results = tonumber(ARGV[i + 3]), plan = cjson.decode(ARGV[i + 4]), holds = {} }
+    local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
+    for _, w in ipairs(one.plan.w) do
+      local hold = w.h == 1 and amount[w.m] or 0
+      if hold > 0 then
+        one.holds[#one.holds + 1] = { w.k, hold }
+        given[w.k] = math.min((given[w.k] or 0) + hold, tonumber(redis.call('HGET', P .. 'h:' .. w.k, owner) or '0'))
+      end
+    end
+    from[#from + 1] = one
+  end
+end
+local function take()
+${TAKE}
+end
+local taken = take()
+for _, one in ipairs(taken[1] == 'admitted' and from or {}) do
+  stateOf(one.id, one.plan, one.results)
+  for _, of in ipairs(one.holds) do release(P .. 'h:' .. of[1], of[2]) end
+  parted(one.id, { input = 0, output = 0, micros = 0 })
+end
+return taken
+`;
+
+/**
  * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
  * input, output, micro-dollars, sealed calls, 1 to part with what is held while the call goes on, and the results of
  * tools that were counted at admission. What was counted, here or at admission, is remembered under the owner until the
@@ -217,43 +180,30 @@ return out
  * counted is subtracted from what settling reports. After the store was emptied the use is added wherever the truth has been
  * put back.
  */
-export const SETTLE = `${PRELUDE}
+export const SETTLE = `${PRELUDE}${PARTING}
 local now = steady(tonumber(ARGV[3]))
 local held = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]) }
 local used = { requests = 0, tool_calls = 0, input = tonumber(ARGV[9]), output = tonumber(ARGV[10]), micros = tonumber(ARGV[11]) }
 local parting = ARGV[13] == '1'
 confirm(ARGV[12])
-local R = P .. 'r:' .. ARGV[4]
-local state = redis.call('GET', R)
+local state = stateOf(ARGV[4], plan, tonumber(ARGV[14]))
 local had = state and true or false
 if not had then
   local gen = redis.call('HGET', P .. 'generation', 'id')
   if parting or ARGV[7] == '' or gen == ARGV[7] then return {} end
   held = {} -- What stands under the owner's name is what its other calls put back.
 end
--- Held again after the store was emptied: its row will say from now on what else is only known here.
-if state == 'p' then
-  for _, w in ipairs(plan.w) do
-    local once = w.m == 'requests' and 1 or (w.m == 'tool_calls' and tonumber(ARGV[14]) or 0)
-    if once > 0 then redis.call('DECRBY', P .. 'p:' .. w.k, whole(once)) end
-  end
-  state = '1'
-end
 if parting then
   if state ~= '1' then return {} end
-  redis.call('SET', R, cjson.encode({ input = used.input, output = used.output, micros = used.micros }), 'KEEPTTL')
+  parted(ARGV[4], { input = used.input, output = used.output, micros = used.micros })
 else
-  redis.call('DEL', R)
+  redis.call('DEL', P .. 'r:' .. ARGV[4])
   if had and state ~= '1' then
     for k, n in pairs(cjson.decode(state)) do used[k] = math.max(0, used[k] - n) end
     held = {}
   end
 end
 used.tokens = used.input + used.output
-local function release(key, amount)
-  local left = tonumber(redis.call('HGET', key, owner) or '0') - amount
-  if left > 0 then redis.call('HSET', key, owner, whole(left)) else redis.call('HDEL', key, owner) end
-end
 for _, s in ipairs(plan.s) do if s.m >= 0 and had and not parting and plan.u ~= 1 then release(P .. 'c:' .. s.k, 1) end end
 for _, b in ipairs(plan.b) do
   if b.m ~= 'requests' and used[b.m] > 0 then

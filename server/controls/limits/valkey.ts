@@ -3,12 +3,13 @@ import type { Log } from "../../kernel/log.ts";
 import { NotSentError } from "../../kernel/not-sent.ts";
 import { PassingMap } from "../../kernel/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
+import { admissionOf, type AdmitReply } from "./admit-reply.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import { LateSettlements } from "./late-settlements.ts";
 import { planText } from "./plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
-import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
+import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, TRANSFER, WARM } from "./valkey-scripts.ts";
 
 /** What this needs of a client: scripts that run whole or not at all. */
 export interface ScriptRunner {
@@ -100,14 +101,27 @@ export class ValkeyCounters implements Counters {
     this.late = new LateSettlements(() => this.watch.isAway());
   }
 
-  async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
+  admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
+    return this.take(ADMIT, { id, plan, demand }, probe, []);
+  }
+
+  async transfer(from: readonly Reservation[], to: Reservation): Promise<Admission> {
+    const { open } = this.tenant(to.plan.tenantId);
+    const holding = from.map(({ id }) => open.get(id)).filter((one) => one !== undefined);
+    const found = await this.take(TRANSFER, to, false, holding);
+    if (found.kind === "admitted") for (const one of holding) one.parted = true;
+    return found;
+  }
+
+  /** In the place of what these hold, if any. */
+  private async take(script: string, { id, plan, demand }: Reservation, probe: boolean, from: readonly Open[]): Promise<Admission> {
     const tenant = this.tenant(plan.tenantId);
     if (tenant.open.size > 0 && this.options.now() - tenant.leasedAt > this.leaseMs) await this.holdUnderNewName(tenant);
     const { owner } = tenant;
     const asked = this.options.now();
-    let reply: (string | number)[];
+    let reply: AdmitReply;
     try {
-      reply = (await this.run(ADMIT, tenant, [
+      reply = (await this.run(script, tenant, [
         this.planText(plan),
         owner,
         text(asked),
@@ -119,7 +133,8 @@ export class ValkeyCounters implements Counters {
         text(this.leaseMs),
         told(tenant),
         text(this.quietLeftMs),
-      ])) as (string | number)[];
+        ...this.heldTexts(from),
+      ])) as AdmitReply;
     } catch (error) {
       // It may have been taken without our hearing of it: then it is given back.
       if (!probe && !(error instanceof NotSentError)) {
@@ -129,38 +144,13 @@ export class ValkeyCounters implements Counters {
       throw error;
     }
     tenant.leasedAt = Math.max(tenant.leasedAt, asked);
-    const [kind, first = "", second = "", third = ""] = reply;
-    switch (kind) {
-      case "admitted": {
-        const generation = String(first);
-        if (!probe) {
-          tenant.open.set(id, { id, plan, demand, parted: false, owner, generation });
-          if (tenant.generation !== generation) this.renewed(tenant, generation);
-        }
-        const windows = 2 + plan.windows.length;
-        const buckets = windows + (probe || plan.unpaced === true ? 0 : plan.buckets.length);
-        return {
-          kind,
-          spent: reply.slice(2, windows).map(Number),
-          levels: reply.slice(windows, buckets).map(Number),
-          inFlight: reply.slice(buckets).map(Number),
-        };
-      }
-      case "locked":
-        return { kind: "denied", denial: { by: "cooldown", scope: Number(first), limitType: String(second), retryAfterMs: Number(third) } };
-      case "concurrency":
-        return { kind: "denied", denial: { by: "concurrency", scope: Number(first), inFlight: Number(second) } };
-      case "bucket":
-        return { kind: "denied", denial: { by: "bucket", index: Number(first), retryAfterMs: Number(second) } };
-      case "window":
-        return { kind: "denied", denial: { by: "window", index: Number(first), spent: Number(second) } };
-      case "held":
-        return { kind, key: String(first) };
-      case "cold":
-        return { kind, windows: reply.slice(1).map(Number) };
-      default:
-        throw new Error(`the Valkey server answered ${JSON.stringify(reply).slice(0, 200)}`);
+    const found = admissionOf(reply, plan, probe);
+    if (found.kind === "admitted" && !probe) {
+      const generation = String(reply[1]);
+      tenant.open.set(id, { id, plan, demand, parted: false, owner, generation });
+      if (tenant.generation !== generation) this.renewed(tenant, generation);
     }
+    return found;
   }
 
   async part({ id, plan }: Reservation, actual: Actual): Promise<void> {
@@ -327,20 +317,15 @@ export class ValkeyCounters implements Counters {
       open.owner = tenant.owner;
       open.generation = tenant.generation ?? "";
     }
-    await this.run(RENEW, tenant, [
-      "{}",
-      tenant.owner,
-      text(this.leaseMs),
-      "",
-      before,
-      ...lost.flatMap(({ id, plan, demand, parted }) => [
-        id,
-        text(parted ? 0 : demand.tokens),
-        text(parted ? 0 : demand.micros),
-        text(demand.toolCalls),
-        this.planText(plan),
-      ]),
-    ]);
+    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...this.heldTexts(lost)]);
+  }
+
+  /** As the scripts read what is held. */
+  private heldTexts(held: readonly Open[]): string[] {
+    return held.flatMap(({ id, plan, demand, parted }) => {
+      const { tokens, micros } = parted ? HELD_NOTHING : demand;
+      return [id, text(tokens), text(micros), text(demand.toolCalls), this.planText(plan)];
+    });
   }
 
   private async renewAll(): Promise<void> {
