@@ -134,6 +134,56 @@ test("a budget is held from the request until the job's end, and then goes by wh
   }
 });
 
+test("what a video holds of a group above goes on where another branch of that group is moved away, and goes where its own goes", async () => {
+  const { admin } = world;
+  const newGroup = (name: string, parent?: string) =>
+    admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, ...(parent !== undefined && { parent_group_id: parent }) });
+  const { id: root } = await newGroup("studio");
+  const limits = { budget: { daily_limit_usd: 1, hard_stop: true } };
+  await admin.request("PATCH", `/v1/admin/resource-groups/${root}/llm-global-limits`, { llm_global_limits: limits });
+  const [films, shorts] = [await team("films"), await team("shorts")];
+  const { id: idle } = await newGroup("idle", root);
+  const { id: elsewhere } = await newGroup("elsewhere");
+  const move = async (id: string, parent: string) =>
+    expect((await admin.request("PATCH", `/v1/admin/resource-groups/${id}`, { parent_group_id: parent })).status).toBe(200);
+  for (const { groupId } of [films, shorts]) await move(groupId, root);
+  const film = (of: typeof films, name: string, seconds: number) =>
+    call(of.apiKey, "POST", "/generations", { model: `films-${name}`, prompt: "A boat", duration_seconds: seconds });
+  const { apiKey, groupId } = films;
+  faults.takes = () => 600_000;
+  const first = await film(films, "films", 6);
+  expect(first.status).toBe(200);
+  expect((await film(shorts, "shorts", 6)).status).toBe(429);
+  const later = (model: string) => call(shorts.apiKey, "POST", "/generations", { model, prompt: "A boat", duration_seconds: 6 });
+  /** What a call is told once a model is there that was made after the move: so is the move. */
+  const toldAfter = async (model: string) => {
+    await admin.post("/v1/admin/llms", {
+      ...{ tenant_id: "default", name: model, model_name: "film-1", provider: "o", mode: "video" },
+      ...{ video_cost_per_second: 0.1, group_ids: [shorts.groupId] },
+    });
+    const { status, body } = await until(
+      () => later(model),
+      (told) => told.status !== 404,
+    );
+    return `${status} ${JSON.stringify(body)}`;
+  };
+  await move(idle, elsewhere);
+  expect(await toldAfter("made after the first move")).toMatch(/^429 .*daily_budget/);
+  await move(groupId, elsewhere);
+  expect(await toldAfter("made after the second move")).toMatch(/^429 .*daily_budget/);
+  delete faults.takes;
+  expect((await ended(apiKey, first.body.job_id)).body).toMatchObject({ status: "succeeded", cost_usd: 0.6 });
+  // It ended elsewhere, and what it cost counts there.
+  expect(
+    (
+      await until(
+        () => later("films-shorts"),
+        ({ status }) => status === 200,
+      )
+    ).status,
+  ).toBe(200);
+});
+
 test("a video that is billed by tokens holds them while it is made, and takes them of quotas and rates at its end", async () => {
   const { admin } = world;
   await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "g", api_format: "gemini", base_url: vendor.origin });

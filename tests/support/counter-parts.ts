@@ -25,6 +25,7 @@ export const window = (key: string, measure: WindowLimit["measure"], limit: numb
   resetsAt: NOON - (NOON % DAY) + DAY,
   limitType: `daily_${measure}`,
   truth: null,
+  epoch: 0,
   ...more,
 });
 export const bucket = (key: string, measure: BucketLimit["measure"], perMinute: number, capacity = perMinute): BucketLimit => ({

@@ -29,6 +29,7 @@ function plan(tenantId: string): Plan {
     resetsAt: Date.now() + 86_400_000,
     limitType: `daily_${measure}`,
     truth: null,
+    epoch: 0,
   });
   return {
     tenantId,

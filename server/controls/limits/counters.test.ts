@@ -258,6 +258,35 @@ for (const home of homes) {
       expect((await tryCall(counters, of, demand(1))).outcome).toMatchObject({ kind: "denied" });
     });
 
+    test("a window is counted anew with its epoch, what is held of it goes on, and what is settled then counts at once", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const before = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
+      const after: Plan = { ...before, windows: [window("w", "micros", 100, { epoch: 1 })] };
+      await counters.warm(before, new Map([[0, 70]]), NOON);
+      const job = { id: "job", plan: before, demand: demand(0, 25) };
+      expect((await counters.admit(job.id, before, job.demand, false)).kind).toBe("admitted");
+      expect((await tryCall(counters, after, demand(0, 60))).outcome).toEqual({ kind: "cold", windows: [0] });
+      await counters.warm(after, new Map([[0, 30]]), NOON);
+      expect((await tryCall(counters, after, demand(0, 60))).outcome).toEqual({ kind: "held", key: "w" });
+      // Who knows of no later epoch yet still reads all that was used before.
+      await counters.warm(before, new Map([[0, 70]]), NOON);
+      expect((await tryCall(counters, before, demand(0, 60))).outcome.kind).toBe("held");
+      expect(await counters.settle(job, { requests: 1, input: 0, output: 0, micros: 20 })).toEqual([50]);
+      expect((await tryCall(counters, after, demand(0, 51))).outcome).toMatchObject({ kind: "denied", denial: { spent: 50 } });
+      expect((await tryCall(counters, after, demand(0, 50))).outcome.kind).toBe("admitted");
+    });
+
+    test("what is settled while a window is counted anew is not lost, though the truth does not tell of it yet", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const before = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
+      const after: Plan = { ...before, windows: [window("w", "micros", 100, { epoch: 1 })] };
+      const call = await tryCall(counters, before, demand(0, 60));
+      expect((await tryCall(counters, after, demand())).outcome.kind).toBe("cold");
+      await counters.settle({ id: call.id, plan: before, demand: demand(0, 60) }, { requests: 1, input: 0, output: 0, micros: 60 });
+      await counters.warm(after, new Map([[0, 30]]), NOON);
+      expect((await tryCall(counters, after, demand(0, 11))).outcome).toMatchObject({ kind: "denied", denial: { spent: 90 } });
+    });
+
     test("a probe takes nothing", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(counters, plan(tenantId, { windows: [window("w", "requests", 1)] }), NOON);

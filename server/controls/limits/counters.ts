@@ -38,6 +38,8 @@ export interface WindowLimit {
   readonly resetsAt: number;
   readonly limitType: string;
   readonly truth: Truth | null;
+  /** Counted anew from the truth with each epoch, because what was counted before is too much; what is held goes on. */
+  readonly epoch: number;
 }
 
 /** Where the use of a window is written down for good. */
@@ -118,7 +120,7 @@ export interface Counters {
   part(reservation: Reservation, actual: Actual): void | Promise<void>;
   /** Once for each admitted call; a second time changes nothing. Returns what each window came to. */
   settle(reservation: Reservation, actual: Actual): readonly number[] | Promise<readonly number[]>;
-  /** Sets windows to the truth where they know less: `at` is when the truth was asked for. */
+  /** Sets windows to the truth where they know less or are of an earlier epoch: `at` is when the truth was asked for. */
   warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): void | Promise<void>;
   /** The row of a settled call is on stable storage. */
   sealed(reservation: Pick<Reservation, "id" | "plan">): void;

@@ -7,6 +7,9 @@ import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from ".
 interface WindowState {
   spent: number;
   held: number;
+  epoch: number;
+  /** What was spent when it was first found to be of an earlier epoch: what is settled from then on, the truth may not tell of. */
+  spentBefore: number | null;
   readonly resetsAt: number;
   touchedAt: number;
 }
@@ -81,7 +84,8 @@ export class InProcessCounters implements Counters {
     for (let i = 0; i < windows.length; i++) {
       const window = windows[i] as Plan["windows"][number];
       const state = this.windows.get(window.key);
-      if (state === undefined) {
+      if (state === undefined || state.epoch < window.epoch) {
+        if (state !== undefined) state.spentBefore ??= state.spent;
         cold.push(i);
         continue;
       }
@@ -190,10 +194,16 @@ export class InProcessCounters implements Counters {
 
   warm(plan: Plan, spent: ReadonlyMap<number, number>): void {
     for (const [index, amount] of spent) {
-      const { key, resetsAt } = plan.windows[index] as Plan["windows"][number];
+      const { key, resetsAt, epoch } = plan.windows[index] as Plan["windows"][number];
       const state = this.windows.get(key);
-      if (state === undefined) this.windows.set(key, { spent: amount, held: 0, resetsAt, touchedAt: this.now() });
-      else state.spent = Math.max(state.spent, amount);
+      if (state === undefined) this.windows.set(key, { spent: amount, held: 0, epoch, spentBefore: null, resetsAt, touchedAt: this.now() });
+      else if (state.epoch < epoch) {
+        state.spent = amount + Math.max(0, state.spent - (state.spentBefore ?? state.spent));
+        state.epoch = epoch;
+        state.spentBefore = null;
+      }
+      // The truth of an earlier epoch is too much.
+      else if (state.epoch === epoch) state.spent = Math.max(state.spent, amount);
     }
   }
 

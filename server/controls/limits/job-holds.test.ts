@@ -87,7 +87,7 @@ test.each(homes.map((home) => [home.name, home] as const))(
     expect((await own.admit(held.id, of, held.demand, false)).kind).toBe("admitted");
     const jobs = new JobHolds({
       counters: own,
-      warming: {} as Warming,
+      warming: { policiesOf: () => undefined } as unknown as Warming,
       planOf: () => of,
       reservationsOf: () => [held],
       released: () => {},

@@ -1,7 +1,7 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { BudgetedJob, JobBudgets } from "../../road/call-limits.ts";
-import type { Counters, Reservation } from "./counters.ts";
+import { type Actual, type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
 import { heldOf } from "./reckoning.ts";
 import { modelOf } from "../../road/target.ts";
 import { type CallPlan, nestedInRun, nestedPlan } from "./plan.ts";
@@ -26,7 +26,7 @@ const TRIES = 3;
  */
 export class JobHolds implements JobBudgets {
   private readonly parts: JobHoldParts;
-  private readonly held = new Map<string, Reservation>();
+  private readonly held = new Map<string, { readonly reservation: Reservation; readonly groupId: string }>();
   /** How many of them hold some of a window, by its key. */
   private readonly windows = new Map<string, number>();
 
@@ -65,7 +65,7 @@ export class JobHolds implements JobBudgets {
       const found = counters.transfer(ofCall, reservation);
       const admission = found instanceof Promise ? await found : found;
       if (admission.kind === "admitted") {
-        this.held.set(id, reservation);
+        this.held.set(id, { reservation, groupId: scope.groupId });
         this.count(reservation, 1);
         return true;
       }
@@ -89,13 +89,39 @@ export class JobHolds implements JobBudgets {
   }
 
   async settle(id: string, micros: number, { input, output } = { input: 0, output: 0 }): Promise<void> {
-    const reservation = this.held.get(id);
-    if (reservation === undefined) return;
+    const held = this.held.get(id);
+    if (held === undefined) return;
     this.held.delete(id);
-    this.count(reservation, -1);
-    const settled = this.parts.counters.settle(reservation, { requests: 1, input, output, micros });
+    this.count(held.reservation, -1);
+    const kept = await this.keptAfterMove(held.reservation, held.groupId);
+    if (kept !== held.reservation) await this.end(held.reservation, NOTHING_USED);
+    await this.end(kept, { requests: 1, input, output, micros });
+    this.parts.released(held.reservation);
+  }
+
+  /** Without the windows of groups that the job's own was moved out of: what it came to counts where its group is now. */
+  private async keptAfterMove(reservation: Reservation, groupId: string): Promise<Reservation> {
+    const { plan, demand } = reservation;
+    const policies = this.parts.warming.policiesOf(plan.tenantId);
+    if (policies?.node(groupId) === undefined) return reservation;
+    const windows = plan.windows.filter((window) => {
+      const scope = plan.scopes[window.scope];
+      return scope === undefined || scope.kind === "run" || policies.isAtOrBelow(groupId, scope.groupId);
+    });
+    if (windows.length === plan.windows.length) return reservation;
+    const kept = { id: `${reservation.id}/moved`, plan: { ...plan, windows }, demand };
+    try {
+      const found = this.parts.counters.transfer([reservation], kept);
+      const admission = found instanceof Promise ? await found : found;
+      return admission.kind === "admitted" ? kept : reservation;
+    } catch {
+      return reservation;
+    }
+  }
+
+  private async end(reservation: Reservation, actual: Actual): Promise<void> {
+    const settled = this.parts.counters.settle(reservation, actual);
     if (settled instanceof Promise) await settled;
     this.parts.counters.sealed(reservation);
-    this.parts.released(reservation);
   }
 }

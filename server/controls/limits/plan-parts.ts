@@ -11,13 +11,18 @@ export interface Parts {
 
 export type QuotaTerms = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
 
+/** What the keys of windows begin with, and their epoch. */
+export interface CountedAs {
+  readonly prefix: string;
+  readonly epoch: number;
+}
+
 export type TruthOf = (period: Period) => WindowLimit["truth"];
 
-/** `counted`: what the keys of the windows begin with. */
 export function addWindows(
   parts: Parts,
   scope: number,
-  counted: string,
+  counted: CountedAs,
   quotas: readonly QuotaTerms[],
   effective: Fields,
   at: number,
@@ -29,7 +34,7 @@ export function addWindows(
     const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);
     const startsAt = periodStart(period, at);
     parts.windows.push({
-      key: `${counted}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
+      key: `${counted.prefix}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
       scope,
       measure,
       limit,
@@ -39,6 +44,7 @@ export function addWindows(
       resetsAt: periodEnd(period, at),
       limitType,
       truth: truth(period),
+      epoch: counted.epoch,
     });
   }
 }

@@ -19,9 +19,10 @@ export function planText(plan: Plan, now: number): string {
       t: limitType,
     })),
     w: plan.windows.map((window) => {
-      const { key, measure, limit, hard, startsAt, resetsAt, truth } = window;
+      const { key, measure, limit, hard, startsAt, resetsAt, truth, epoch } = window;
       return {
         k: key,
+        ...(epoch === 0 ? {} : { n: epoch }),
         m: measure,
         l: limit,
         h: hard ? 1 : 0,

@@ -6,7 +6,7 @@ import { periodEnd } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
-import { addWindows, type Parts, type QuotaTerms, type TruthOf } from "./plan-parts.ts";
+import { addWindows, type CountedAs, type Parts, type QuotaTerms, type TruthOf } from "./plan-parts.ts";
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
@@ -88,13 +88,13 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
   const parts: Parts = { scopes: [], windows: [], buckets: [] };
   for (const { id, name } of scope.chain) {
     const truth = { kind: "group", groupId: id } as const;
-    const counted = policies.countedAs(id);
+    const epoch = policies.epochOf(id);
     const own = policies.ownFields(id, "llm_limits");
     if (groupWide && own.size > 0)
       addLimits(
         parts,
         { key: `g/${id}`, kind: "group", groupId: id, groupName: name },
-        `g/${counted}`,
+        { prefix: `g/${id}`, epoch },
         own,
         policies.effective(id, "llm_limits"),
         at,
@@ -105,7 +105,7 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
       addLimits(
         parts,
         { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name },
-        `g/${counted}/m/${model.id}`,
+        { prefix: `g/${id}/m/${model.id}`, epoch },
         ofModel,
         policies.effective(id, "llm_limits", model.id),
         at,
@@ -133,8 +133,7 @@ export function planExpiresAt(plan: CallPlan, at: number): number {
 
 type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
 
-/** `counted`: what the keys of its windows begin with. */
-function addLimits(parts: Parts, named: Named, counted: string, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+function addLimits(parts: Parts, named: Named, counted: CountedAs, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
   const concurrent = own.has("concurrency.max_concurrent") ? (effective.get("concurrency.max_concurrent") as number) : null;
   const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
   const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
@@ -167,7 +166,7 @@ export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): Call
     const budgets = QUOTAS.filter(([path, measure]) => measure === "micros" && setsQuota(own, effective, path));
     if (budgets.length === 0) continue;
     const at0 = parts.scopes.push({ key: `b/${id}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-    addWindows(parts, at0, `g/${policies.countedAs(id)}`, budgets, effective, at, (period) =>
+    addWindows(parts, at0, { prefix: `g/${id}`, epoch: policies.epochOf(id) }, budgets, effective, at, (period) =>
       period === "hour" ? null : { kind: "group", groupId: id, modelId: null, period },
     );
   }
@@ -201,6 +200,7 @@ export function withRun(plan: CallPlan, rootTaskId: string, { ceilings, setBy }:
         resetsAt: Number.POSITIVE_INFINITY,
         limitType: path,
         truth: alone ? null : { kind: "run", rootTaskId },
+        epoch: 0,
       },
     ];
   };

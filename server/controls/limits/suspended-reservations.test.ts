@@ -21,6 +21,7 @@ const plan: Plan = {
       resetsAt: NOON * 2,
       limitType: "daily_budget",
       truth: null,
+      epoch: 0,
     },
   ],
 };

@@ -81,7 +81,7 @@ export class ThresholdAlerts {
         group_name: scope.groupName,
         item_name: scope.itemName ?? null,
       },
-      crossing: `${window.key} ${what.type} ${what.threshold}`,
+      crossing: `${window.key}${window.epoch === 0 ? "" : `.${window.epoch}`} ${what.type} ${what.threshold}`,
       expires_at: new Date(window.resetsAt),
     });
   }

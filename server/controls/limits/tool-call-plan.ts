@@ -25,7 +25,8 @@ export function toolCallPlan(scope: GroupScope, model: ModelEntry, at: number): 
           cooldownMs: 0,
           maxConcurrent: null,
         }) - 1;
-      addWindows(parts, index, `t/${policies.countedAs(id)}/${itemId}`, caps, policies.effective(id, "llm_governance", itemId), at, () => ({
+      const counted = { prefix: `t/${id}/${itemId}`, epoch: policies.epochOf(id) };
+      addWindows(parts, index, counted, caps, policies.effective(id, "llm_governance", itemId), at, () => ({
         kind: "tool_results",
         groupId: id,
         modelId: itemId === "" ? null : itemId,

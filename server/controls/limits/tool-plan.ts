@@ -58,8 +58,7 @@ function planBy({ document, prefix, truth }: Counted, scope: GroupScope, server:
     for (const item of ["", server.id]) {
       const own = policies.ownFields(id, document, item);
       if (own === NOTHING || own.size === 0) continue;
-      const keyOf = (group: string) => (item === "" ? `${prefix}/${group}` : `${prefix}/${group}/s/${item}`);
-      const key = keyOf(id);
+      const key = item === "" ? `${prefix}/${id}` : `${prefix}/${id}/s/${item}`;
       const effective = policies.effective(id, document, item);
       const said = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
       const named = { groupId: id, groupName: name } as const;
@@ -84,7 +83,7 @@ function planBy({ document, prefix, truth }: Counted, scope: GroupScope, server:
         if (limit === null) continue;
         const startsAt = periodStart(period, at);
         windows.push({
-          key: `${keyOf(policies.countedAs(id))}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
+          key: `${key}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
           scope: index,
           measure: "requests",
           limit,
@@ -94,6 +93,7 @@ function planBy({ document, prefix, truth }: Counted, scope: GroupScope, server:
           resetsAt: periodEnd(period, at),
           limitType,
           truth: truth(id, item === "" ? null : item),
+          epoch: policies.epochOf(id),
         });
       }
     }

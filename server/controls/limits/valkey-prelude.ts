@@ -77,6 +77,8 @@ local function doubtful(key, ms)
   end
   return total
 end
+local function epoch(w) return tonumber(redis.call('GET', P .. 'e:' .. w.k) or '0') end
+local function begin(w) redis.call('SET', P .. 'e:' .. w.k, whole(w.n), 'PX', whole(w.x)) end
 local function confirm(ids)
   for id in string.gmatch(ids, '[^,]+') do redis.call('HDEL', P .. 'x:' .. owner, id) end
 end

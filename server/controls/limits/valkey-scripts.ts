@@ -73,7 +73,7 @@ for i, w in ipairs(plan.w) do
   local s = redis.call('GET', P .. 'w:' .. w.k)
   known[i] = s
   if not s and gen[1] and w.a > tonumber(gen[2]) then s = '0' end
-  if not gen[1] then s = false end
+  if not gen[1] or (known[i] and w.n and epoch(w) < w.n) then s = false end
   if s and settles > 0 and not unsettled and redis.call('SISMEMBER', P .. 'early', w.k) == 1 then s = false end
   if not s then
     cold[#cold + 1] = i - 1
@@ -119,6 +119,7 @@ for i, w in ipairs(plan.w) do
     once = demand[w.m]
   end
   if once > 0 or not known[i] then redis.call('SET', P .. 'w:' .. w.k, whole(spent[i] + once), 'PX', whole(w.x)) end
+  if w.n and not known[i] then begin(w) end
   if hold > 0 and redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(hold)) == hold then redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x)) end
   if once > 0 and w.z == 0 then taken[w.k] = { once, w.m } end
   out[#out + 1] = whole(spent[i] + once)
@@ -254,7 +255,15 @@ for i = 6, #ARGV, 2 do
   local n = tonumber(redis.call('GET', key) or '-1')
   local truth = tonumber(ARGV[i + 1])
   if settles > 0 then truth = truth + tonumber(redis.call('GET', P .. 'p:' .. w.k) or '0') end
-  if truth > n then redis.call('SET', key, whole(truth), 'PX', whole(w.x)) end
+  local mine, known, early = w.n or 0, epoch(w), redis.call('SISMEMBER', P .. 'early', w.k) == 1
+  if mine > known then
+    -- What was counted and is in no row yet is in no truth.
+    truth = truth + doubtful(w.k, 86400000)
+    n = -1
+    begin(w)
+  end
+  -- The truth of an earlier epoch is too much; it is better than none.
+  if truth > n and (mine >= known or n < 0 or early) then redis.call('SET', key, whole(truth), 'PX', whole(w.x)) end
   if settles > server then
     redis.call('SADD', P .. 'early', w.k)
     redis.call('PEXPIRE', P .. 'early', 172800000)

@@ -75,6 +75,7 @@ function planOf(tenantId: string): Plan {
         ...DAY,
         limitType: "daily_budget",
         truth: { kind: "group", groupId: "root", modelId: null, period: "day" },
+        epoch: 0,
       },
     ],
     buckets: [],
@@ -206,6 +207,7 @@ test("few groups are asked for by name, all of them once, and nothing of a tenan
         ...window,
         key: `${groupId} ${period} ${modelId}`,
         truth: { kind: "group", groupId, modelId, period },
+        epoch: 0,
       })),
     };
   };

@@ -34,6 +34,11 @@ export class Warming {
     this.trees.set(plan.tenantId, tenant.policies);
   }
 
+  /** The newest tree of the tenant, where a plan of it is in use. */
+  policiesOf(tenantId: string): PolicyTree | undefined {
+    return this.trees.get(tenantId);
+  }
+
   /** Rejects when the truth cannot be read. `at`: the moment whose windows are open, milliseconds. */
   async warm({ policies }: Pick<TenantSnapshot, "policies">, plan: Plan, windows: readonly number[], at: number): Promise<void> {
     const spent = new Map<number, number>();
@@ -88,7 +93,10 @@ export class Warming {
         this.inUse.delete(name);
         continue;
       }
-      const keyOf = (i: number) => `${plan.tenantId} ${(plan.windows[i] as WindowLimit).key}`;
+      const keyOf = (i: number) => {
+        const { key, epoch } = plan.windows[i] as WindowLimit;
+        return `${plan.tenantId} ${key} ${epoch}`;
+      };
       const unseen = open.filter((i) => !seen.has(keyOf(i)));
       for (const i of unseen) seen.add(keyOf(i));
       const others = byTenant.get(plan.tenantId);

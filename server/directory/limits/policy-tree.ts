@@ -55,13 +55,14 @@ export class PolicyTree {
     return this.nodes.get(id);
   }
 
-  /**
-   * Names what is counted of the group and all below it: under another name once a branch has gone, because counters
-   * only ever rise, and what the branch used went with it.
-   */
-  countedAs(groupId: string): string {
-    const left = this.nodes.get(groupId)?.branchesLeft ?? 0;
-    return left === 0 ? groupId : `${groupId}.${left}`;
+  /** Of what is counted of the group and all below it: another one once a branch has gone, because what it used went with it. */
+  epochOf(groupId: string): number {
+    return this.nodes.get(groupId)?.branchesLeft ?? 0;
+  }
+
+  isAtOrBelow(groupId: string, aboveId: string): boolean {
+    for (let id: string | null = groupId; id !== null; id = this.nodes.get(id)?.parentId ?? null) if (id === aboveId) return true;
+    return false;
   }
 
   get groups(): IterableIterator<GroupNode> {
