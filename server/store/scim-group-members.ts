@@ -23,6 +23,19 @@ export async function scimMembersOf(
   return rows;
 }
 
+/** How many are in each of these groups, as their directory says; a group of nobody is not among them. */
+export async function countScimMembers(
+  db: Database,
+  tenantId: string,
+  source: string,
+  groupIds: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ group_id: string; members: number }>`
+    SELECT group_id, count(*)::int AS members FROM end_user_group_members
+     WHERE tenant_id = ${tenantId} AND source = ${source} AND group_id = ANY(${[...groupIds]}::uuid[]) GROUP BY group_id`.execute(db);
+  return new Map(rows.map((row) => [row.group_id, row.members]));
+}
+
 export async function scimMemberIds(trx: Trx, source: string, groupId: string): Promise<string[]> {
   const { rows } = await sql<{
     end_user_id: string;

@@ -3,7 +3,14 @@ import { isUuid, uuid } from "../../kernel/ids.ts";
 import { endUserGroupIdByName, endUserGroupStore } from "../../store/end-user-groups.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { ScimCondition } from "../../store/scim-conditions.ts";
-import { addScimMembers, removeScimMembers, scimMemberIds, scimMembersOf, type ScimMember } from "../../store/scim-group-members.ts";
+import {
+  addScimMembers,
+  countScimMembers,
+  removeScimMembers,
+  scimMemberIds,
+  scimMembersOf,
+  type ScimMember,
+} from "../../store/scim-group-members.ts";
 import {
   insertScimGroup,
   peopleOfSource,
@@ -25,6 +32,8 @@ const GUARDED_MEMBERS = 50;
 const STAYING = 0.1;
 /** Of more people than this all of the tenant's are looked up anew, and not each. */
 const TOLD_ONE_BY_ONE = 200;
+/** A list with members ends before the group that would make it more than these: it is built at one go, while calls wait. */
+const LISTED_MEMBERS = 10_000;
 
 export interface StoredGroup {
   readonly id: string;
@@ -54,7 +63,7 @@ const stored = (row: ScimGroupRow, members: readonly ScimMember[]): StoredGroup 
   externalId: row.external_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  members: members.filter((one) => one.group_id === row.end_user_group_id).map((one) => ({ id: one.end_user_id, display: one.display })),
+  members: members.map((one) => ({ id: one.end_user_id, display: one.display })),
 });
 
 export async function listScimGroups(
@@ -65,9 +74,24 @@ export async function listScimGroups(
   withMembers: boolean,
 ): Promise<Paged<StoredGroup>> {
   const { items, total } = await scimGroupPage(directory.db, caller.tenantId, caller.source, condition, page);
-  const ids = withMembers ? items.map((row) => row.end_user_group_id) : [];
-  const members = await scimMembersOf(directory.db, caller.tenantId, caller.source, ids);
-  return { items: items.map((row) => stored(row, members)), total };
+  if (!withMembers) return { items: items.map((row) => stored(row, [])), total };
+  const counts = await countScimMembers(directory.db, caller.tenantId, caller.source, idsOf(items));
+  const listed = items.slice(0, groupsThatFit(items, counts));
+  const members = await scimMembersOf(directory.db, caller.tenantId, caller.source, idsOf(listed));
+  const byGroup = Map.groupBy(members, (one) => one.group_id);
+  return { items: listed.map((row) => stored(row, byGroup.get(row.end_user_group_id) ?? [])), total };
+}
+
+const idsOf = (rows: readonly ScimGroupRow[]) => rows.map((row) => row.end_user_group_id);
+
+/** How many of the first groups stay within what a list shows of members; never none, or a client would ask for the same for ever. */
+function groupsThatFit(rows: readonly ScimGroupRow[], counts: ReadonlyMap<string, number>): number {
+  let shown = 0;
+  const over = rows.findIndex((row, index) => {
+    shown += counts.get(row.end_user_group_id) ?? 0;
+    return index > 0 && shown > LISTED_MEMBERS;
+  });
+  return over === -1 ? rows.length : over;
 }
 
 export async function getScimGroup(

@@ -67,9 +67,7 @@ const stored = (row: ScimUserRow, memberships: readonly ScimMembership[]): Store
   attributes: row.attributes,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  groups: memberships
-    .filter(({ end_user_id: id }) => id === row.end_user_id)
-    .map(({ group_id: id, display_name: displayName }) => ({ id, displayName })),
+  groups: memberships.map(({ group_id: id, display_name: displayName }) => ({ id, displayName })),
 });
 
 export async function listScimUsers(
@@ -85,7 +83,8 @@ export async function listScimUsers(
     caller.source,
     items.map((row) => row.end_user_id),
   );
-  return { items: items.map((row) => stored(row, memberships)), total };
+  const byPerson = Map.groupBy(memberships, (one) => one.end_user_id);
+  return { items: items.map((row) => stored(row, byPerson.get(row.end_user_id) ?? [])), total };
 }
 
 export async function getScimUser(
