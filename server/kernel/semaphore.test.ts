@@ -32,3 +32,17 @@ test("who waits too long gets none, and takes none away", async () => {
   leave?.();
   expect(await enter("c")).not.toBeNull();
 });
+
+test("work of several keys needs room under each of them", async () => {
+  const enter = semaphore({ ...LIMITS, most: 9, mostOfOne: [3, 1] });
+  await enter("acme", "acme slow");
+  const second = enter("acme", "acme slow");
+  expect(await given(second)).toBe(false);
+  await enter("acme", "acme other");
+  const leave = await enter("acme", "acme third");
+  const fourth = enter("acme", "acme fourth");
+  expect(await given(fourth)).toBe(false);
+  expect(await enter("other", "other slow")).not.toBeNull();
+  leave?.();
+  expect(await fourth).not.toBeNull();
+});

@@ -1,49 +1,56 @@
 export interface SemaphoreLimits {
   /** At once. */
   readonly most: number;
-  /** Of these under one key, so that what is slow for one leaves room for the others. */
-  readonly mostOfOne: number;
+  /** Of these under one key, so that what is slow for one leaves room for the others; of work with several keys, under each of them. */
+  readonly mostOfOne: number | readonly number[];
   /** Longest wait for a place, milliseconds. */
   readonly waitMs: number;
 }
 
-/** Acquires a permit for the key, released by calling the result; null when none came free in time. */
-export type Semaphore = (key: string) => Promise<(() => void) | null>;
+/** Acquires a permit for the keys, released by calling the result; null when none came free in time. */
+export type Semaphore = (...keys: readonly string[]) => Promise<(() => void) | null>;
 
 interface Waiting {
-  readonly key: string;
+  readonly keys: readonly string[];
   readonly enter: () => void;
 }
 
 /**
- * A semaphore for work that holds something scarce, with a limit for each key. Waiters are admitted in order, as far as their key has
+ * A semaphore for work that holds something scarce, with a limit for each key. Waiters are admitted in order, as far as their keys have
  * room.
  */
 export function semaphore({ most, mostOfOne, waitMs }: SemaphoreLimits): Semaphore {
-  const taken = new Map<string, number>();
+  const limits = [mostOfOne].flat();
+  const taken = limits.map(() => new Map<string, number>());
   const waiting = new Set<Waiting>();
   let inside = 0;
-  const hasRoom = (key: string) => inside < most && (taken.get(key) ?? 0) < mostOfOne;
-  const take = (key: string) => {
-    inside++;
-    taken.set(key, (taken.get(key) ?? 0) + 1);
+  const hasRoom = (keys: readonly string[]) =>
+    inside < most && limits.every((limit, index) => (taken[index]?.get(keys[index] ?? "") ?? 0) < limit);
+  const count = (keys: readonly string[], step: 1 | -1) => {
+    inside += step;
+    for (const [index, ofKey] of taken.entries()) {
+      const key = keys[index] ?? "";
+      const now = (ofKey.get(key) ?? 0) + step;
+      if (now === 0) ofKey.delete(key);
+      else ofKey.set(key, now);
+    }
+  };
+  const take = (keys: readonly string[]) => {
+    count(keys, 1);
     return () => {
-      inside--;
-      const left = (taken.get(key) as number) - 1;
-      if (left === 0) taken.delete(key);
-      else taken.set(key, left);
-      for (const one of waiting) if (hasRoom(one.key)) one.enter();
+      count(keys, -1);
+      for (const one of waiting) if (hasRoom(one.keys)) one.enter();
     };
   };
-  return async (key) => {
-    if (hasRoom(key)) return take(key);
+  return async (...keys) => {
+    if (hasRoom(keys)) return take(keys);
     return new Promise((resolve) => {
       const one: Waiting = {
-        key,
+        keys,
         enter() {
           clearTimeout(timer);
           waiting.delete(one);
-          resolve(take(key));
+          resolve(take(keys));
         },
       };
       const timer = setTimeout(() => {

@@ -8,10 +8,13 @@ import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
-/** An issuer that takes its time leaves room to other issuers. */
-const RENEWALS = { most: 200, mostOfOne: 50, waitMs: 20_000 };
-/** Anybody can have the gateway fetch one: a host that takes its time leaves room to other hosts. */
-const DOCUMENTS = { most: 64, mostOfOne: 4, waitMs: 5_000 };
+/** An issuer that takes its time leaves room to its tenant's other issuers, and a tenant, who names the issuers, to other tenants. */
+const RENEWALS = { most: 200, mostOfOne: [50, 25], waitMs: 20_000 };
+/**
+ * Anybody can have the gateway fetch one: a host that takes its time leaves room to other hosts, and whoever asks, who may have
+ * any number of hosts, to others who ask.
+ */
+const DOCUMENTS = { most: 64, mostOfOne: [16, 4], waitMs: 5_000 };
 /** An address that fails is not asked again for every request that comes. */
 const FAILED_MS = 5_000;
 
@@ -47,7 +50,7 @@ export interface AuthorizationCache {
   generation: number;
   /** Renewals under way, by the tokens renewed. */
   readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
-  /** For renewals, by issuer. */
+  /** For renewals, by tenant and by issuer of the tenant. */
   readonly renewing: Semaphore;
   readonly servers: BoundedMap<string, Kept<ProtectedServer | Refusal>>;
   readonly issuers: BoundedMap<string, Kept<AuthorizationServer | Refusal>>;
@@ -56,7 +59,7 @@ export interface AuthorizationCache {
   readonly documents: BoundedMap<string, Kept<DocumentClient | Refusal>>;
   /** Whether a server is authorized for by OAuth, by its id: anybody can ask. */
   readonly oauthServers: BoundedMap<string, Kept<{ readonly is: boolean } | Refusal>>;
-  /** Lets documents of clients be fetched, by host. */
+  /** Lets documents of clients be fetched, by where they are asked for from and by host. */
   readonly fetching: Semaphore;
 }
 

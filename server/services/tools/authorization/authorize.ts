@@ -36,7 +36,7 @@ export async function authorize(
   }
   const clientId = query.get("client_id") ?? "";
   if (clientId === "") return refuse("oauth_invalid_request", "client_id is missing.");
-  const client = await bridgedClient(parts, broker, clientId);
+  const client = await bridgedClient(parts, broker, call, clientId);
   if (client === null) return { kind: "redirect", to: straightToIssuer(broker, query) };
   if (isRefusal(client)) return client;
   const redirectUri = query.get("redirect_uri") ?? (client.redirectUris.length === 1 ? (client.redirectUris[0] as string) : "");

@@ -4,12 +4,24 @@ import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { authorizationCache } from "./authorization-cache.ts";
 import { documentClient } from "./client-documents.ts";
 
-test("a host that does not answer keeps no client of another host from being known by its document", async () => {
+const quick = { clientName: "Quick" };
+
+function world() {
   const send: ToolServerSend = ({ url }) =>
-    new URL(url).host === "slow.example"
+    new URL(url).hostname.endsWith("slow.example")
       ? new Promise(() => undefined)
       : Promise.resolve(Response.json({ client_id: url, client_name: "Quick", redirect_uris: ["https://quick.example/back"] }));
-  const parts = { send, memory: authorizationCache(), clock: systemClock(), allowPrivate: false };
-  for (let n = 0; n < 200; n++) void documentClient(parts, `https://slow.example/${n}`);
-  expect(await documentClient(parts, "https://quick.example/client")).toMatchObject({ clientName: "Quick" });
+  return { send, memory: authorizationCache(), clock: systemClock(), allowPrivate: false };
+}
+
+test("a host that does not answer keeps no client of another host from being known by its document", async () => {
+  const parts = world();
+  for (let n = 0; n < 200; n++) void documentClient(parts, `https://slow.example/${n}`, `192.0.2.${n}`);
+  expect(await documentClient(parts, "https://quick.example/client", "192.0.2.0")).toMatchObject(quick);
+});
+
+test("whoever names any number of slow hosts keeps nobody elsewhere from being known by a document", async () => {
+  const parts = world();
+  for (let n = 0; n < 200; n++) void documentClient(parts, `https://${n}.slow.example/client`, "192.0.2.1");
+  expect(await documentClient(parts, "https://quick.example/client", "192.0.2.2")).toMatchObject(quick);
 });

@@ -1,4 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { placeOf } from "../../../kernel/ip-address.ts";
 import { requestJson, mayUseUrl } from "./request-json.ts";
 import { cachedLookup } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
@@ -20,12 +21,12 @@ export function isDocumentAddress(clientId: string, allowPrivate: boolean): bool
   return url.pathname !== "/" && url.href === clientId && (url.protocol === "https:" || isLoopback(clientId));
 }
 
-/** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. */
-export async function documentClient(parts: Parts, clientId: string): Promise<DocumentClient | Refusal> {
+/** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. `ip`: who asks. */
+export async function documentClient(parts: Parts, clientId: string, ip: string): Promise<DocumentClient | Refusal> {
   return cachedLookup(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
     const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
     const { memory } = parts;
-    const leave = await memory.fetching(new URL(clientId).host);
+    const leave = await memory.fetching(placeOf(ip), new URL(clientId).host);
     if (leave === null) return unusable("too many documents are being fetched");
     const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES }).finally(leave);
     if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);

@@ -1,5 +1,6 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
+import type { Call } from "../../../road/call.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import { documentClient, isDocumentAddress, nameOf, usableRedirects } from "./client-documents.ts";
@@ -18,6 +19,7 @@ export interface BridgedClient {
 export async function bridgedClient(
   parts: Pick<AuthorizationParts, "secrets" | "clock" | "send" | "memory" | "allowPrivate">,
   { owner }: Pick<Broker, "owner">,
+  { ip }: Pick<Call, "ip">,
   clientId: string,
 ): Promise<BridgedClient | Refusal | null> {
   const hash = sha256Hex(clientId);
@@ -29,7 +31,7 @@ export async function bridgedClient(
   if (!/^https?:/i.test(clientId)) return null;
   if (!isDocumentAddress(clientId, parts.allowPrivate))
     return refuse("oauth_invalid_client", undefined, { reason: "client_id is no address of a document" });
-  const document = await documentClient(parts, clientId);
+  const document = await documentClient(parts, clientId, ip);
   return isRefusal(document) ? document : { hash, name: document.clientName, redirectUris: document.redirectUris };
 }
 

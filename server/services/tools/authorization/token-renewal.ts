@@ -85,7 +85,7 @@ async function renew(
 ): Promise<StoredTokens | Refusal | null> {
   const client = await clientOfTokens(parts, principal.tenantId, server.id, seen);
   const at = await authorizationServer(parts, seen.issuer);
-  const leave = await parts.memory.renewing(seen.issuer);
+  const leave = await parts.memory.renewing(principal.tenantId, `${principal.tenantId}\n${seen.issuer}`);
   if (leave === null)
     return refuse("upstream_timeout", "The authorization server of the tool server takes too long to renew what was authorized.");
   const came: { away: Refusal | null; unknownClient: boolean; tokens: IssuedTokens | null } = {
