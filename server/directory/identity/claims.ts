@@ -114,8 +114,9 @@ function whyNot(
   if (settings.api === null && who.username === null) return "The provider sends no username.";
   const missing = settings.oidc === null ? null : lacksClaim(who.claims, settings.oidc.required_claims);
   if (missing !== null) return `The claim ${missing} has none of the values it must have.`;
-  const needsGroups = settings.required_group !== null || settings.group_mappings.length > 0;
-  if (needsGroups && settings.scim_directory === null && who.groups === null)
+  // A directory says who is in which groups of end users, and nothing else that the token's groups decide.
+  const decides = settings.group_mappings.some((one) => settings.scim_directory === null || one.end_user_group_id === null);
+  if ((settings.required_group !== null || decides) && who.groups === null)
     return "The provider left the groups out because there are too many: let it send those assigned to the application, or provision them.";
   if (settings.required_group !== null && !(who.groups ?? []).includes(settings.required_group))
     return "They are not in the required group.";
