@@ -223,6 +223,20 @@ test("an administrator whom the directory switches off while they sign in is sig
   expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "sign_on_refused"]);
 });
 
+test("an administrator is signed out by the first word of the directory that says they are off", async () => {
+  const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "okta" });
+  const scim = scimClient(world.gateway.adminUrl, token);
+  const provider = await make("admin");
+  const suspended = await signedIn("admin", "suspended-1", undefined, provider);
+  const renamed = await signedIn("admin", "renamed-1", undefined, provider);
+  await world.admin.request("PATCH", `/v1/admin/identity-providers/${provider.id}`, { scim_directory: "okta" });
+  const post = await scim.send("POST", "/Users", { userName: "suspended@example.com", externalId: "suspended-1", active: false });
+  expect([post.status, await suspended.works(), await suspended.renews(), await renamed.works()]).toEqual([201, false, false, true]);
+  const { body: person } = await scim.send("POST", "/Users", { userName: "renamed@example.com" });
+  const off = patchOf({ op: "replace", value: { externalId: "renamed-1", active: false } });
+  expect([(await scim.send("PATCH", `/Users/${person.id}`, off)).status, await renamed.works()]).toEqual([200, false]);
+});
+
 test("what SAML says of the end of a session holds for the page's session and all tokens of it", async () => {
   const idp = await samlProvider();
   const provider = await world.admin.post("/v1/admin/identity-providers", {

@@ -163,6 +163,7 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
   if (owned === undefined)
     await insertScimUser(write.trx, { end_user_id: id, tenant_id: caller.tenantId, ...values, created_at: write.now });
   else await updateScimUser(write.trx, id, { ...values, deleted_at: null, created_at: write.now });
+  if (!person.active) await shutOut(write, caller, id, [owned?.external_id ?? null, person.externalId]);
   const outcome = former === undefined ? "created" : owned === undefined ? "adopted" : "restored";
   await told(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
   if (former !== undefined) return getScimUser({ db: write.trx }, caller, id);
@@ -183,6 +184,13 @@ function activityOf(write: Write, user: EndUserRow, shutOut: boolean, active: bo
       ? { shut_out: true, patch: { is_active: false, tokens_valid_from: nextTokenGeneration(user, write.directory.clock) } }
       : { shut_out: shutOut, patch: {} };
   return { shut_out: false, patch: shutOut ? { is_active: true } : {} };
+}
+
+/** Ends what outlives the account's own tokens. `externalIds`: all that an administrator who is this person may have signed in by. */
+async function shutOut(write: Write, caller: ScimCaller, id: string, externalIds: readonly (string | null)[]): Promise<void> {
+  await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
+  for (const externalId of new Set(externalIds))
+    if (externalId !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, externalId);
 }
 
 /** Changes the person to what `next` makes of them. */
@@ -219,9 +227,9 @@ export async function changeScimUser(
     shut_out: activity.shut_out,
     updated_at: write.now,
   });
-  if (!person.active) await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
+  if (!person.active) await shutOut(write, caller, id, [row.external_id, person.externalId]);
   // Whoever is known by another key from now on could not be signed out by it.
-  if (row.external_id !== null && (!person.active || person.externalId !== row.external_id))
+  else if (row.external_id !== null && person.externalId !== row.external_id)
     await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
   const isSwitched = person.active !== row.active || activity.patch.is_active !== undefined;
@@ -261,8 +269,7 @@ export async function deleteScimUser(write: Write, caller: ScimCaller, id: strin
   await endUserStore.update(write.trx, id, { ...patch, updated_at: write.now });
   await leaveScimGroups(write.trx, caller.tenantId, caller.source, id);
   await updateScimUser(write.trx, id, { active: false, shut_out, deleted_at: write.now, updated_at: write.now });
-  await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
-  if (row.external_id !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
+  await shutOut(write, caller, id, [row.external_id]);
   notifyUser(write, user);
   await told(write, caller, id, false, { ...request, status: 204, outcome: "deleted", changed: [] });
 }
