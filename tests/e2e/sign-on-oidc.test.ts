@@ -222,6 +222,30 @@ describe("somebody the provider vouches for", () => {
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
   });
 
+  test("is known to their directory by the last of several claims as a whole, slashes and all", async () => {
+    const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "okta" });
+    const scim = scimClient(world.gateway.adminUrl, token);
+    const create = async (userName: string, externalId: string) => (await scim.send("POST", "/Users", { userName, externalId })).body.id;
+    const other = await create("other@example.com", "1234");
+    const meant = await create("meant@example.com", "eu/1234");
+    const linked = await world.admin.post(
+      "/v1/admin/identity-providers",
+      provider({
+        name: "By region",
+        audience: "portal",
+        scim_directory: "okta",
+        oidc: { issuer: issuer.issuer, client_id: "gatehouse", subject_claims: ["tid", "sub"] },
+      }),
+    );
+    const signedIn = async (sub: string) => {
+      says({ tid: "t", sub, preferred_username: "somebody@example.com" });
+      const browser = signOnBrowser();
+      const code = movedOn((await signIn(browser, `${sso()}/${linked.id}/start`)).html)?.code ?? "";
+      return ((await (await exchange(browser, code)).json()) as any).user.id;
+    };
+    expect([await signedIn("eu/1234"), await signedIn("1234")]).toEqual([meant, other]);
+  });
+
   test("and has a role at the console while their groups give it", async () => {
     const base = `${world.gateway.adminUrl}/v1/admin-users/sso`;
     says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });

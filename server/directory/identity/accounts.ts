@@ -1,4 +1,3 @@
-import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
@@ -9,6 +8,7 @@ import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
+import { type Claims, mapped, subjectOf } from "./claims.ts";
 import { membershipSource, settingsOf } from "./identity-providers.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
@@ -19,12 +19,12 @@ const ADMIN_USERS = "admin-users";
  * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
  * that is the same proves nothing.
  */
-export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping: MappingPreviewResult): Promise<EndUserRow> {
-  const { subject, username, who } = vouched(mapping);
+export async function endUserOfSignOn(write: Write, place: SignOnPlace, claims: Claims): Promise<EndUserRow> {
+  const { subject, username, who } = vouched(mapped(place.settings, claims));
   const provider = await heldProvider(write.trx, place.tenantId, place.id);
   if (provider === undefined) throw refusedSignOn("This identity provider is there no more.");
   const known = await externalIdentity(write.trx, place.id, subject);
-  const id = known === undefined ? await newIdentity(write, place, { subject, username, who }) : known.end_user_id;
+  const id = known === undefined ? await newIdentity(write, place, { subject, username, who }, claims) : known.end_user_id;
   const user = id === null ? undefined : await endUserStore.find(write.trx, place.tenantId, id, "lock");
   if (user === undefined) throw refusedSignOn("There is no account for this sign-in.");
   if (!user.is_active) throw new Refused(refuse("inactive_user"));
@@ -39,8 +39,8 @@ export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping:
   return user;
 }
 
-async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Promise<string> {
-  const id = (await provisionedPerson(write, place, one.subject))?.end_user_id ?? (await newEndUser(write, place, one));
+async function newIdentity(write: Write, place: SignOnPlace, one: Vouched, claims: Claims): Promise<string> {
+  const id = (await provisionedPerson(write, place, one.subject, claims))?.end_user_id ?? (await newEndUser(write, place, one));
   await insertExternalIdentity(write.trx, {
     provider_id: place.id,
     subject: one.subject,
@@ -56,11 +56,17 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Prom
  * The person whom the directory provisioned under the same key; of a key of several parts it is the last. Held as they are
  * until they are signed in, so that a directory that switches them off meanwhile signs them out.
  */
-async function provisionedPerson(write: Write, { tenantId, settings }: SignOnPlace, subject: string): Promise<ScimUserRow | undefined> {
+async function provisionedPerson(
+  write: Write,
+  { tenantId, settings }: SignOnPlace,
+  subject: string,
+  claims: Claims,
+): Promise<ScimUserRow | undefined> {
   if (settings.scim_directory === null) return undefined;
-  // A slash in the one claim that there is divides nothing: whoever may choose what stands before it would be somebody else.
-  const isOfParts = (settings.oidc?.subject_claims.length ?? 1) > 1;
-  for (const key of isOfParts ? [subject, subject.slice(subject.lastIndexOf("/") + 1)] : [subject]) {
+  // Read of the claims and not of the subject: a slash within a claim divides nothing, and whoever may choose what stands before
+  // it would be somebody else.
+  const last = settings.oidc === null ? null : subjectOf(claims, settings.oidc.subject_claims.slice(-1));
+  for (const key of new Set([subject, last ?? subject])) {
     const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key, "share");
     if (found !== undefined && found.deleted_at === null) return found;
   }
@@ -94,10 +100,10 @@ async function newEndUser(write: Write, place: SignOnPlace, { username, who }: V
 }
 
 /** The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. */
-export async function adminOfSignOn(write: Write, place: SignOnPlace, mapping: MappingPreviewResult): Promise<AdminUserRow> {
-  const { subject, username, who } = vouched(mapping);
+export async function adminOfSignOn(write: Write, place: SignOnPlace, claims: Claims): Promise<AdminUserRow> {
+  const { subject, username, who } = vouched(mapped(place.settings, claims));
   if (who.role === null) throw refusedSignOn("None of their groups is mapped to a role.");
-  if (place.settings.scim_directory !== null && (await provisionedPerson(write, place, subject))?.active !== true)
+  if (place.settings.scim_directory !== null && (await provisionedPerson(write, place, subject, claims))?.active !== true)
     throw refusedSignOn("The directory has switched this person off, or does not know them.");
   const known = await externalIdentity(write.trx, place.id, subject);
   const id = known === undefined ? await newAdmin(write, place, { subject, username, who }, who.role) : known.admin_user_id;

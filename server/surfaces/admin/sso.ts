@@ -51,12 +51,11 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
   const { signOn } = call.services;
   if (how.kind === "again") return begun(page, how.begun);
   const { place, claims } = how;
-  const mapping = signOn.mapping(place, claims);
   if (how.kind === "tested") {
-    const { headers, body } = testedPage(claims, mapping);
+    const { headers, body } = testedPage(claims, signOn.mapping(place, claims));
     return new Response(body, { headers });
   }
-  const admin = await call.write((write) => adminOfSignOn(write, place, mapping));
+  const admin = await call.write((write) => adminOfSignOn(write, place, claims));
   const bound = binding ?? crypto.randomUUID();
   const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, admin, bound));
   return new Response(body, {

@@ -32,9 +32,7 @@ export async function portalArrival(
     const { headers, body } = testedPage(claims, signOn.mapping(place, claims));
     return ownAnswer(200, headers, body);
   }
-  const user = await write(directory, { ...userActor({ id: "" }, origin), id: null }, (change) =>
-    endUserOfSignOn(change, place, signOn.mapping(place, claims)),
-  );
+  const user = await write(directory, { ...userActor({ id: "" }, origin), id: null }, (change) => endUserOfSignOn(change, place, claims));
   services.users.drop(user.tenant_id, user.id);
   Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
   const bound = binding ?? crypto.randomUUID();
