@@ -437,6 +437,14 @@ describe("wrong requests", () => {
     expect((await scim.send("PATCH", path, patchOf({ op: "add", path: "title", value: "x" }), { "if-match": 'W/"1"' })).status).toBe(200);
   });
 
+  test("of times at the ends of the calendar are answered, wherever the clock of who asks stands", async () => {
+    const found = async (filter: string) =>
+      (await scim.send("GET", `/Users?count=0&filter=${encodeURIComponent(filter)}`)).body.totalResults;
+    const all = await found("id pr");
+    for (const since of ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+10:00"]) expect(await found(`meta.created gt "${since}"`)).toBe(all);
+    expect(await found('meta.created lt "9999-12-31T23:59:59-14:00"')).toBe(all);
+  });
+
   test("with names of JavaScript's own objects are names nobody knows", async () => {
     const person = await newUser();
     const patched = await scim.send(

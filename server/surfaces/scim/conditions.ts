@@ -81,8 +81,14 @@ function tested(field: ScimField, test: Test, time = false): ScimCondition {
   const value = given === null ? null : String(given);
   if (time && (value === null || !/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value) || Number.isNaN(Date.parse(value))))
     throw invalidFilter("compares a time with something else");
-  return { kind: "test", field, operator, value: time && value !== null ? new Date(value).toISOString() : value };
+  return { kind: "test", field, operator, value: time && value !== null ? storableTime(value) : value };
 }
+
+const FIRST_TIME = Date.parse("0001-01-01T00:00:00Z");
+const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** What an offset moves out of the years that times are written with is as far from every record as the end of them. */
+const storableTime = (value: string) => new Date(Math.min(Math.max(Date.parse(value), FIRST_TIME), LAST_TIME)).toISOString();
 
 function withoutSchema(type: ScimResourceType, text: string): { name: string; extension: string | undefined } {
   const lower = text.toLowerCase();
