@@ -232,6 +232,17 @@ describe("tokens of one issuer are not shown to another that the server names", 
   });
 });
 
+test("what a refresh token that was used twice may have been stolen for is given up at its issuer", async () => {
+  const { key } = await newKey();
+  const client = await begunAt(world.gateway.runtimeUrl, serverId, key);
+  const { body } = await client.redeem(await codeFor(client, "ada"));
+  const refresh = () => client.redeem("", { grant_type: "refresh_token", refresh_token: body.refresh_token }, {});
+  expect((await refresh()).status).toBe(200);
+  first.seen.length = 0;
+  expect((await refresh()).body.error).toBe("invalid_grant");
+  expect(first.seen.map(({ path }) => path)).toEqual(["/revoke"]);
+});
+
 test("a client of somebody who is let in no more is told to authorize anew, not given tokens that are no good", async () => {
   const { id, key } = await newKey();
   const client = await begunAt(world.gateway.runtimeUrl, serverId, key);

@@ -22,6 +22,7 @@ import {
   type RefreshClaims,
 } from "../../../road/admission/gateway-tokens.ts";
 import { forwardedAnswer, forwardForm } from "./forward-form.ts";
+import { giveUpTokens } from "./give-up-tokens.ts";
 import { requestHolder } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
@@ -117,6 +118,7 @@ async function refreshed(
     // Whoever has the newest token may be a thief.
     const ended = await endGrant(parts, claims.tenantId, claims.grantId);
     if (ended !== null) clearAuthorization(parts.memory, claims.tenantId, ended.ref);
+    if (ended?.dropped != null) await giveUpTokens(parts, broker, ended.dropped);
     return refuse("oauth_invalid_grant", undefined, { reason: "a refresh token was used twice: its grant has ended" });
   }
   if (turned === null) return refuse("oauth_invalid_grant", undefined, { reason: "the grant has ended" });
