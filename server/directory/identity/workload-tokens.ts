@@ -117,7 +117,8 @@ export class WorkloadTokens {
     if (api.subjects !== null && !api.subjects.includes(subject)) return "credential_unknown";
     const groups = mappedGroups.length > 0 ? mappedGroups : api.resource_group_id === null ? [] : [api.resource_group_id];
     if (groups.length === 0) return "credential_without_group";
-    const expiresAt = Math.min(payload.exp ?? 0, (payload.iat ?? 0) + api.max_age_seconds) * 1000;
+    // As late as it would be verified anew: a token is good for the second call as for the first.
+    const expiresAt = (Math.min(payload.exp ?? 0, (payload.iat ?? 0) + api.max_age_seconds) + CLOCK_TOLERANCE_SECONDS) * 1000;
     return { tenantId, providerId: one.id, providerName: one.name, subject, username, email, resourceGroupIds: groups, expiresAt };
   }
 
