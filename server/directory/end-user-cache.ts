@@ -18,8 +18,8 @@ export class EndUserCache {
   private readonly known = new BoundedMap<string, EndUserIdentity>(MAX_KNOWN);
   private readonly unknown = new BoundedMap<string, number>(MAX_UNKNOWN);
   private readonly loading = new Map<string, Promise<EndUserIdentity | null>>();
-  /** Raised by each change, so that a read begun before it does not bring the old state back. */
-  private generation = 0;
+  /** Of those being read, what changed since the reading began: it may bring the old state. */
+  private readonly stale = new Set<string>();
   private readonly db: Database;
   private readonly clock: Clock;
 
@@ -38,7 +38,8 @@ export class EndUserCache {
     const under = this.loading.get(key);
     if (under !== undefined) return under;
     const load = this.load(tenantId, userId).finally(() => {
-      if (this.loading.get(key) === load) this.loading.delete(key);
+      this.loading.delete(key);
+      this.stale.delete(key);
     });
     this.loading.set(key, load);
     return load;
@@ -46,31 +47,32 @@ export class EndUserCache {
 
   /** A null user: all of the tenant's. */
   drop(tenantId: string, userId: string | null): void {
-    this.generation++;
-    this.loading.clear();
     if (userId !== null) {
-      this.known.delete(keyOf(tenantId, userId));
-      this.unknown.delete(keyOf(tenantId, userId));
+      const key = keyOf(tenantId, userId);
+      this.known.delete(key);
+      this.unknown.delete(key);
+      if (this.loading.has(key)) this.stale.add(key);
       return;
     }
     const prefix = keyOf(tenantId, "");
+    for (const key of this.loading.keys()) if (key.startsWith(prefix)) this.stale.add(key);
     for (const map of [this.known, this.unknown]) for (const key of [...map.keys()]) if (key.startsWith(prefix)) map.delete(key);
   }
 
   dropAll(): void {
-    this.generation++;
     this.known.clear();
     this.unknown.clear();
-    this.loading.clear();
+    for (const key of this.loading.keys()) this.stale.add(key);
   }
 
   private async load(tenantId: string, userId: string): Promise<EndUserIdentity | null> {
+    const key = keyOf(tenantId, userId);
     for (;;) {
-      const generation = this.generation;
+      this.stale.delete(key);
       const row = await readEndUserIdentity(this.db, tenantId, userId);
-      if (generation !== this.generation) continue;
-      if (row === null) this.unknown.set(keyOf(tenantId, userId), this.clock.now() + UNKNOWN_FOR_MS);
-      else this.known.set(keyOf(tenantId, userId), row);
+      if (this.stale.has(key)) continue;
+      if (row === null) this.unknown.set(key, this.clock.now() + UNKNOWN_FOR_MS);
+      else this.known.set(key, row);
       return row;
     }
   }
