@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { rowOf, serveModels, type Served } from "../support/admin.ts";
+import { grant } from "./mcp-harness.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -126,6 +127,44 @@ test("a preview shows what claims would become, and why they would not get in", 
   expect(good).toMatchObject({ subject: "job-7", groups: ["ml-team"], resource_group_ids: [served.groupId], allowed: true, reason: null });
   const bad = await world.admin.post(path, { claims: { ...GOOD, env: "dev" } });
   expect([bad.allowed, bad.reason]).toEqual([false, "The claim env has none of the values it must have."]);
+});
+
+test("a workload is not sent to a page for people where a tool server needs an authorization", async () => {
+  const tools = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { origin, pathname } = new URL(request.url);
+      return pathname.startsWith("/.well-known/oauth-protected-resource")
+        ? Response.json({ resource: `${origin}/mcp`, authorization_servers: [issuer.issuer] })
+        : new Response(null, { status: 401 });
+    },
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "tools",
+    base_url: tools.url.origin,
+    auth_type: "oauth",
+  });
+  await grant(world.admin, "tools", id, [served.groupId]);
+  const list = async (credential: Record<string, string>) => {
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...credential },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    return { status: response.status, error: ((await response.json()) as any).error };
+  };
+  const byKey = await list({ "x-api-key": served.apiKey });
+  expect([byKey.status, byKey.error.data.connect_url]).toEqual([401, expect.stringContaining("/v1/proxy/oauth/")]);
+  const byWorkload = await list({ "x-gateway-authorization": `Bearer ${await issuer.sign(GOOD)}` });
+  expect([byWorkload.status, byWorkload.error.data.code, byWorkload.error.data.connect_url]).toEqual([
+    401,
+    "upstream_authorization_required",
+    undefined,
+  ]);
+  expect(byWorkload.error.message).toContain("its own token for the tool server");
+  await tools.stop(true);
 });
 
 test("an issuer that is switched off is trusted no more within a second", async () => {

@@ -267,7 +267,14 @@ async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts
   row.idp_user_id = token.subject;
   row.idp_user_username = token.username;
   row.idp_user_email = token.email;
-  call.identity = { tenantId: token.tenantId, credentialId: row.subject_id, credentialName: name, userId: null, username: null };
+  call.identity = {
+    tenantId: token.tenantId,
+    credentialId: row.subject_id,
+    credentialName: name,
+    userId: null,
+    username: null,
+    isWorkload: true,
+  };
   return { open: token.resourceGroupIds, first: token.resourceGroupIds[0] ?? null };
 }
 
