@@ -17,10 +17,6 @@ export function bindingCookie(base: string, kind: "oidc" | "saml", value: string
   return `${nameAt(base)}=${value}; Path=/; HttpOnly; Max-Age=${SECONDS}; SameSite=${kind === "saml" ? "None" : "Lax"}${secure}`;
 }
 
-/** Under the name that only a secure cookie may have it is taken away by nothing else. */
-export const noBindingCookie = (base: string): string =>
-  `${nameAt(base)}=; Path=/; HttpOnly; Max-Age=0${base.startsWith("https:") ? "; Secure" : ""}`;
-
 export function bindingOf(base: string, cookies: string | null): string | null {
   for (const part of (cookies ?? "").split(";")) {
     const at = part.indexOf("=");

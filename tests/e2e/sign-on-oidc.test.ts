@@ -313,6 +313,20 @@ describe("what proves nothing", () => {
     expect((await exchange(renewed, fresh)).status).toBe(403);
   });
 
+  test("but another sign-in begun in the same browser leaves the first one to end", async () => {
+    says(ADA);
+    const browser = signOnBrowser();
+    const start = `${sso()}/${portal.id}/start`;
+    const first = await browser.go(start);
+    const back = (await browser.go(first.headers.get("location") ?? "")).headers.get("location") ?? "";
+    // In another tab, as far as its end.
+    const other = movedOn((await signIn(browser, start)).html);
+    expect((await exchange(browser, other?.code ?? "")).status).toBe(200);
+    says({ ...ADA, nonce: new URL(first.headers.get("location") ?? "").searchParams.get("nonce") });
+    const { status } = await exchange(browser, movedOn(await (await browser.go(back)).text())?.code ?? "");
+    expect(status).toBe(200);
+  });
+
   test("and nobody is sent to another host", async () => {
     says(ADA);
     for (const path of [

@@ -101,11 +101,15 @@ export class SignOn {
   }
 
   /** Throws where there is no such provider at this page, or it cannot be reached. */
-  async begin(page: SignOnPage, id: string, asked: { returnTo: string | null; test: string | null; address: string }): Promise<Begun> {
+  async begin(
+    page: SignOnPage,
+    id: string,
+    asked: { returnTo: string | null; test: string | null; address: string; binding: string | null },
+  ): Promise<Begun> {
     this.begun.take(asked.address);
     const place = await this.placeAt(page, id);
     if (asked.test !== null && !this.isTicket(place, asked.test)) throw refusedSignOn("The test has run out. Begin it again.");
-    return this.beginAt(page, place, { returnTo: localPath(asked.returnTo), test: asked.test !== null, again: false });
+    return this.beginAt(page, place, { returnTo: localPath(asked.returnTo), test: asked.test !== null, again: false }, asked.binding);
   }
 
   /** What lets an administrator try a sign-in of the provider out, without anybody being signed in. */
@@ -127,10 +131,16 @@ export class SignOn {
     return place;
   }
 
-  private async beginAt(page: SignOnPage, place: SignOnPlace, more: { returnTo: string; test: boolean; again: boolean }): Promise<Begun> {
+  /** `known`: what binds the browser already; it keeps that, or a sign-in under way in another of its tabs could not end. */
+  private async beginAt(
+    page: SignOnPage,
+    place: SignOnPlace,
+    more: { returnTo: string; test: boolean; again: boolean },
+    known: string | null,
+  ): Promise<Begun> {
     const { directory } = this.parts;
     const state = newSecretText();
-    const binding = newSecretText();
+    const binding = known ?? newSecretText();
     const begun =
       place.kind === "oidc"
         ? await this.reached(place, more, () => this.parts.oidc.begin(oidcOf(place), `${page.base}/${place.id}/callback`, state))
@@ -179,7 +189,7 @@ export class SignOn {
       return { kind: "signed_in", place, claims, returnTo, until: null, session };
     }
     if (again) throw refusedSignOn("The provider signs with a key that it does not publish.");
-    return { kind: "again", begun: await this.beginAt(page, place, { returnTo, test, again: true }) };
+    return { kind: "again", begun: await this.beginAt(page, place, { returnTo, test, again: true }, binding) };
   }
 
   /** The provider itself says that it signed nobody in: who pressed "cancel" there is not told that something is wrong with them. */

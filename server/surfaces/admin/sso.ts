@@ -112,8 +112,8 @@ export const ssoOperations: readonly AdminOperation[] = [
     query: signOnStartQuery,
     answer: { status: 302, about: "To the provider" },
     run: (call) =>
-      onPage(call, async (page) => {
-        const asked = { returnTo: call.query.return_to ?? null, test: call.query.test ?? null, address: call.origin.address };
+      onPage(call, async (page, binding) => {
+        const asked = { returnTo: call.query.return_to ?? null, test: call.query.test ?? null, address: call.origin.address, binding };
         return begun(page, await call.services.signOn.begin(page, idOf(call), asked));
       }),
   }),

@@ -5,7 +5,7 @@ import { Refused } from "../../kernel/errors.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
 import type { SignOnPage } from "../../services/sign-on/sign-on.ts";
-import { bindingOf, noBindingCookie, notSignedInPage } from "../../wire/sign-on-page.ts";
+import { bindingOf, notSignedInPage } from "../../wire/sign-on-page.ts";
 import { PAGE_HEADERS } from "../../wire/html-page.ts";
 import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
 import { type PortalSsoRequest, portalSignOnBegun, portalArrival } from "./sso-arrival.ts";
@@ -75,8 +75,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
         subject_kind: "user",
         subject_id: user.id,
       });
-      const answer = portalAnswer(200, tokenAnswer(session));
-      return { ...answer, headers: { ...answer.headers, "set-cookie": noBindingCookie(page.base) } };
+      return portalAnswer(200, tokenAnswer(session));
     },
   }),
   portalOperation({
@@ -91,7 +90,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
       onPage(request, async () => {
         const { services, call, params, query } = request;
         const page = portalSignOnPage(request);
-        const asked = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip };
+        const binding = bindingOf(page.base, call.headers.get("cookie"));
+        const asked = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip, binding };
         const how = await services.signOn.begin(page, params.id ?? "", asked);
         call.row.tenant_id = how.tenantId;
         return portalSignOnBegun(page, how);
