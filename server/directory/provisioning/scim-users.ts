@@ -163,7 +163,7 @@ export async function createScimUser(write: Write, caller: ScimCaller, person: S
   if (owned === undefined)
     await insertScimUser(write.trx, { end_user_id: id, tenant_id: caller.tenantId, ...values, created_at: write.now });
   else await updateScimUser(write.trx, id, { ...values, deleted_at: null, created_at: write.now });
-  if (!person.active) await shutOut(write, caller, id, [owned?.external_id ?? null, person.externalId]);
+  if (!person.active) await endAccess(write, caller, id, [owned?.external_id ?? null, person.externalId]);
   const outcome = former === undefined ? "created" : owned === undefined ? "adopted" : "restored";
   await told(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
   if (former !== undefined) return getScimUser({ db: write.trx }, caller, id);
@@ -187,7 +187,7 @@ function activityOf(write: Write, user: EndUserRow, shutOut: boolean, active: bo
 }
 
 /** Ends what outlives the account's own tokens. `externalIds`: all that an administrator who is this person may have signed in by. */
-async function shutOut(write: Write, caller: ScimCaller, id: string, externalIds: readonly (string | null)[]): Promise<void> {
+async function endAccess(write: Write, caller: ScimCaller, id: string, externalIds: readonly (string | null)[]): Promise<void> {
   await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
   for (const externalId of new Set(externalIds))
     if (externalId !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, externalId);
@@ -227,7 +227,7 @@ export async function changeScimUser(
     shut_out: activity.shut_out,
     updated_at: write.now,
   });
-  if (!person.active) await shutOut(write, caller, id, [row.external_id, person.externalId]);
+  if (!person.active) await endAccess(write, caller, id, [row.external_id, person.externalId]);
   // Whoever is known by another key from now on could not be signed out by it.
   else if (row.external_id !== null && person.externalId !== row.external_id)
     await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
@@ -269,7 +269,7 @@ export async function deleteScimUser(write: Write, caller: ScimCaller, id: strin
   await endUserStore.update(write.trx, id, { ...patch, updated_at: write.now });
   await leaveScimGroups(write.trx, caller.tenantId, caller.source, id);
   await updateScimUser(write.trx, id, { active: false, shut_out, deleted_at: write.now, updated_at: write.now });
-  await shutOut(write, caller, id, [row.external_id]);
+  await endAccess(write, caller, id, [row.external_id]);
   notifyUser(write, user);
   await told(write, caller, id, false, { ...request, status: 204, outcome: "deleted", changed: [] });
 }
