@@ -119,6 +119,9 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
     for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(preview).not.toContain(part);
     for (const word of ["[email]", "[number]", "[secret]", "Write to ", " or pay "]) expect(preview).toContain(word);
     expect(stored(written(name, told), form, "full")).toBe(written(name, told));
+    const inLines = told.map((piece) => piece.replace(/ (?=4111|with|sk)/, "\n").replace("Write to ", "Write to:\n"));
+    const ofLines = stored(written(name, inLines), form);
+    for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(ofLines).not.toContain(part);
     const plain = written(name, ["Nothing ", "of ", "interest: 12", "34."]);
     expect(stored(plain, form)).toBe(plain);
   });

@@ -2,6 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { redact } from "./redaction.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
+/** What some clients write for anything but ASCII, and for what would matter in a web page. */
+function asciiOf(json: string): string {
+  return json.replace(/[^\0-;=?-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 describe("previews in redacted mode", () => {
   test.each([
     ['{"content":"mail ada.lovelace@example.co.uk now"}', '{"content":"mail [email] now"}'],
@@ -41,9 +46,43 @@ describe("previews in redacted mode", () => {
     expect(redact(text)).toBe(text);
   });
 
+  /** As JSON has it within a string, and within a string of JSON within that. */
+  const within = (text: string) => JSON.stringify({ text });
+  const twice = (text: string) => within(within(text));
+
+  test.each([
+    ["4111 1111 1111 1111", "[number]"],
+    ["4111111111111111", "[number]"],
+    ["0170 1234567", "[number]"],
+    ["DE89 3704 0044 0532 0130 00", "[iban]"],
+    ["bob@example.com", "[email]"],
+    ["Jürgen.Müller@exämple.de", "[email]"],
+    [`sk-${"proj-abcdefghijklmnopqrstuvwxyz"}`, "[secret]"],
+    [`sk_gw_api_${"a".repeat(24)}`, "[secret]"],
+    [`ghp_${"a".repeat(36)}`, "[secret]"],
+    [`AKIA${"IOSFODNN7EXAMPLE"}`, "[secret]"],
+    [`eyJhbGciOiJub25lIn0.${"eyJzdWIiOiJhZGEifQ"}.c2lnbmF0dXJl`, "[secret]"],
+    [JSON.stringify({ authorization: 'Bearer a"b\\', name: "n" }), '{"authorization":"[secret]","name":"n"}'],
+  ])("%s is taken out of JSON at the beginning and the end of a line, and the rest is still JSON", (value, instead) => {
+    for (const write of [within, twice])
+      for (const [before, after] of [
+        ["mine:\n", "\n"],
+        ["a\t", "\tb"],
+        ["<", ">"],
+      ] as const)
+        for (const told of [write, (text: string) => asciiOf(write(text))])
+          expect(redact(told(before + value + after))).toBe(told(before + instead + after));
+  });
+
+  test("numbers in lines of their own are not one number", () => {
+    const list = within("1234\n5678\n9012\n3456");
+    expect(redact(list)).toBe(list);
+  });
+
   test("a long hostile text costs bounded time", () => {
     const started = cpuMs();
     redact(`${"1 ".repeat(30_000)}${"a.".repeat(30_000)}@${"A1 ".repeat(10_000)}`);
+    redact(`{"authorization":"${"\\".repeat(60_000)}@`);
     expect(cpuMs(started)).toBeLessThan(500);
   });
 

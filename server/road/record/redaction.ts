@@ -4,7 +4,7 @@
  * in pieces is looked at as the one text it is.
  */
 
-const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}]{2,24}/gu;
+const EMAIL = /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}]{2,24}/gu;
 /** `"created": 1763712000` stands in every vendor answer and is no one's number. */
 const UNIX_TIME = String.raw`1[5-9]\d{8}`;
 const IS_UNIX_TIME = new RegExp(`^${UNIX_TIME}$`);
@@ -30,13 +30,20 @@ const SECRET = new RegExp(
 const NO_TOKEN = /^eyJ[^.]*$/;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
-/** What opens a tool server to a vendor that asks it for the model: such a token has no shape of its own. */
-const SAID_CREDENTIAL = /"(?:authorization(?:_token)?|x-api-key)"\s*:\s*"(?:[^"\\]|\\.)*"?/gi;
+/**
+ * What opens a tool server to a vendor that asks it for the model: such a token has no shape of its own. In JSON within
+ * a string of JSON each quote stands behind the same number of backslashes, and one within the value behind more.
+ */
+const SAID_CREDENTIAL = /(\\{0,7})"(?:authorization(?:_token)?|x-api-key)\1"\s*:\s*\1"(?:[^"\\]|\\\1(?:\\\1|\1")?|(?!\1")\\)*(?:\1")?/gi;
+
+const ESCAPED_UNIT = /\\{1,7}u([0-9a-f]{4})/gi;
+const ESCAPED_SPACE = /\\[bfnrt]/g;
+const IS_LETTER = /\p{L}/u;
 
 /** A cheap question first: most text has none of these, and the patterns cost more than the look. */
 const MAYBE_SECRET = /sk[-_]|gh[pousr]_|github_pat_|A[KSBC][IC]A|AIza|xox|eyJ/;
 const MAYBE_CREDENTIAL = /authorization|x-api-key/i;
-const MAYBE_DIGITS = /\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d/;
+const MAYBE_DIGITS = new RegExp(String.raw`(?<!\d)(?!${UNIX_TIME}[,}])\d(?:[ .()-]{0,2}\d){8}`);
 const MAYBE_IBAN = /[A-Z]{2}\d{2}/;
 
 const HAS_DIGIT = /\d\d/;
@@ -52,7 +59,10 @@ const RULES: readonly Rule[] = [
   {
     maybe: (text) => MAYBE_CREDENTIAL.test(text),
     pattern: SAID_CREDENTIAL,
-    instead: (match) => `${match.slice(0, match.indexOf(":") + 1)}"[secret]"`,
+    instead(match) {
+      const quote = match.slice(0, match.indexOf('"') + 1);
+      return `${match.slice(0, match.indexOf(":") + 1)}${quote}[secret]${quote}`;
+    },
   },
   { maybe: (text) => text.includes("PRIVATE KEY-----"), pattern: PRIVATE_KEY, instead: () => "[private_key]" },
   { maybe: (text) => MAYBE_SECRET.test(text), pattern: SECRET, instead: (match) => (NO_TOKEN.test(match) ? null : "[secret]") },
@@ -66,30 +76,51 @@ const RULES: readonly Rule[] = [
 ];
 
 export function redact(text: string): string {
-  let out = text;
-  for (const { maybe, pattern, instead } of RULES) if (maybe(out)) out = out.replace(pattern, (match) => instead(match) ?? match);
-  return out;
+  return redactPieces([text])[0] ?? "";
 }
 
 /** The same of a text in pieces: what takes a value's place stands in the piece the value begins in. */
 export function redactPieces(pieces: readonly string[]): readonly string[] {
   let out = pieces;
+  let text = pieces.join("");
+  let read: string | null = null;
   for (const { maybe, pattern, instead } of RULES) {
-    const text = out.join("");
     if (!maybe(text)) continue;
-    const found = [...text.matchAll(pattern)].flatMap(({ index, 0: match }) => {
-      const word = instead(match);
-      return word === null ? [] : [{ from: index, to: index + match.length, word }];
-    });
-    if (found.length > 0) out = replaced(out, found);
+    read ??= withoutEscapes(text);
+    const found: Found[] = [];
+    for (const { index, 0: match } of read.matchAll(pattern)) {
+      const to = index + match.length;
+      const word = instead(text.slice(index, to));
+      if (word !== null) found.push({ from: index, to, word });
+    }
+    if (found.length === 0) continue;
+    out = replaced(out, found);
+    text = out.join("");
+    read = null;
   }
   return out;
 }
 
-function replaced(
-  pieces: readonly string[],
-  found: readonly { readonly from: number; readonly to: number; readonly word: string }[],
-): string[] {
+/**
+ * The text with each escape of JSON, at any depth, as what it means to the patterns, so that its letters are not taken
+ * for a part of the value beside it: a letter or a line break, as often as the escape is long. So all stands where it stood.
+ */
+function withoutEscapes(text: string): string {
+  if (!text.includes("\\")) return text;
+  const spaced = text.replace(ESCAPED_SPACE, "\n\n");
+  if (!spaced.includes("\\u")) return spaced;
+  return spaced.replace(ESCAPED_UNIT, (escape, unit: string) =>
+    (IS_LETTER.test(String.fromCharCode(Number.parseInt(unit, 16))) ? "é" : "\n").repeat(escape.length),
+  );
+}
+
+interface Found {
+  readonly from: number;
+  readonly to: number;
+  readonly word: string;
+}
+
+function replaced(pieces: readonly string[], found: readonly Found[]): string[] {
   let next = 0;
   let start = 0;
   return pieces.map((piece) => {
