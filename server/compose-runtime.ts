@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { openBatches } from "./compose-batch.ts";
 import { fileJobs, openFiles } from "./compose-files.ts";
 import { openControls } from "./compose-controls.ts";
@@ -27,6 +28,7 @@ import { Snapshots } from "./directory/snapshots.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
+import { bodyShare } from "./kernel/group-size.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
@@ -75,6 +77,7 @@ import { withSseServers } from "./upstreams/tool-servers/sse-servers.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
+import { ArrivingBodies } from "./wire/arriving-bodies.ts";
 import { type WorkPoller, runJobs } from "./workers/work-poller.ts";
 
 const USES_WRITTEN_MS = 30_000;
@@ -153,7 +156,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { upstreamTimeoutMs, maxBodyBytes } = config;
   const unrecorded = unrecordedIn(parts);
   const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
-  const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
+  const bodies = new ArrivingBodies({ mostBytes: bodyShare(process.constrainedMemory() || totalmem(), parts.group.size) });
+  const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
   const background = new BackgroundCalls({ ...callParts, give: givenBy(controls), standing });
   const jobParts = { background, connection, calls, snapshots, files: files.files, clock, log };

@@ -23,11 +23,7 @@ export const ERRORS = {
   model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },
   body_too_large: { status: 413, message: "The request body is larger than this gateway accepts.", retry: false },
   body_timeout: { status: 408, message: "The request body did not arrive in time.", retry: true },
-  too_many_open_bodies: {
-    status: 429,
-    message: "Too many requests from this address have not sent their bodies yet. Try again shortly.",
-    retry: true,
-  },
+  too_many_open_bodies: { status: 429, message: "Too many requests have not sent their bodies yet. Try again shortly.", retry: true },
   file_too_large: { status: 413, message: "The file is larger than files of its kind may be.", retry: false },
   file_storage_full: {
     status: 413,

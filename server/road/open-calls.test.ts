@@ -13,3 +13,16 @@ test("what is held for a call while it is under way is given back when it leaves
   expect(await calls.leave(call)).toBeNull();
   expect([calls.has(call), ended]).toEqual([false, ["left_in_batch"]]);
 });
+
+test("the journal keeps room for open calls, but for those whose bodies are still on their way", () => {
+  const beside: (number | undefined)[] = [];
+  const ledger = { accepting: (calls?: number) => (beside.push(calls), true) };
+  const calls = new OpenCalls({ ledger, clock: systemClock() } as unknown as OpenCallsParts);
+  for (let i = 0; i < 3; i++)
+    calls.start({ method: "POST", url: "http://gateway/x", headers: new Headers() }, "", {
+      proxyType: "llm",
+      proxySubtype: "chat_completions",
+    });
+  calls.arriving = 2;
+  expect([calls.accepting, beside]).toEqual([true, [1]]);
+});

@@ -33,13 +33,16 @@ export class OpenCalls {
   /** When somebody last called who waits for the answer; monotonic milliseconds. */
   lastWaitedFor = Number.NEGATIVE_INFINITY;
 
+  /** Open calls whose bodies are still on their way: whoever only begins to send many must not have everybody refused. */
+  arriving = 0;
+
   constructor(parts: OpenCallsParts) {
     this.parts = parts;
   }
 
   /** Whether the record of one more call can be kept. */
   get accepting(): boolean {
-    return this.parts.ledger.accepting(this.open.size);
+    return this.parts.ledger.accepting(this.open.size - this.arriving);
   }
 
   /** `resumed`: its id and time, where it goes on after its provider answered it in a batch. */

@@ -2,31 +2,34 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../kernel/errors.ts";
 import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
-import { ArrivingBodies } from "../wire/arriving-bodies.ts";
+import { ArrivingBodies, type NotArrived } from "../wire/arriving-bodies.ts";
 
 const inflate = promisify(gunzip);
 
 const arrived = eventLoopBatch();
 
-const bodies = new ArrivingBodies();
+const ofOperators = new ArrivingBodies();
 
 /**
  * The request's body, or why it is not taken. A body over the bound is not read further than the bound, which holds for
- * what was packed as well. Bodies that arrive together go on together. `place`: where a caller is whom nobody knows yet.
+ * what was packed as well. Bodies that arrive together go on together. `place` and `sender`: see `ArrivingBodies.read`.
  */
 export async function readBody(
   request: Request,
   maxBytes: number,
   mayBeGzip = false,
   place: string | null = null,
+  sender?: string,
+  bodies = ofOperators,
 ): Promise<Uint8Array | Refusal> {
+  const plain = () => readPlain(maxBytes, bodies.read(request, maxBytes, place, sender));
   // Names of codings are the same in any case.
   const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? null;
   if (mayBeGzip && encoding === "gzip") {
-    const packed = await readPlain(request, maxBytes, place);
+    const packed = await plain();
     return isRefusal(packed) ? packed : unpacked(packed, maxBytes);
   }
-  return refusedCoding(request, mayBeGzip ? "gzip, identity" : "identity") ?? readPlain(request, maxBytes, place);
+  return refusedCoding(request, mayBeGzip ? "gzip, identity" : "identity") ?? plain();
 }
 
 /** Why a body in the coding that it says it is in is not taken; null where it comes as it is. */
@@ -66,9 +69,9 @@ async function unpacked(packed: Uint8Array, maxBytes: number): Promise<Uint8Arra
   }
 }
 
-async function readPlain(request: Request, maxBytes: number, place: string | null): Promise<Uint8Array | Refusal> {
+async function readPlain(maxBytes: number, arriving: Promise<Uint8Array | NotArrived>): Promise<Uint8Array | Refusal> {
   try {
-    const read = await bodies.read(request, maxBytes, place);
+    const read = await arriving;
     await arrived();
     if (typeof read !== "string") return read;
     return read === "too_large" ? tooLarge(maxBytes) : notTaken(read);

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
+import type { ArrivingBodies } from "../wire/arriving-bodies.ts";
 import type { AdmissionParts, RouteCallers } from "./admission/admit.ts";
 import type { AuditClass, Call } from "./call.ts";
 import type { Govern } from "./govern.ts";
@@ -30,6 +31,7 @@ export interface RoadParts extends AdmissionParts {
   /** Told of each call that was admitted, before its body is read. A promise only where something has to be looked up. */
   readonly admitted: (call: Call) => Promise<void> | null;
   readonly log: Log;
+  readonly bodies: ArrivingBodies;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
   /**

@@ -12,6 +12,9 @@ import { isStranger } from "./record/stranger.ts";
 import type { GovernedRoute, RoadParts } from "./road-parts.ts";
 import { Sender } from "./sender.ts";
 
+/** What is told where the record of a call can not be kept: such a call has no row. */
+const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } });
+
 /** What a call ends with whose credential was looked at and did not hold. */
 const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user"]);
 
@@ -33,7 +36,7 @@ export class Road {
     const { calls } = this.parts;
     if (this.draining)
       return this.withoutRow(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
-    if (!calls.accepting) return this.withoutRow(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    if (!calls.accepting) return this.withoutRow(route, NO_ROOM);
     const call = calls.start(request, ip, route.audit);
     if (route.authenticates === true) call.row.is_auth_event = true;
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
@@ -45,7 +48,7 @@ export class Road {
       answer = internalErrorOf(error);
     }
     try {
-      if (isRefusal(answer) && answer.code === "too_many_strangers") {
+      if (isRefusal(answer) && (answer === NO_ROOM || answer.code === "too_many_strangers")) {
         calls.forget(call);
         return this.withoutRow(route, answer, call.id);
       }
@@ -89,7 +92,7 @@ export class Road {
       if (request.body !== null) call.arriving = request.body;
     } else if (route.body !== false) {
       const most = Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes);
-      const read = await readBody(request, most, route.body === "may_be_gzip", isStranger(call) ? placeOf(call.ip) : null);
+      const read = await this.bodyOf(call, request, most, route.body === "may_be_gzip");
       if (isRefusal(read)) return read;
       body = read;
       // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.
@@ -99,6 +102,19 @@ export class Road {
     const reading = route.surface.read(call, body);
     const exchange = reading instanceof Promise ? await reading : reading;
     return isRefusal(exchange) ? exchange : this.parts.govern(call, exchange);
+  }
+
+  private async bodyOf(call: Call, request: Request, most: number, mayBeGzip: boolean): Promise<Uint8Array | Refusal> {
+    const { bodies, calls } = this.parts;
+    const place = isStranger(call) ? placeOf(call.ip) : null;
+    calls.arriving++;
+    try {
+      const read = await readBody(request, most, mayBeGzip, place, call.tenant?.id, bodies);
+      // At the door nothing was kept free for the calls whose bodies were on their way then.
+      return isRefusal(read) || calls.accepting ? read : NO_ROOM;
+    } finally {
+      calls.arriving--;
+    }
   }
 
   private async send(call: Call, { surface }: GovernedRoute, answer: Answer | Refusal): Promise<Response> {

@@ -7,15 +7,15 @@ const IDLE_MS = 300;
 const PLACE = "192.0.2.1";
 
 let serving: Serving;
-const bodies = new ArrivingBodies({ idleMs: IDLE_MS, wholeMs: 4 * IDLE_MS, mostOfAPlace: 2 });
+const bodies = new ArrivingBodies({ idleMs: IDLE_MS, wholeMs: 4 * IDLE_MS, mostOfAPlace: 2, mostBytes: 2_000_000 });
 
 beforeAll(() => {
   serving = serve({
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
-      const known = request.headers.has("x-known");
-      const read = await bodies.read(request, 1024 * 1024, known ? null : PLACE).catch(() => "broken");
+      const known = request.headers.get("x-known");
+      const read = await bodies.read(request, 1024 * 1024, known === null ? PLACE : null, known ?? PLACE).catch(() => "broken");
       return new Response(typeof read === "string" ? read : `${read.byteLength} bytes`);
     },
     onError: (error) => new Response(error.message),
@@ -75,4 +75,18 @@ test("strangers of one address keep few waited for, and known callers are not co
     socket.destroy();
   }
   expect(await begin("content-length: 1", "x").answer).toBe("1 bytes");
+});
+
+test("bodies that hold too much are given up, and only those of the sender that holds most", async () => {
+  const header = (sender: string) => `x-known: ${sender}\r\ncontent-length: 800000`;
+  const other = begin(header("other"), "x".repeat(100_000));
+  const greedy: Sender[] = [];
+  for (let i = 0; i < 4; i++) {
+    const sender = begin(header("greedy"), "x".repeat(700_000));
+    greedy.push(sender);
+  }
+  expect(await Promise.race(greedy.map(({ answer }) => answer))).toBe("too_many");
+  other.socket.write("x".repeat(700_000));
+  expect(await other.answer).toBe("800000 bytes");
+  for (const { socket } of [other, ...greedy]) socket.destroy();
 });
