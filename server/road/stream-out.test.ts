@@ -177,3 +177,68 @@ describe("an upstream that has said its last word", () => {
     expect(await held(10 * 1024 * 1024)).toBe(9 * 1024 * 1024);
   });
 });
+
+describe("a caller that stops reading a stream", () => {
+  /** An upstream that goes on for as long as it is read. */
+  const goingOn = (): StreamAnswer => ({
+    kind: "stream",
+    status: 200,
+    headers: {},
+    upstream: new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(bytes) }).getReader(),
+    codec: { ...PASSED_STREAM, push: (piece) => piece, end: () => ({ complete: false, last: null, errorReported: false }) },
+    head: [],
+    inputCharacters: 0,
+  });
+  async function begun(unreadMs?: number) {
+    const called = { abort: new AbortController() } as Call;
+    const { promise: end, resolve } = Promise.withResolvers<StreamEnd>();
+    const stream = streamOut(called, goingOn(), {
+      idleMs: IDLE_MS,
+      ...(unreadMs !== undefined && { unreadMs }),
+      sent: () => undefined,
+      end: async (how) => (resolve(how), new TextEncoder().encode("the end")),
+    });
+    const reader = stream.getReader();
+    await reader.read();
+    // The next piece is there, and nobody takes it.
+    await new Promise((done) => setTimeout(done));
+    return { called, end, reader };
+  }
+
+  test("has its call ended at once when their access ends, and is told when they read on", async () => {
+    const { called, end, reader } = await begun();
+    called.abort.abort("access_ended");
+    expect(await end).toMatchObject({ failure: { code: "access_ended" }, abandoned: null });
+    let told = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) told = new TextDecoder().decode(read.value);
+    expect(told).toBe("the end");
+  });
+
+  test("does not keep a gateway that stops waiting", async () => {
+    const { called, end } = await begun();
+    called.abort.abort("gateway_interrupted");
+    expect(await end).toMatchObject({ abandoned: "gateway_interrupted" });
+  });
+
+  test("is let go after a while", async () => {
+    const { called, end, reader } = await begun(20);
+    expect(await end).toMatchObject({ failure: null, abandoned: "client_disconnected" });
+    expect(called.abort.signal.reason).toBe("client_disconnected");
+    await expect(reader.read()).rejects.toThrow("stopped reading");
+  });
+
+  test.each([
+    ["access_ended", { failure: { code: "access_ended" }, abandoned: null }],
+    ["gateway_interrupted", { failure: null, abandoned: "gateway_interrupted" }],
+    ["client_disconnected", { failure: null, abandoned: "client_disconnected" }],
+  ] as const)("and hangs up after %s is on record with that", async (reason, expected) => {
+    const called = { abort: new AbortController() } as Call;
+    let end: StreamEnd | undefined;
+    const silent = new ReadableStream<Uint8Array>({ cancel: () => new Promise<void>(() => undefined) }).getReader();
+    const answer = { ...goingOn(), upstream: silent };
+    const stream = streamOut(called, answer, { idleMs: IDLE_MS, sent: () => undefined, end: async (how) => ((end = how), null) });
+    called.abort.abort(reason);
+    await stream.cancel();
+    expect(end).toMatchObject(expected);
+  });
+});

@@ -19,28 +19,41 @@ export interface StreamEnd {
 
 export interface StreamOutParts {
   readonly idleMs: number;
+  /** How long the caller may take nothing of what is there for them; as long as a connection may be idle when left out. */
+  readonly unreadMs?: number;
   /** Each piece as it goes out. */
   readonly sent: (piece: Uint8Array) => void;
   /** Settles and seals; resolves with the caller's last bytes once the row is on stable storage. Called exactly once. */
   readonly end: (end: StreamEnd) => Promise<Uint8Array | null>;
 }
 
+const UNREAD_MS = 120_000;
+
 const over = eventLoopBatch();
 
 /**
  * Passes an upstream's stream on as it arrives: one piece is read only when the caller has room for it, nothing but the
- * last frame is held, and a caller who hangs up ends the upstream call.
+ * last frame is held, and a caller who hangs up or reads no more ends the upstream call.
  */
 export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutParts): ReadableStream<Uint8Array> {
   const reader = answer.upstream;
   const head = [...answer.head];
   let ended = false;
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  /** Whether a piece is there that the caller has not taken: nothing is asked of the upstream until then. */
+  let unread = false;
+  /** Whether it ends without the caller's asking for more. */
+  let ending = false;
+  let unreadWatch: ReturnType<typeof idleWatch> | null = null;
   const idle = idleWatch(parts.idleMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason));
 
   const { signal } = call.abort;
   // An upstream that is between two connections, or that has nothing to tell, would go on for somebody who may hear no more.
   const shutOut = () => {
-    if (endingRefusal(call) !== null) void reader.cancel().catch(() => undefined);
+    const shut = endingRefusal(call) !== null;
+    if (shut) void reader.cancel().catch(() => undefined);
+    if (unread && (shut || abortReason(call) === "gateway_interrupted"))
+      void endUnread().catch((error: unknown) => controller.error(error));
   };
   signal.addEventListener("abort", shutOut, { once: true });
   if (signal.aborted) shutOut();
@@ -49,52 +62,50 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     if (ended) return null;
     ended = true;
     idle.stop();
+    unreadWatch?.stop();
     signal.removeEventListener("abort", shutOut);
     await over();
     return parts.end(how);
   };
 
-  const told = (what: string) => (answer.sender === undefined ? undefined : `The ${answer.sender} ${what}.`);
-  const torn = (reason: string): Refusal => {
-    const why = abortReason(call);
-    if (why === "gateway_interrupted") return refuse("draining", "The gateway stopped before the answer ended.");
-    const ending = endingRefusal(call);
-    if (ending !== null) return ending;
-    return why === "upstream_timeout"
-      ? refuse("upstream_timeout", told("did not answer in time"))
-      : refuse("upstream_interrupted", told("broke off its answer"), { reason });
+  const give = (piece: Uint8Array) => {
+    parts.sent(piece);
+    controller.enqueue(piece);
+    unread = (controller.desiredSize ?? 0) <= 0;
+    if (unread) (unreadWatch ??= idleWatch(parts.unreadMs ?? UNREAD_MS, letGo)).wait();
   };
-  /** Nothing more comes. */
-  const atEnd = async (): Promise<StreamEnd> => {
-    const { codec } = answer;
-    const ending = endInTurns(call, codec);
-    const { complete, last, errorReported } = ending instanceof Promise ? await ending : ending;
-    const refusal = answer.refusal?.(true) ?? null;
-    if (refusal !== null) return { failure: refusal, abandoned: null, last, errorReported: false };
-    const shutOutBy = errorReported ? null : endingRefusal(call);
-    if (shutOutBy !== null) return { failure: shutOutBy, abandoned: null, last, errorReported };
-    if (complete) return { failure: null, abandoned: null, last, errorReported };
-    if (codec.providerError !== null) {
-      const failure = refuse("upstream_interrupted", undefined, { reason: codec.providerError });
-      return { failure, abandoned: null, last, errorReported };
-    }
-    const failure = torn("the stream ended before its answer did");
-    return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
+  const finish = async (how: StreamEnd): Promise<void> => {
+    const last = await end(how);
+    // Nobody may take a part of a file for the whole.
+    if (answer.bytes === true && how.failure !== null) return controller.error(new Error(how.failure.message));
+    if (last !== null && last.byteLength > 0) controller.enqueue(last);
+    controller.close();
   };
-
-  const left: StreamEnd = {
-    ...{ failure: null, last: null, errorReported: false },
-    abandoned: answer.endless === true ? null : "client_disconnected",
+  /** The caller may come back to what is there, and to how it ended. */
+  const endUnread = async (): Promise<void> => {
+    ending = true;
+    const how = await atEnd(call, answer);
+    void reader.cancel().catch(() => undefined);
+    if (how.failure === null) for (const held of head.splice(0)) give(held);
+    await finish(how);
+  };
+  const letGo = () => {
+    call.abort.abort("client_disconnected" satisfies AbortReason);
+    void reader.cancel().catch(() => undefined);
+    void end(left(call, answer)).catch(() => undefined);
+    controller.error(new Error("the caller stopped reading"));
   };
 
   return new ReadableStream<Uint8Array>({
-    async pull(controller) {
+    start(given) {
+      controller = given;
+    },
+    async pull() {
+      if (ending) return;
+      unread = false;
+      unreadWatch?.pause();
       const held = head.shift();
-      if (held !== undefined) {
-        parts.sent(held);
-        controller.enqueue(held);
-        return;
-      }
+      if (held !== undefined) return give(held);
       let how: StreamEnd;
       try {
         for (;;) {
@@ -109,39 +120,73 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           idle.pause();
           if (ended) return;
           if (done) {
-            how = await atEnd();
+            how = await atEnd(call, answer);
             if (ended) return;
             break;
           }
           const pushed = pushInTurns(call, answer.codec, value);
           const piece = pushed instanceof Promise ? await pushed : pushed;
           if (ended) return;
-          if (piece !== null) {
-            parts.sent(piece);
-            controller.enqueue(piece);
-            return;
-          }
+          if (piece !== null) return give(piece);
         }
       } catch (error) {
         const reason = abortReason(call);
-        if (reason === "client_disconnected") how = left;
+        if (reason === "client_disconnected") how = left(call, answer);
         // What may end at any time has ended.
-        else if (reason === "gateway_interrupted") how = await atEnd();
-        else how = { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, errorReported: false };
+        else if (reason === "gateway_interrupted") how = await atEnd(call, answer);
+        else
+          how = {
+            failure: answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)),
+            abandoned: null,
+            last: null,
+            errorReported: false,
+          };
         void reader.cancel().catch(() => undefined);
       }
-      const last = await end(how);
-      // Nobody may take a part of a file for the whole.
-      if (answer.bytes === true && how.failure !== null) return controller.error(new Error(how.failure.message));
-      if (last !== null && last.byteLength > 0) controller.enqueue(last);
-      controller.close();
+      await finish(how);
     },
     async cancel() {
       call.abort.abort("client_disconnected" satisfies AbortReason);
       void reader.cancel().catch(() => undefined);
-      await end(left);
+      await end(left(call, answer));
     },
   });
+}
+
+function torn(call: Call, { sender }: StreamAnswer, reason: string): Refusal {
+  const told = (what: string) => (sender === undefined ? undefined : `The ${sender} ${what}.`);
+  const why = abortReason(call);
+  if (why === "gateway_interrupted") return refuse("draining", "The gateway stopped before the answer ended.");
+  const ending = endingRefusal(call);
+  if (ending !== null) return ending;
+  return why === "upstream_timeout"
+    ? refuse("upstream_timeout", told("did not answer in time"))
+    : refuse("upstream_interrupted", told("broke off its answer"), { reason });
+}
+
+/** Nothing more comes. */
+async function atEnd(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
+  const { codec } = answer;
+  const ending = endInTurns(call, codec);
+  const { complete, last, errorReported } = ending instanceof Promise ? await ending : ending;
+  const refusal = answer.refusal?.(true) ?? null;
+  if (refusal !== null) return { failure: refusal, abandoned: null, last, errorReported: false };
+  const shutOutBy = errorReported ? null : endingRefusal(call);
+  if (shutOutBy !== null) return { failure: shutOutBy, abandoned: null, last, errorReported };
+  if (complete) return { failure: null, abandoned: null, last, errorReported };
+  if (codec.providerError !== null) {
+    const failure = refuse("upstream_interrupted", undefined, { reason: codec.providerError });
+    return { failure, abandoned: null, last, errorReported };
+  }
+  const failure = torn(call, answer, "the stream ended before its answer did");
+  return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
+}
+
+/** Nothing can be told any more. */
+function left(call: Call, answer: StreamAnswer): StreamEnd {
+  const failure = endingRefusal(call);
+  const why = abortReason(call) === "gateway_interrupted" ? "gateway_interrupted" : "client_disconnected";
+  return { failure, last: null, errorReported: failure !== null, abandoned: answer.endless === true || failure !== null ? null : why };
 }
 
 function nothingMore(reader: StreamAnswer["upstream"]): { readonly done: true; readonly value: undefined } {
