@@ -30,6 +30,7 @@ const nothing: Ledger = {
   }),
   shipped: () => Promise.resolve(),
   scrub: () => Promise.resolve(),
+  holdsErased: false,
   close: () => Promise.resolve(),
 };
 

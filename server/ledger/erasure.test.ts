@@ -126,6 +126,22 @@ test("content and identifiers go from rows, runs, exports and the journal, also 
   expect([verified.verdict, verified.bodies_erased, verified.findings]).toEqual(["intact", 3, []]);
 });
 
+test("the journal keeps nothing of a call that was under way at the erasure and ended behind it", async () => {
+  const scrub = await journalScrubber(database.db, ledger);
+  const row = callRow(MARY);
+  ledger.begin(row);
+  await erase({ idp_user_email: "mary@example.com" });
+  await scrub();
+  expect(journal()).toContain("mary@example.com");
+  await ledger.seal(row);
+  await ledger.shipped();
+  await scrub();
+  for (const trace of TRACES) expect(journal()).not.toContain(trace);
+  const segments = readdirSync(directory).filter((name) => name.endsWith(".log"));
+  await scrub();
+  expect(readdirSync(directory).filter((name) => name.endsWith(".log"))).toEqual(segments);
+});
+
 test("an answer kept of a call that arrives erased is forgotten, and every process is told", async () => {
   const call = ulid();
   away = true;
@@ -192,7 +208,7 @@ test("a span whose sender's clock is ahead is erased all the same, stored or on 
 
 test("events are listed without what named the subject, and cannot be changed", async () => {
   const { items, total } = await listErasures(database.db, "t", { limit: 10, offset: 0 });
-  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([5, ["idp_user_email"], "asked for"]);
+  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([6, ["idp_user_email"], "asked for"]);
   expect((await listErasures(database.db, "other", { limit: 10, offset: 0 })).total).toBe(0);
   expect(JSON.stringify(items)).not.toContain("mary");
   expect(sql`DELETE FROM data_erasures`.execute(database.db)).rejects.toThrow("append-only");

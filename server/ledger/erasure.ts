@@ -79,12 +79,15 @@ export async function listErasures(
   };
 }
 
-/** A job that clears this process's journal of what it has shipped whenever there was another erasure. */
-export async function journalScrubber(db: Database, ledger: Pick<Ledger, "scrub">): Promise<() => Promise<void>> {
+/**
+ * A job that clears this process's journal of what it has shipped whenever there was another erasure, and again where rows
+ * came after it: of calls that were under way then.
+ */
+export async function journalScrubber(db: Database, ledger: Pick<Ledger, "scrub" | "holdsErased">): Promise<() => Promise<void>> {
   let seen = await countErasures(db);
   return async () => {
     const count = await countErasures(db);
-    if (count === seen) return;
+    if (count === seen && !ledger.holdsErased) return;
     await ledger.scrub();
     seen = count;
   };

@@ -74,6 +74,8 @@ export interface Ledger {
   shipped(): Promise<void>;
   /** Leaves nothing in the journal's files of rows that are in the database. Resolves when it is done. */
   scrub(): Promise<void>;
+  /** Whether rows were erased as they came into the database that the journal's files still hold. */
+  readonly holdsErased: boolean;
   /** Signs the head a last time, ships what can be shipped within a bound, releases the files. */
   close(): Promise<void>;
 }
@@ -217,8 +219,15 @@ class OpenLedger implements Ledger {
   }
 
   async scrub(): Promise<void> {
-    this.parts.journal.rotate();
-    await this.parts.shipping.shipped();
+    const { journal, shipping } = this.parts;
+    journal.rotate();
+    // What is erased from here on may stand in the new segment.
+    shipping.erasedArrivals = false;
+    await shipping.shipped();
+  }
+
+  get holdsErased(): boolean {
+    return this.parts.shipping.erasedArrivals;
   }
 
   close(): Promise<void> {

@@ -17,6 +17,8 @@ export interface Shipper {
   /** Ends the loop after the statement under way. */
   stop(): Promise<void>;
   readonly shippedHead: ChainHead;
+  /** Whether the journal may hold rows that were erased as they came into the database; whoever clears it of them says so. */
+  erasedArrivals: boolean;
   readonly failing: string | null;
 }
 
@@ -47,6 +49,14 @@ class ShippingLoop implements Shipper {
 
   get shippedHead(): ChainHead {
     return this.shipping.shippedHead;
+  }
+
+  get erasedArrivals(): boolean {
+    return this.shipping.erasedArrivals;
+  }
+
+  set erasedArrivals(some: boolean) {
+    this.shipping.erasedArrivals = some;
   }
 
   notify(): void {

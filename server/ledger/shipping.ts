@@ -39,6 +39,8 @@ export class Shipping {
   shippedHead: ChainHead;
   /** The chain is no longer ours: nothing can be shipped any more. */
   lost = false;
+  /** Whether the journal may hold rows that were erased as they came into the database. */
+  erasedArrivals = false;
   // Where the chain stands in the database. Stretches without a row or checkpoint move the cursor only.
   private recorded: Position;
   private header: { segment: number; columns: readonly string[] } = { segment: -1, columns: [] };
@@ -105,7 +107,9 @@ export class Shipping {
     let known: AuditShipment["ids"] = null;
     for (let attempt = 0; ;) {
       try {
-        if (!(await this.ship(db, { ...base, rows, text, ids: known }))) return await this.reposition();
+        const shipped = await this.ship(db, { ...base, rows, text, ids: known });
+        if (shipped === null) return await this.reposition();
+        this.erasedArrivals ||= shipped.erased;
         break;
       } catch (error) {
         const code = isDataRejected(error);
@@ -153,6 +157,8 @@ export class Shipping {
       return;
     }
     this.recorded = state.shipped;
+    // What was committed unheard may have been erased.
+    this.erasedArrivals = true;
     // A database that was set back to an earlier backup may ask for segments that were freed long ago.
     const oldest = listSegments(directory)[0]?.number ?? this.recorded.segment;
     this.cursor = this.recorded.segment < oldest ? { segment: oldest, offset: 0 } : this.recorded;

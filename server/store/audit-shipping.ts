@@ -56,14 +56,19 @@ const ADD_CHECKPOINTS =
 
 const READ_ONLY = "25006";
 
-/** False when the chain stands elsewhere or has another writer; then nothing was written. */
-export async function shipAuditRows(db: Database, shipment: AuditShipment): Promise<boolean> {
+/** What was found of rows as they were stored: whether some are of subjects that were erased before. */
+export interface ShippedRows {
+  readonly erased: boolean;
+}
+
+/** Null when the chain stands elsewhere or has another writer; then nothing was written. */
+export async function shipAuditRows(db: Database, shipment: AuditShipment): Promise<ShippedRows | null> {
   const client = await poolOf(db).connect();
   let failure: Error | undefined;
   try {
     await client.query(BEGIN);
     const moved = await ship(client, shipment);
-    await client.query(moved ? "COMMIT" : "ROLLBACK");
+    await client.query(moved === null ? "ROLLBACK" : "COMMIT");
     return moved;
   } catch (error) {
     failure = error as Error;
@@ -77,19 +82,20 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
   }
 }
 
-async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boolean> {
+async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<ShippedRows | null> {
   const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
   const {
     rows: [found],
   } = await client.query<ShippingContext>(
     prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]),
   );
-  if (found === undefined) return false;
+  if (found === undefined) return null;
+  let erased = false;
   const leastId = shipment.idRange?.least ?? "";
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.text);
     if (head !== null)
-      await addToTotals(
+      erased = await addToTotals(
         client,
         "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5",
         [chainId, firstSeq, head.seq, leastId, shipment.idRange?.most],
@@ -104,10 +110,10 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
       shipment.columns,
       Buffer.concat(shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string))),
     );
-    await addToTotals(client, "a.id = ANY($1)", [missing], leastId, found);
+    erased = await addToTotals(client, "a.id = ANY($1)", [missing], leastId, found);
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
-  return true;
+  return { erased };
 }
 
 async function storedAmong(client: pg.Pool | pg.PoolClient, ids: readonly string[]): Promise<Set<string>> {

@@ -30,7 +30,7 @@ const ADD_UP = (which: string) => `
 
 /**
  * Adds rows just stored to all totals, in the transaction that stored them. `which` is a condition on `audit_rows a`,
- * `leastId` the least id among them.
+ * `leastId` the least id among them. True where some were erased: see `eraseArrivals`.
  */
 export async function addToTotals(
   client: pg.PoolClient,
@@ -38,10 +38,11 @@ export async function addToTotals(
   parameters: readonly unknown[],
   leastId: string,
   before: ShippingContext,
-): Promise<void> {
+): Promise<boolean> {
   if (before.blocks_end !== null && leastId < before.blocks_end) await noteLateRows(client, which, parameters, before.blocks_end);
-  if (before.has_erasures) await eraseArrivals(client, which, parameters);
+  const erased = before.has_erasures && (await eraseArrivals(client, which, parameters));
   const { rows: closed } = await client.query<ClosedRun>(prepared(ADD_UP(which), parameters));
   await settleClosedRuns(client, closed);
   if (before.reduced_before !== null && leastId < before.reduced_before) await reduceArrivals(client, which, parameters);
+  return erased;
 }
