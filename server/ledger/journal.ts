@@ -41,6 +41,8 @@ export interface Journal {
   accepting(calls?: number): boolean;
   /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. Throws when it cannot just now. */
   rotate(): void;
+  /** To be called now and then: begins a new segment where rows have stood in the current one for so long. True when it did. */
+  rotateWhenOld(ms: number): boolean;
   /**
    * To be called now and then: takes the ballast again that was given up; where the disk is short of room, begins a new segment if that
    * may help. True when it did.

@@ -4,6 +4,7 @@ import { rowHash } from "@gatehouse/ledger-format/canonical";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
+import { until } from "../../tests/support/until.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
 import { ChainUnproven } from "./recovery.ts";
@@ -75,6 +76,20 @@ test("rows that come while others are shipped wait for company", async () => {
   await ledger.close();
   expect(sizes).toEqual([1, 3]);
   await expectIntact(ledger.chainId, 4);
+});
+
+test("rows that are in the database leave the journal's files after a while, however little comes", async () => {
+  const directory = temporaryDirectory();
+  const ledger = await testLedger(database.db, directory, { checkpointMs: 10, segmentMs: 20 });
+  const journal = () =>
+    listSegments(directory)
+      .map(({ number }) => readFileSync(segmentPath(directory, number), "utf8"))
+      .join("");
+  await ledger.seal(callRow({ request_body_preview: "what was asked in confidence" }));
+  expect(journal()).toContain("in confidence");
+  await until(journal, (kept) => !kept.includes("in confidence"));
+  await ledger.close();
+  await expectIntact(ledger.chainId, 1);
 });
 
 test("a call sealed twice keeps its one row", async () => {

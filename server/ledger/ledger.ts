@@ -43,6 +43,8 @@ export interface LedgerOptions {
   readonly checkpointMs?: number;
   /** How long rows wait for others before they go to the database together. */
   readonly shipWaitMs: number;
+  /** How long rows that are in the database may stay in the journal's files. */
+  readonly segmentMs?: number;
   /** How often a disk that is short of room is relieved of rows that are in the database. */
   readonly diskMs?: number;
   /** How long `close` waits for the database. */
@@ -84,6 +86,8 @@ export interface Ledger {
 export type CallLedger = Pick<Ledger, "begin" | "seal" | "accepting">;
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
+/** Retention knows of the database only: on a quiet gateway a segment would keep what it holds for months. */
+const SEGMENT_MS = 3_600_000;
 
 /**
  * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
@@ -158,7 +162,8 @@ async function openLocked(options: LedgerOptions, files: JournalFiles, signer: N
   });
   shippedSeq = () => shipping.shippedHead.seq;
   shipping.notify();
-  const stopUpkeep = startUpkeep({ journal, checkpoints, shipping, checkpointMs: options.checkpointMs, diskMs: options.diskMs });
+  const { checkpointMs, diskMs, segmentMs = SEGMENT_MS } = options;
+  const stopUpkeep = startUpkeep({ journal, checkpoints, shipping, checkpointMs, diskMs, segmentMs });
   return new OpenLedger({ options, chain, journal, checkpoints, rows, shipping, stopUpkeep, release });
 }
 

@@ -41,6 +41,9 @@ class SegmentJournal implements Journal {
   private size = 0;
   /** Size of the segment when it was begun. */
   private carried: number;
+  private holdsRows = false;
+  /** When it was first seen that the segment holds rows; null while that was not. */
+  private rowsSeenAt: number | null = null;
   private rowBytes = FIRST_GUESS_OF_ROW_BYTES;
 
   constructor(options: JournalOptions) {
@@ -101,6 +104,7 @@ class SegmentJournal implements Journal {
   seal(id: string, line: string): void {
     const { length } = this.append("R", line);
     this.markers.sealed(id);
+    this.holdsRows = true;
     this.rowBytes += (length - this.rowBytes) / 64;
     this.rotateWhenFull();
   }
@@ -131,6 +135,13 @@ class SegmentJournal implements Journal {
   rotate(): void {
     this.state.guard();
     if (!this.beginNext()) throw new Error("the journal has no file for a new segment just now");
+  }
+
+  rotateWhenOld(ms: number): boolean {
+    if (!this.state.usable || !this.holdsRows) return false;
+    const now = performance.now();
+    this.rowsSeenAt ??= now;
+    return now - this.rowsSeenAt >= ms && this.beginNext();
   }
 
   makeRoom(): boolean {
@@ -179,6 +190,8 @@ class SegmentJournal implements Journal {
   private beginSegment(number: number, file: number): void {
     this.writer.fd = file;
     this.newFile = true;
+    this.holdsRows = false;
+    this.rowsSeenAt = null;
     this.segment = number;
     this.size = 0;
     this.grew(this.writer.record("H", this.options.header()));

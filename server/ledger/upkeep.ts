@@ -9,27 +9,34 @@ export interface UpkeepOptions {
   readonly shipping: Shipper;
   readonly checkpointMs: number | undefined;
   readonly diskMs: number | undefined;
+  readonly segmentMs: number;
 }
 
 const DISK_LOOKED_AT_MS = 1_000;
 
-/** Signs the head and looks at the disk now and then, until the function it returns is called. */
-export function startUpkeep({ journal, checkpoints, shipping, checkpointMs, diskMs }: UpkeepOptions): () => void {
+/** Signs the head, ends old segments and looks at the disk now and then, until the function it returns is called. */
+export function startUpkeep({ journal, checkpoints, shipping, checkpointMs, diskMs, segmentMs }: UpkeepOptions): () => void {
   const timer = setInterval(() => {
     checkpoints.sign(journal);
+    unlessFailed(() => journal.rotateWhenOld(segmentMs));
     shipping.notify();
   }, checkpointMs ?? CHECKPOINT_MS);
   timer.unref();
   const diskTimer = setInterval(() => {
-    try {
-      if (journal.makeRoom()) shipping.notify();
-    } catch (error) {
-      if (!(error instanceof JournalFailed)) throw error;
-    }
+    if (unlessFailed(() => journal.makeRoom())) shipping.notify();
   }, diskMs ?? DISK_LOOKED_AT_MS);
   diskTimer.unref();
   return () => {
     clearInterval(timer);
     clearInterval(diskTimer);
   };
+}
+
+function unlessFailed(work: () => boolean): boolean {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof JournalFailed)) throw error;
+    return false;
+  }
 }
