@@ -242,6 +242,11 @@ describe("after a crash", () => {
     const last = listSegments(left).at(-1)?.number as number;
     writeFileSync(segmentPath(left, last + 1), "H1234");
     await (await testLedger(database.db, left)).close();
+    // The directory was stored before the end of the segment under way.
+    const full = listSegments(left).at(-1)?.number as number;
+    appendFileSync(segmentPath(left, full), 'R12345678{"id":"half');
+    writeFileSync(segmentPath(left, full + 1), "");
+    await (await testLedger(database.db, left)).close();
     await expectIntact(ledger.chainId, 1);
   });
 

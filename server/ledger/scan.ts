@@ -10,10 +10,11 @@ import { type CheckpointRecord, type CheckpointState, JournalDamaged, type Journ
 
 /**
  * Reads all segments, checks every record, and makes what it found durable. A torn end of the last segment is what a
- * crash leaves and is cut off; damage anywhere else throws `JournalDamaged`. Null when there is no journal.
+ * crash leaves and is cut off, and so is a segment behind it of which not even the header was written; damage anywhere else throws `JournalDamaged`. Null when there is no journal.
  */
 export function scanJournal(directory: string, files: JournalFiles, log: Log): JournalScan | null {
   const listed = listSegments(directory);
+  for (let last = listed.at(-1); last !== undefined && dropUnbegun(directory, last.number, files, log); last = listed.at(-1)) listed.pop();
   const segments: Segment[] = [];
   const unsealed = new Map<string, AuditRow>();
   let header: SegmentHeader | null = null;
@@ -40,17 +41,9 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
       offset = record.end;
     }
     if (offset < bytes.length) log.warn("audit_journal_torn_end", { file: path, offset, dropped_bytes: bytes.length - offset });
-    if (offset === 0 && isLast) {
-      files.remove(path);
-      const place = files.openDirectory(directory);
-      files.syncDirectory(place);
-      files.close(place);
-    } else if (offset === 0) {
-      throw new JournalDamaged(path, 0, "it has no header");
-    } else {
-      settle(path, offset, bytes.length);
-      segments.push({ number: segment.number, size: offset });
-    }
+    if (offset === 0) throw new JournalDamaged(path, 0, "it has no header");
+    settle(path, offset, bytes.length);
+    segments.push({ number: segment.number, size: offset });
   }
   if (header === null) return null;
   // TypeScript does not see that `note` assigns these.
@@ -91,6 +84,20 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
 function headOf(payload: Buffer, columns: readonly string[]): ChainHead {
   const { chain_seq: seq, row_hash: hash } = readRowLine(payload.toString(), columns);
   return { seq: seq ?? 0, hash: hash ?? GENESIS_HASH };
+}
+
+/** Removes a segment that holds no record: nobody was told of anything in it, nor of what stands behind the last sync before it. */
+function dropUnbegun(directory: string, number: number, files: JournalFiles, log: Log): boolean {
+  const path = segmentPath(directory, number);
+  const bytes = readFileSync(path);
+  const header = readRecord(bytes, 0);
+  if ((header !== null && header !== "damaged") || holdsRecordAfter(bytes, 0)) return false;
+  if (bytes.length > 0) log.warn("audit_journal_torn_end", { file: path, offset: 0, dropped_bytes: bytes.length });
+  files.remove(path);
+  const place = files.openDirectory(directory);
+  files.syncDirectory(place);
+  files.close(place);
+  return true;
 }
 
 /** Whether a whole record stands anywhere after a bad one: then the bad one is no torn end. */
