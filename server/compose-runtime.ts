@@ -156,7 +156,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { upstreamTimeoutMs, maxBodyBytes } = config;
   const unrecorded = unrecordedIn(parts);
   const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
-  const bodies = new ArrivingBodies({ mostBytes: bodyShare(process.constrainedMemory() || totalmem(), parts.group.size) });
+  const bodies = new ArrivingBodies({ mostBytes: bodyShare(memoryBytes(), parts.group.size) });
   const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
   const background = new BackgroundCalls({ ...callParts, give: givenBy(controls), standing });
@@ -242,6 +242,9 @@ function rememberedPassages(config: Configuration, { connection }: RuntimeParts)
   const databaseUrl = connection.connectionConfig.connectionString ?? "";
   return new RememberedPassages({ databaseUrl, mostBytes: config.knowledgeMemoryBytes });
 }
+
+/** What the process may use; of the whole machine where nothing confines it. */
+const memoryBytes = () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
 function unrecordedIn({ metrics }: RuntimeParts): RoadParts["unrecorded"] {
   return (reason) => {
