@@ -22,18 +22,14 @@ interface LimitsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Telemetry, "watchCounters">;
-  readonly group: Pick<ProcessGroup, "counters" | "shipped">;
+  readonly group: Pick<ProcessGroup, "counters">;
 }
 
 /** Limits with their counters, in Valkey or in the first process of the group, and the totals they are held to. */
-export function openLimits(
-  config: Configuration,
-  { connection, clock, log, metrics, group }: LimitsParts,
-  ledger: { shipped(): Promise<void> },
-) {
+export function openLimits(config: Configuration, { connection, clock, log, metrics, group }: LimitsParts, shipped: () => Promise<void>) {
   // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
   const steady = () => clock.micros() / 1000;
-  const truth = new UsageTruth(connection.db, () => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
+  const truth = new UsageTruth(connection.db, shipped);
   const fromValkey = (url: string) => {
     const shared = new ValkeyCounters({ valkey: openValkey(url), now: steady, log, recorded: () => truth.recorded() });
     metrics.watchCounters(() => shared.isAway());

@@ -10,7 +10,6 @@ import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
 import type { ProcessGroup } from "./group/process-group.ts";
-import type { Ledger } from "./ledger/ledger.ts";
 import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import type { Services } from "./routes.ts";
@@ -29,7 +28,8 @@ interface PortalParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly upstream: ReturnType<typeof upstreamOf>;
-  readonly ledger: Ledger;
+  /** Resolves when every row that was sealed so far, in any process of this machine, is in the database. */
+  readonly shipped: () => Promise<void>;
   readonly group: Pick<ProcessGroup, "logins">;
 }
 
@@ -56,7 +56,7 @@ export function openPortal(config: Configuration, parts: PortalParts) {
       notices,
       signOn,
       publicUrl: config.publicUrl ?? null,
-      feedback: openRunFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(parts.ledger.shipped()) }),
+      feedback: openRunFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(parts.shipped()) }),
       apps,
     }),
     async close(): Promise<void> {

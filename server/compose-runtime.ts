@@ -114,7 +114,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const admission = openAdmission(config, parts);
   const { credentials, users, snapshots } = admission;
   const tenants = new NamedTenants(db, clock);
-  const limits = openLimits(config, parts, ledger);
+  /** Resolves when every row that any process of this machine sealed so far is in the database. */
+  const shipped = () => Promise.all([ledger.shipped(), parts.group.shipped()]).then(() => undefined);
+  const limits = openLimits(config, parts, shipped);
   const observing = openObserving(config, parts);
   const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: observing.observe });
   const [begin, nest] = [calls.begin.bind(calls), calls.nest.bind(calls)] as const;
@@ -135,7 +137,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     knowledge: (tenantId) => follower.knowledge(tenantId),
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
-  const portal = openPortal(config, { ...parts, admission, ledger });
+  const portal = openPortal(config, { ...parts, admission, shipped });
   const { directory, feed } = portal;
   const files = await openFiles(config, parts, snapshots);
   const skills = await openSkills(db, files.files, log);
@@ -170,7 +172,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     outletTo,
     tools: tools.tools,
     agents: agents.agents,
-    ...openRecordServices(parts, ledger, limits.truth),
+    ...openRecordServices(parts, { ledger, shipped, truth: limits.truth }),
     ...files,
     ...{ batches: batch.batches, videos },
     portal: portal.service(notices, tools.tools.appResource),
@@ -305,8 +307,11 @@ function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
 }
 
 /** What answers from the record itself. */
-function openRecordServices({ connection: { db }, secrets, clock, log, gatewayOrigins }: RuntimeParts, ledger: Ledger, truth: UsageTruth) {
-  const reading = { db, secrets, clock, log, shipped: () => waitUntilShipped(ledger.shipped()) };
+function openRecordServices(
+  { connection: { db }, secrets, clock, log, gatewayOrigins }: RuntimeParts,
+  { ledger, shipped, truth }: { readonly ledger: Ledger; readonly truth: UsageTruth; shipped(): Promise<void> },
+) {
+  const reading = { db, secrets, clock, log, shipped: () => waitUntilShipped(shipped()) };
   return {
     runs: runAccess({ ...reading, truth }),
     traces: traceIngest({ ...reading, ledger }),

@@ -1,7 +1,7 @@
 /** Long enough for a shipment under way, short enough to answer while the database is away. */
 const SOON_MS = 2_000;
 
-/** Whether what this process has recorded so far is in the database, now or within `ms`. Never rejects. */
+/** Whether what is shipped is in the database, now or within `ms`. Never rejects. */
 export async function waitUntilShipped(shipped: Promise<void>, ms: number = SOON_MS): Promise<boolean> {
   const alarm = Promise.withResolvers<boolean>();
   const timer = setTimeout(alarm.resolve, ms, false);

@@ -118,6 +118,38 @@ test("a revoked key is refused by all of them once the administrator is told", a
   }
 });
 
+test("a run is ended and a span joined by any of them, whichever served the calls", async () => {
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    rawPost(`${gateway.runtimeUrl}${path}`, { "x-api-key": served.apiKey, ...headers }, JSON.stringify(body));
+  const chat = (headers: Record<string, string>) =>
+    post("/v1/proxy/llm/chat/completions", { model: "fake-1", messages: [{ role: "user", content: "hi" }] }, headers);
+  for (let round = 0; round < ROUNDS; round++) {
+    const spanId = "b7ad6b7169203331";
+    const traceId = `${round}`.padStart(32, "a");
+    await chat({ "x-gw-run-id": `run-${round}` });
+    await chat({ "x-gw-run-id": `run-${round}`, traceparent: `00-${traceId}-${spanId}-01` });
+    const ended = await post(`/v1/runs/run-${round}/end`, { state: "completed", outcome: "resolved" });
+    expect([ended.status, JSON.parse(ended.body)]).toMatchObject([200, { state: "completed", outcome: "resolved", calls: 2 }]);
+
+    await chat({ traceparent: `00-${traceId}-00000000000000${10 + round}-01` });
+    const now = `${Date.now()}000000`;
+    const attributes = [{ key: "gen_ai.operation.name", value: { stringValue: "chat" } }];
+    const span = {
+      traceId,
+      spanId: `00000000000000${10 + round}`,
+      name: "chat",
+      kind: 3,
+      startTimeUnixNano: now,
+      endTimeUnixNano: now,
+      attributes,
+    };
+    const told = await post("/v1/ingest/otel/v1/traces", { resourceSpans: [{ scopeSpans: [{ scope: {}, spans: [span] }] }] });
+    expect([told.status, JSON.parse(told.body)]).toEqual([200, {}]);
+    const [row] = await rowsOf(admin, { trace_id: traceId, source: "otel" }, 1);
+    expect(typeof row.custom_metadata.joined_row_id).toBe("string");
+  }
+});
+
 test("guesses of a password are as few as with one process", async () => {
   await admin.post("/v1/admin/end-users", { tenant_id: "default", username: "guessed", password: "correct horse battery" });
   const body = JSON.stringify({ username: "guessed", password: "wrong horse battery" });

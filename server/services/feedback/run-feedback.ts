@@ -7,7 +7,7 @@ import { noteRunInPath } from "../../road/record/run-in-path.ts";
 
 export interface RunFeedbackParts extends RateRunParts {
   readonly secrets: SecretBox;
-  /** Whether what this process has recorded so far is in the database; false when it cannot be there soon. */
+  /** Whether what this gateway has recorded so far is in the database; false when it cannot be there soon. */
   readonly shipped: () => Promise<boolean>;
 }
 

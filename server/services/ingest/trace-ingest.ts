@@ -17,7 +17,7 @@ export interface TraceIngestParts {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether what this process has recorded so far is in the database; false when it cannot be there soon. */
+  /** Whether what this gateway has recorded so far is in the database; false when it cannot be there soon. */
   readonly shipped: () => Promise<boolean>;
 }
 

@@ -17,7 +17,7 @@ export interface RunAccessParts {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when what this process has recorded so far is in the database, or cannot be there soon. */
+  /** Resolves when what this gateway has recorded so far is in the database, or cannot be there soon. */
   readonly shipped: () => Promise<boolean>;
 }
 
