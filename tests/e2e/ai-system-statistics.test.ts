@@ -18,12 +18,20 @@ let watch: DriftWatch;
 beforeAll(async () => {
   plane = await controlPlane({ clock, jwtExpirySeconds: 10_000_000 });
   owner = (await newTenant(plane, "acme")).send;
-  system = (await owner("POST", "/v1/admin/resource-groups", { name: "system" })).body.id;
-  await owner("POST", "/v1/admin/ai-systems", { group_id: system });
+  await newSystem("system");
   watch = new DriftWatch({ ...plane.directory, clock }, { calls: 1_000, days: 7 }, jsonLog("error"));
 });
 afterAll(() => plane.close());
 
+/** The one that is called from then on. */
+async function newSystem(name: string): Promise<void> {
+  system = (await owner("POST", "/v1/admin/resource-groups", { name })).body.id;
+  await owner("POST", "/v1/admin/ai-systems", { group_id: system });
+}
+async function freeze(): Promise<void> {
+  const actor = { id: null, username: "owner", role: null, clientIp: null, requestId: null };
+  await write({ ...plane.directory, clock }, actor, (change) => freezeBaseline(change, "acme", system, null));
+}
 /** Hours of calls up to the last whole one. */
 async function called(hours: number, { cost = 1, errors = 2 }: { cost?: number; errors?: number } = {}): Promise<void> {
   const last = Math.floor(clock.now() / HOUR_MS) * HOUR_MS;
@@ -50,8 +58,7 @@ const later = (hours: number) => clock.advance(hours * HOUR_MS);
 
 test("a lasting rise of the cost by 30 % is found once, closed, and found no more in an incident window", async () => {
   await called(200);
-  const actor = { id: null, username: "owner", role: null, clientIp: null, requestId: null };
-  await write({ ...plane.directory, clock }, actor, (change) => freezeBaseline(change, "acme", system, null));
+  await freeze();
   later(60);
   await called(48);
   await watch.run();
@@ -88,6 +95,31 @@ test("a lasting rise of the cost by 30 % is found once, closed, and found no mor
   expect((await open()).map(({ kind, title }: any) => [kind, title])).toEqual([
     ["error_rate", "41.0 % of calls fail, where 3.0 % are normal"],
   ]);
+});
+
+test("a rise that was called a false positive is found no more, and a greater one or one from another normal is", async () => {
+  await newSystem("rises");
+  await called(200);
+  await freeze();
+  const costs = async () => (await open()).filter(({ kind }: any) => kind === "cost").map(({ title }: any) => title);
+  const rise = async (cost: number) => {
+    later(50);
+    await called(40, { cost });
+    await watch.run();
+    return costs();
+  };
+  const dismiss = async () => {
+    for (const { id } of await open()) await owner("POST", `/v1/admin/drift/${id}/false-positive`, {});
+  };
+  expect(await rise(1.3)).toEqual(["A call costs 30 % more than is normal"]);
+  await dismiss();
+  expect(await rise(1.32)).toEqual([]);
+  const [greater] = await rise(3);
+  expect(greater).toContain("more than is normal");
+  await dismiss();
+  expect(await rise(1.3)).toEqual([]);
+  await freeze();
+  expect(await rise(3)).toHaveLength(1);
 });
 
 test("two processes that look at once freeze one first baseline", async () => {

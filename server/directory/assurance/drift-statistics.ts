@@ -79,8 +79,9 @@ interface Measure {
   readonly matters: (before: number, now: number) => boolean;
   /** Spread that chance alone makes of a bucket. */
   readonly chance: (mean: number, calls: number) => number;
-  /** As it is told. */
+  /** As it is told, and back. */
   readonly shown: (value: number) => number;
+  readonly meant: (shown: number) => number;
 }
 
 const same = (value: number): number => value;
@@ -91,6 +92,7 @@ const amount = (of: Measure["of"]): Measure => ({
   matters: byShare(0.15),
   chance: (mean) => LEAST_SPREAD * mean,
   shown: same,
+  meant: same,
 });
 /** Of few events the spread that was seen says less than what chance alone makes of buckets of their size. */
 const rate = (of: Measure["of"]): Measure => ({
@@ -99,6 +101,7 @@ const rate = (of: Measure["of"]): Measure => ({
   matters: (before, now) => now - before >= 0.02,
   chance: (mean, calls) => Math.sqrt((Math.max(mean, 1 / calls) * (1 - mean)) / BUCKET_CALLS),
   shown: same,
+  meant: same,
 });
 const among = (count: number | null | undefined, calls: number | null | undefined) =>
   count == null || calls == null ? null : { sum: count, calls };
@@ -112,6 +115,7 @@ const MEASURES: Readonly<Record<BucketMetric, Measure>> = {
     matters: (before, now) => Math.abs(now - before) >= Math.log(1.25),
     chance: () => Math.log(1.05),
     shown: (value) => Math.expm1(value),
+    meant: (shown) => Math.log1p(shown),
   },
   error_rate: rate(({ errors, calls }) => ({ sum: errors, calls })),
   refusal_rate: rate(({ refused, told }) => among(refused, told)),
@@ -224,6 +228,28 @@ function shiftOf(
   return matters(mean, now) ? { metric, before: shown(mean), now: shown(now), at: last.to, since: first.from, calls } : null;
 }
 
+/**
+ * Whether a shift is another than a known one of its metric: from another normal, to its other side, or further from it by
+ * as much as matters.
+ */
+export function isAnotherShift(
+  metric: Metric,
+  known: Readonly<Record<string, unknown>>,
+  { before, now }: Readonly<Record<string, unknown>>,
+): boolean {
+  const [normal, then, since] = [Number(before), Number(known.now), Number(now)];
+  if (known.before !== before || Math.sign(since - normal) !== Math.sign(then - normal)) return true;
+  if (Math.abs(since - normal) <= Math.abs(then - normal)) return false;
+  if (metric === "volume") return isOtherVolume(then, since);
+  const { matters, meant } = MEASURES[metric];
+  return matters(meant(then), meant(since));
+}
+
+function isOtherVolume(before: number, now: number): boolean {
+  const factor = Math.max(now, 1) / Math.max(before, 1);
+  return factor >= LEAST_VOLUME || factor <= 1 / LEAST_VOLUME;
+}
+
 /** The newest whole week against what a week is normally. */
 function volumeShift(hours: readonly HourOfCalls[], { mean, spread }: { mean: number; spread: number }): Shift | null {
   const week = hours.slice(-WEEK_HOURS);
@@ -231,8 +257,6 @@ function volumeShift(hours: readonly HourOfCalls[], { mean, spread }: { mean: nu
   const last = week.at(-1);
   if (week.length < WEEK_HOURS || first === undefined || last === undefined) return null;
   const now = week.reduce((sum, hour) => sum + hour.calls, 0);
-  const factor = Math.max(now, 1) / mean;
-  const matters = factor >= LEAST_VOLUME || factor <= 1 / LEAST_VOLUME;
-  if (!matters || Math.abs(now - mean) < VOLUME_SPREADS * spread) return null;
+  if (!isOtherVolume(mean, now) || Math.abs(now - mean) < VOLUME_SPREADS * spread) return null;
   return { metric: "volume", before: mean, now, at: last.at + HOUR_MS, since: first.at, calls: now };
 }

@@ -12,7 +12,7 @@ import { areSystemsWatched, type WatchedSystem, watchedSystems } from "../../sto
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import { type Actor, type Directory, write, type Write } from "../writes/write.ts";
-import { type HourOfCalls, METRICS, type Shift, shiftsIn } from "./drift-statistics.ts";
+import { type HourOfCalls, isAnotherShift, METRICS, type Shift, shiftsIn } from "./drift-statistics.ts";
 import { figuresIn, freezeBaseline, hasLearned, type LearningTerms, normalIn, quietHours } from "./baselines.ts";
 import { conformanceOf } from "./contracts.ts";
 import { driftSightings, type Sighting } from "./drift-sightings.ts";
@@ -184,9 +184,12 @@ function shiftsSince(epoch: EpochRow, hours: readonly HourOfCalls[], findings: r
   });
 }
 
-function isSettled({ resolution, closed_at: closedAt, detail }: FindingRow, sighting: Sighting): boolean {
+function isSettled({ kind, resolution, closed_at: closedAt, detail }: FindingRow, sighting: Sighting): boolean {
   if (sighting.lastSeen.getTime() <= (closedAt?.getTime() ?? 0)) return true;
   if (!SETTLED.has(String(resolution?.kind))) return false;
+  const metric = METRICS.find((one) => one === kind);
+  // What was settled is the shift that was seen, not every one that the figure may ever take.
+  if (metric !== undefined) return !isAnotherShift(metric, detail, sighting.detail);
   // Of the configuration, which is another with each change.
   return detail.live_digest === sighting.detail.live_digest;
 }
