@@ -83,6 +83,16 @@ export async function otherSystemsSince(trx: Trx, policyId: string, systemId: st
   return rows[0]?.systems ?? 0;
 }
 
+/** What policies said to a finding so far. */
+export function responsesTo(trx: Trx, tenantId: string, findingId: string): Promise<Pick<ResponseRow, "policy_id" | "status">[]> {
+  return trx
+    .selectFrom("responses")
+    .select(["policy_id", "status"])
+    .where("tenant_id", "=", tenantId)
+    .where("finding_id", "=", findingId)
+    .execute();
+}
+
 export function activeResponses(trx: Trx, tenantId: string, systemId: string): Promise<ResponseRow[]> {
   return trx
     .selectFrom("responses")

@@ -127,6 +127,31 @@ test("one that narrowed as many systems as it may leaves the next to people, and
   expect(await ask(second, "agreed")).toBe(200);
 });
 
+test("a finding that grows worse while it is open sets off what a new one as severe would, once", async () => {
+  const team = await newTeam(world.admin, "fourth");
+  const { id: harmless } = await owner.post("/v1/admin/llms", { name: "left out", provider: "own-echo", group_ids: [team.groupId] });
+  await owner.post("/v1/admin/ai-systems", { group_id: team.groupId });
+  const { id } = await owner.post(at(team, "/contracts"), {});
+  await reviewer.post(`/v1/admin/contracts/${id}/approve`, { reason: "read it" });
+  await owner.post(`/v1/admin/contracts/${id}/promote`, {});
+  await owner.post(at(team, "/response-policies"), {
+    ...{ name: "fourth: stop", finding_kinds: ["config_drift"], min_severity: "high", action: "suspend", mode: "armed" },
+  });
+  const findings = async (): Promise<any[]> => (await owner.get(at(team, "/drift?status=open"))).findings;
+  await owner.request("DELETE", `/v1/admin/llms/${harmless}`);
+  const [found] = await until(findings, (all) => all.length > 0);
+  expect([found.kind, found.severity, await responses(team)]).toEqual(["config_drift", "low", []]);
+  await owner.post("/v1/admin/llms", { name: "put in instead", provider: "own-echo", group_ids: [team.groupId] });
+  const [fired] = await until(
+    () => responses(team),
+    (all) => all.length > 0,
+  );
+  expect([fired.status, fired.action, fired.finding_id]).toEqual(["active", "suspend", found.id]);
+  expect((await findings()).map(({ id: one, severity }) => [one, severity])).toEqual([[found.id, "high"]]);
+  const { entries } = await owner.get(`/v1/admin/admin-log?resource=drift-findings&resource_id=${found.id}`);
+  expect(entries.map(({ action }: any) => action).sort()).toEqual(["find", "worsen"]);
+});
+
 test("one takes its tools away and leaves it its models, until somebody restores it", async () => {
   const tools = await startHandshakeServer();
   try {

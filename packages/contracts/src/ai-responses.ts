@@ -58,7 +58,7 @@ export const responsePreview = z
     action: z.enum(RESPONSE_ACTIONS),
     would_fire_for: z
       .array(z.strictObject({ finding_id: recordId, kind: z.string(), severity: z.string(), title: z.string() }))
-      .describe("findings that are open now"),
+      .describe("findings that are open now and as severe; one that is open when the policy is armed sets it off when it grows worse"),
     keys: z.number().int().describe("live keys of the system's group"),
     groups_below: z.number().int().describe("groups it would reach as well"),
     calls_last_day: z.number().int(),

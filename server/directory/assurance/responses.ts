@@ -24,6 +24,7 @@ import {
   overResponses,
   removeResponsePolicy,
   responsePage,
+  responsesTo,
   responsePolicyNamed,
   responsePolicyPage,
   type ResponsePolicyRow,
@@ -187,10 +188,16 @@ interface Found {
   readonly title: string;
 }
 
-/** Answers a finding by what the system's policies say. What a policy does not do is told as well. */
+/**
+ * Answers a finding, new or grown worse, by what the system's policies say. What a policy does not do is told as well. Each
+ * answers a finding once, and once more when it was armed since.
+ */
 export async function respondTo(write: Write, tenantId: string, systemId: string, finding: Found): Promise<void> {
+  const given = await responsesTo(write.trx, tenantId, finding.id);
+  const hasAnswered = ({ id, mode }: ResponsePolicyRow) =>
+    given.some((one) => one.policy_id === id && (one.status === "dry_run") === (mode === "dry_run"));
   for (const policy of await livePolicies(write.trx, tenantId, systemId)) {
-    if (!isTriggered(policy, finding)) continue;
+    if (!isTriggered(policy, finding) || hasAnswered(policy)) continue;
     // Whom it narrows is counted with those that others are narrowing just now, one after the other.
     if (policy.mode === "armed") await holdRecord(write, `response policy ${policy.id}`);
     const refusedBy = policy.mode === "armed" ? await refusalOf(write, tenantId, systemId, policy, finding) : null;

@@ -1,5 +1,5 @@
 import type { Conformance, ContractDocument } from "@gatehouse/contracts/ai-contracts";
-import { DRIFT_KINDS } from "@gatehouse/contracts/ai-drift";
+import { DRIFT_KINDS, SEVERITIES } from "@gatehouse/contracts/ai-drift";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import { activeContract, type ContractRow } from "../../store/ai-contracts.ts";
@@ -7,7 +7,14 @@ import { observationsOf, observeRows } from "../../store/ai-observations.ts";
 import { type AiSystemRow, aiSystemStore } from "../../store/ai-systems.ts";
 import type { Database } from "../../store/database.ts";
 import { type EpochRow, newestEpoch } from "../../store/baseline-epochs.ts";
-import { findingsOfKinds, type FindingRow, insertFinding, updateFinding } from "../../store/drift-findings.ts";
+import {
+  findingsOfKinds,
+  type FindingPatch,
+  type FindingRow,
+  insertFinding,
+  lockedFinding,
+  updateFinding,
+} from "../../store/drift-findings.ts";
 import { areSystemsWatched, type WatchedSystem, watchedSystems } from "../../store/watched-systems.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
@@ -167,7 +174,10 @@ export class DriftWatch {
   private async tell(tenantId: string, systemId: string, sighting: Sighting, findings: readonly FindingRow[]): Promise<void> {
     const same = findings.filter(({ kind, subject }) => kind === sighting.kind && subject === sighting.subject);
     const open = same.find(({ status }) => status === "open");
-    if (open !== undefined) return counted(this.directory.db, open, sighting);
+    if (open !== undefined)
+      return isWorse(open, sighting)
+        ? write(this.directory, GATEWAY, (change) => worsened(change, open, sighting))
+        : counted(this.directory.db, open, sighting);
     if (same.some((closed) => isSettled(closed, sighting))) return;
     await write(this.directory, GATEWAY, (change) => opened(change, tenantId, systemId, sighting));
   }
@@ -194,23 +204,39 @@ function isSettled({ kind, resolution, closed_at: closedAt, detail }: FindingRow
   return detail.live_digest === sighting.detail.live_digest;
 }
 
-async function counted(
-  db: Database,
-  open: FindingRow,
-  { occurrences, lastSeen, lastRow, detail, severity, title }: Sighting,
-): Promise<void> {
+const isWorse = (open: FindingRow, { severity }: Sighting): boolean =>
+  SEVERITIES.indexOf(severity) > SEVERITIES.indexOf(open.severity as Sighting["severity"]);
+
+const seenAgain = ({ occurrences, lastSeen, lastRow, detail, severity, title }: Sighting): FindingPatch => ({
+  ...{ occurrences, severity, title },
+  last_seen: lastSeen,
+  last_row: lastRow,
+  detail: JSON.stringify(detail),
+  updated_at: new Date(),
+});
+
+async function counted(db: Database, open: FindingRow, sighting: Sighting): Promise<void> {
+  const { occurrences, lastRow, detail } = sighting;
   if (open.occurrences === occurrences && open.last_row === lastRow && open.detail.live_digest === detail.live_digest) return;
-  await db
-    .transaction()
-    .execute((trx) =>
-      updateFinding(trx, open.id, {
-        ...{ occurrences, severity, title },
-        last_seen: lastSeen,
-        last_row: lastRow,
-        detail: JSON.stringify(detail),
-        updated_at: new Date(),
-      }),
-    );
+  await db.transaction().execute((trx) => updateFinding(trx, open.id, seenAgain(sighting)));
+}
+
+/** What an open finding grew into is answered as a new one of that severity is. */
+async function worsened(change: Write, { id, tenant_id: tenantId, ai_system_id: systemId }: FindingRow, sighting: Sighting): Promise<void> {
+  const { kind, severity, subject, title } = sighting;
+  const row = await lockedFinding(change.trx, tenantId, id);
+  // Another process may have told it, or somebody closed it.
+  if (row === undefined || row.status !== "open" || !isWorse(row, sighting)) return change.stay({}, {}, null);
+  await updateFinding(change.trx, id, seenAgain(sighting));
+  sealRecord(change, {
+    tenantId,
+    system: systemAlone(systemId),
+    action: "worsen",
+    resource: "drift-findings",
+    resource_id: id,
+    context: { record_type: "ai.gw.drift-finding", kind, severity, subject, title, was: row.severity },
+  });
+  await respondTo(change, tenantId, systemId, { id, kind, severity, title });
 }
 
 async function opened(change: Write, tenantId: string, systemId: string, sighting: Sighting): Promise<void> {
