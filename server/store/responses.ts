@@ -104,6 +104,23 @@ export function activeResponses(trx: Trx, tenantId: string, systemId: string): P
     .execute();
 }
 
+/** When responses narrowed a system: hours in which its callers were refused or kept waiting because of them. */
+export function responseTimes(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+  since: Date,
+): Promise<{ readonly started_at: Date; readonly ended_at: Date | null }[]> {
+  return db
+    .selectFrom("responses")
+    .select(["fired_at as started_at", "ended_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("ai_system_id", "=", systemId)
+    .where("status", "in", ["active", "expired", "restored"])
+    .where((eb) => eb.or([eb("ended_at", "is", null), eb("ended_at", ">=", since)]))
+    .execute();
+}
+
 /** Locked until the transaction ends. */
 export function overResponses(trx: Trx, now: Date): Promise<ResponseRow[]> {
   return trx

@@ -122,6 +122,29 @@ test("a rise that was called a false positive is found no more, and a greater on
   expect(await rise(3)).toHaveLength(1);
 });
 
+test("what a response has refused is no finding, and sets off no other response", async () => {
+  await newSystem("narrowed");
+  await called(200);
+  await freeze();
+  await plane.database.db
+    .insertInto("responses")
+    .values({
+      ...{ id: crypto.randomUUID(), tenant_id: "acme", ai_system_id: system, policy_name: "no tools", action: "block_tools" },
+      ...{ status: "active", reason: "a tool that nobody knows", fired_at: new Date(clock.now()) },
+      expires_at: new Date(clock.now() + 1_000 * HOUR_MS),
+    })
+    .execute();
+  later(50);
+  await called(40, { errors: 60 });
+  await watch.run();
+  expect(await open()).toEqual([]);
+  await owner("POST", `/v1/admin/ai-systems/${system}/restore`, { reason: "looked at it" });
+  later(50);
+  await called(40, { errors: 60 });
+  await watch.run();
+  expect((await open()).map(({ kind }: any) => kind)).toEqual(["error_rate"]);
+});
+
 test("two processes that look at once freeze one first baseline", async () => {
   const { db } = plane.database;
   const id = (await owner("POST", "/v1/admin/resource-groups", { name: "learned" })).body.id;

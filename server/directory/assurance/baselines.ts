@@ -6,6 +6,7 @@ import { hoursOfSystem, MOST_OF_A_KIND, type ObservationRow, observationsOf } fr
 import type { Database, Trx } from "../../store/database.ts";
 import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/baseline-epochs.ts";
 import { replayTimes } from "../../store/replay.ts";
+import { responseTimes } from "../../store/responses.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
@@ -59,8 +60,8 @@ const NO_CALLS = { calls: 0, errors: 0, micros: 0, unpriced: 0, tokens: 0 };
 const LEARNED_FROM_MS = 30 * 24 * HOUR_MS;
 
 /**
- * The whole hours since then that were in no incident window and in which nothing was replayed, those without calls among
- * them from the first call on. `from`, `now`: milliseconds.
+ * The whole hours since then that were in no incident window, in which nothing was replayed and no response narrowed the
+ * system, those without calls among them from the first call on. `from`, `now`: milliseconds.
  */
 export async function quietHours(
   db: Database | Trx,
@@ -74,7 +75,12 @@ export async function quietHours(
   const hours = await hoursOfSystem(db, tenantId, systemId, new Date(Math.ceil(from / HOUR_MS) * HOUR_MS), whole);
   const [first] = hours;
   if (first === undefined) return [];
-  const aside = [...windows, ...(await replayTimes(db, tenantId, systemId, new Date(from)))];
+  const since = new Date(from);
+  const aside = [
+    ...windows,
+    ...(await replayTimes(db, tenantId, systemId, since)),
+    ...(await responseTimes(db, tenantId, systemId, since)),
+  ];
   const isIn = (at: number) =>
     aside.some(({ started_at: start, ended_at: end }) => start.getTime() < at + HOUR_MS && (end === null || end.getTime() > at));
   const called = new Map(hours.map(({ hour, ...figures }) => [hour.getTime(), figures]));

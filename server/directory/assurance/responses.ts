@@ -227,9 +227,8 @@ async function refusalOf(
   policy: ResponsePolicyRow,
   finding: Found,
 ): Promise<string | null> {
-  // A system that was suspended is silent because of that.
-  const active = await activeResponses(write.trx, tenantId, systemId);
-  if (finding.kind === "liveness" && active.some(({ action }) => action === "suspend"))
+  // A system that was narrowed may be silent because of that.
+  if (finding.kind === "liveness" && (await activeResponses(write.trx, tenantId, systemId)).length > 0)
     return "The finding is what an earlier response came to.";
   const others = await otherSystemsSince(write.trx, policy.id, systemId, new Date(write.now.getTime() - HOUR_MS));
   return others >= policy.max_systems_per_hour
