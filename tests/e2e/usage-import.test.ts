@@ -157,6 +157,19 @@ describe.each(["openai", "anthropic", "aws", "azure", "google"])("%s", (vendor) 
   });
 });
 
+test("a vendor that refuses again and again and says to come back at once is asked less and less often", async () => {
+  vendors.throttleEvery = 1;
+  const id = await provider("openai");
+  await world.admin.post(`${PATH}/${id}/run`, undefined);
+  const [told] = await until(
+    () =>
+      sql(`SELECT status, attempts, extract(epoch FROM resume_at - now()) AS seconds FROM usage_import_runs WHERE provider_id = '${id}'`),
+    ([one]) => one.attempts >= 2,
+  );
+  expect([told.status, told.attempts]).toEqual(["partial", 2]);
+  expect(Number(told.seconds)).toBeGreaterThan(10);
+});
+
 test("a process that is killed in the middle is followed by one that goes on where it stopped", async () => {
   const id = await provider("openai");
   const held = Promise.withResolvers<void>();

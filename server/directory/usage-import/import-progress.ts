@@ -7,8 +7,10 @@ import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage-i
 /** Longer than any one question to a vendor may take. */
 const LEASE_MS = 40_000;
 
-export type ImportRun = Pick<UsageImportRunRow, "id" | "tenant_id" | "provider_id" | "from_day" | "to_day" | "checkpoint" | "attempts"> & {
+export type ImportRun = Pick<UsageImportRunRow, "id" | "tenant_id" | "provider_id" | "from_day" | "to_day" | "checkpoint"> & {
   readonly lease: string;
+  /** Those in a row that brought nothing. */
+  attempts: number;
 };
 
 /** Takes a run that waits, or whose process is gone; undefined when there is none. */
@@ -36,13 +38,13 @@ export interface ImportStep {
 }
 
 /** A page and the place behind it, in one transaction: whatever stops the run, it goes on behind what was taken in. */
-export function takeImportStep(
+export async function takeImportStep(
   db: Database,
   run: ImportRun,
   { source, figures, checkpoint, completed, readThrough }: ImportStep,
   now: Date,
 ): Promise<void> {
-  return db.transaction().execute(async (trx) => {
+  await db.transaction().execute(async (trx) => {
     const place = { tenantId: run.tenant_id, providerId: run.provider_id, source, runId: run.id };
     let imported = await takeBuckets(trx, place, figures, now);
     if (completed !== null) imported += await withdrawUnseen(trx, place, completed, now);
@@ -50,4 +52,5 @@ export function takeImportStep(
     if (!(await noteRunProgress(trx, run.id, run.lease, { checkpoint, imported, leaseUntil }))) throw new LeaseLost();
     if (readThrough !== null) await moveBackfillThrough(trx, run.provider_id, { readFrom: run.from_day, day: readThrough });
   });
+  run.attempts = 0;
 }

@@ -61,9 +61,11 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
     if (error instanceof Refused) return;
     if (!(error instanceof UsageRefused)) parts.log.warn("usage_import_failed", { provider_id: run.provider_id, error: error as Error });
     const told = error instanceof UsageRefused ? error : new UsageRefused("The gateway itself could not read on.", { passing: true });
-    const wait = Math.max(told.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** run.attempts, LONGEST_WAIT_MS));
+    const longer = Math.min(FIRST_WAIT_MS * 2 ** run.attempts, LONGEST_WAIT_MS);
+    // A vendor may name a time at which it still refuses: after one attempt for nothing its word alone is not enough.
+    const wait = run.attempts === 0 ? (told.retryAfterMs ?? longer) : Math.max(told.retryAfterMs ?? 0, longer);
     const again = told.passing && run.attempts < MAX_ATTEMPTS;
-    await stopRun(db, run, told.message, again ? new Date(clock.now() + (told.retryAfterMs ?? wait)) : null, now());
+    await stopRun(db, run, told.message, again ? new Date(clock.now() + wait) : null, now());
   }
 }
 
