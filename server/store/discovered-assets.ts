@@ -99,7 +99,7 @@ export async function putSeenAssets(trx: Trx, tenantId: string, source: string, 
            version text, location_hash text, config_digest text, endpoints jsonb, attributes jsonb, seen_at timestamptz)
      ORDER BY s.identity
     ON CONFLICT (tenant_id, identity) DO UPDATE
-      SET source = EXCLUDED.source, name = EXCLUDED.name, version = EXCLUDED.version, status = 'active', last_seen = EXCLUDED.last_seen,
+      SET source = EXCLUDED.source, name = EXCLUDED.name, version = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.version ELSE coalesce(EXCLUDED.version, a.version) END, status = 'active', last_seen = EXCLUDED.last_seen,
           config_digest = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.config_digest ELSE a.config_digest END,
           endpoints = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.endpoints ELSE a.endpoints END,
           attributes = CASE WHEN ${saysHowSetUp} THEN EXCLUDED.attributes ELSE a.attributes || EXCLUDED.attributes END,

@@ -129,6 +129,14 @@ describe("an inventory", () => {
     expect((await told()).governance_status).toBe("ungoverned");
   });
 
+  test("of a device manager that names no versions leaves those that are known", async () => {
+    const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
+    await scout.report(seenClient("m8", "cursor", { version: "0.48" }));
+    expect((await upload("mdm-csv", "device,application\nm8,Cursor\n")).body).toMatchObject({ found: 1, added: 0 });
+    const { assets } = await owner.get("/v1/admin/discovery/assets?device_id=m8");
+    expect(assets).toMatchObject([{ version: "0.48", source: "mdm_csv" }]);
+  });
+
   test.each([
     ["cyclonedx", "{}", "CycloneDX"],
     ["cyclonedx", bom({ specVersion: "2.0" }), "1.5, 1.6, 1.7"],
