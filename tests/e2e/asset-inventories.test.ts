@@ -137,6 +137,18 @@ describe("an inventory", () => {
     expect(assets).toMatchObject([{ version: "0.48", source: "mdm_csv" }]);
   });
 
+  test("of devices is taken in while a collector tells of the same, and neither fails because of the other", async () => {
+    const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
+    const devices = Array.from({ length: 12 }, (_, at) => `busy ${at}`);
+    const file = `device,application,version\n${devices.map((device) => `${device},Cursor,1\n`).join("")}`;
+    const report = (device: string) => scout.report(seenClient(device, "cursor"));
+    await Promise.all(devices.map(report));
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all([upload("mdm-csv", file), ...devices.map(report)]);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    }
+  });
+
   test.each([
     ["cyclonedx", "{}", "CycloneDX"],
     ["cyclonedx", bom({ specVersion: "2.0" }), "1.5, 1.6, 1.7"],

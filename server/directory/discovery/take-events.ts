@@ -107,6 +107,8 @@ export async function takeEvents(
   const taken = await directory.db.transaction().execute(async (trx) => {
     const key = await lockUsableKey(trx, keyId);
     if (key === undefined) return refuse("unauthenticated", undefined, { reason: "collector_key_revoked" });
+    // Before any device is locked: an import, which locks all judging, writes to devices after it.
+    await lockJudging(trx, key.tenant_id, "some");
     if (!(await useNonce(trx, keyId, sent.nonce, now))) return refuse("collector_replay");
     const isNew = await newEventIds(trx, keyId, [...new Set(sent.events.map(({ event_id: id }) => id))], now);
     const fresh = [...new Map(sent.events.map((event) => [event.event_id, event])).values()].filter(({ event_id: id }) => isNew.has(id));
@@ -115,7 +117,6 @@ export async function takeEvents(
     const devices = new Map<string, { device_id: string; device_name: string | null; seen_at: Date }>();
     for (const { device_id: id, device_name: name } of allowed)
       devices.set(id, { device_id: id, device_name: named(name) ?? devices.get(id)?.device_name ?? null, seen_at: now });
-    await lockJudging(trx, key.tenant_id, "some");
     await putDevices(trx, key.tenant_id, key.collector_id, [...devices.values()]);
     await putSeenAssets(trx, key.tenant_id, "scout_events", seen.filter(([, { kind }]) => kind === "asset_seen").map(seenAsset));
     const gone = seen.filter(([, { kind }]) => kind === "asset_gone");
