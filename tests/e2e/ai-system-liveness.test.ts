@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
 import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -57,6 +58,37 @@ test("personal data in a system that had none is found with its row", async () =
   expect([found.kind, found.severity, found.subject, found.first_row]).toEqual(["data_drift_class", "high", "personal data", id]);
   expect((await rowOf(owner, { id })).pii_detected).toBe(true);
   await owner.post(`/v1/admin/drift/${found.id}/resolve`, { kind: "baselined" });
+});
+
+test("a system whose calls all fail is called all the same", async () => {
+  const failing = await newTeam(world.admin, "failing");
+  await owner.post("/v1/admin/ai-systems", { group_id: failing.groupId });
+  const liveness = () => owner.get(`/v1/admin/ai-systems/${failing.groupId}/liveness`);
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": failing.apiKey },
+    body: JSON.stringify({ model: "out of order", messages: [{ role: "user", content: "hi" }] }),
+  });
+  expect(answer.ok).toBe(false);
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    await until(
+      () => client.query("SELECT FROM ai_system_hours WHERE ai_system_id = $1", [failing.groupId]),
+      ({ rowCount }) => rowCount === 1,
+    );
+    // Called every hour, and answered until seven hours ago.
+    const answered = `INSERT INTO ai_system_observations (tenant_id, ai_system_id, kind, subject, detail, calls, first_seen, last_seen, first_row, last_row)
+      VALUES ('default', $1, 'call', '', '{}', 100, now() - interval '3 days', now() - interval '7 hours', '1', '2')`;
+    await client.query(answered, [failing.groupId]);
+    const hours = `INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, api_key_id, llm_model_used, requests, errors,
+                                             prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests)
+      SELECT 'default', date_trunc('hour', now()) - n * interval '1 hour', $1, 'k', 'm', 1, 1, 0, 0, 0, 0 FROM generate_series(0, 40) n`;
+    await client.query(hours, [failing.groupId]);
+  } finally {
+    await client.end();
+  }
+  expect(await liveness()).toMatchObject({ status: "live", expectation: { usual_gap_seconds: 3_600 } });
 });
 
 test("a guardrail that looks at nothing any more while calls go by is a finding, and is none once it looks again", async () => {

@@ -1,5 +1,6 @@
 import type { Liveness } from "@gatehouse/contracts/ai-drift";
 import { activeHours, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
+import { lastCallOf } from "../../store/ai-system-hours.ts";
 import { controlSigns, type ControlSigns } from "../../store/ai-system-signs.ts";
 import { newestCheckpoint, unanchoredChains } from "../../store/chain-heads.ts";
 import type { Database, Trx } from "../../store/database.ts";
@@ -95,8 +96,10 @@ export async function livenessOf(
 ): Promise<Liveness> {
   const hours = known.hours ?? (await usualHours(db, tenantId, systemId, now));
   const observations = known.observations ?? (await observationsOf(db, tenantId, systemId));
-  const seen = observations.find(({ kind }) => kind === "call")?.last_seen.getTime();
-  const lastCall = seen ?? hours.at(-1) ?? null;
+  // What is observed are calls that were answered.
+  const answered = observations.find(({ kind }) => kind === "call")?.last_seen.getTime() ?? 0;
+  const called = (await lastCallOf(db, tenantId, systemId))?.getTime() ?? 0;
+  const lastCall = Math.max(answered, called) || (hours.at(-1) ?? null);
   return {
     ai_system_id: systemId,
     ...livenessIn(hours, lastCall, now),

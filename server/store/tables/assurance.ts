@@ -112,6 +112,8 @@ export interface AiSystemHourTable {
   log_ms: number;
   refused: number;
   guarded: number;
+  /** Null of hours that were added up before it was told. */
+  last_at: Date | null;
 }
 
 export interface AiSystemControlTable {
