@@ -92,3 +92,18 @@ test("a report is kept as it was, and its certificate verifies with the public k
   const refused = await document(at(`/assurance/history/${captured.id}/export`));
   expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
 });
+
+test("a certificate under a contract is given out as long as that contract is in force", async () => {
+  const account = { tenant_id: "default", username: "reviewer", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  const reviewer = await signIn(world.gateway.adminUrl, account, "tenant");
+  const { id } = await owner.post(at("/contracts"), {});
+  await reviewer.post(`/v1/admin/contracts/${id}/approve`, { reason: "read it" });
+  await owner.post(`/v1/admin/contracts/${id}/promote`, {});
+  const captured = await owner.post(at("/assurance"), {});
+  const certificate = () => document(at(`/assurance/history/${captured.id}/export`));
+  expect((await certificate()).status).toBe(200);
+  await owner.post(`/v1/admin/contracts/${id}/revoke`, { reason: "an emergency" });
+  const refused = await certificate();
+  expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
+});

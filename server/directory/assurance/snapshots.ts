@@ -130,6 +130,11 @@ export async function exportCertificate(
   const row = await foundSnapshot(db, tenantId, systemId, id);
   if (row.revoked_at !== null) throw new Refused(refuse("certificate_revoked"));
   const report = reportIn(row);
+  // What it certifies is a system under this contract.
+  if (report.contract !== null && (await contractInForce(db, tenantId, systemId))?.digest !== report.contract.digest)
+    throw new Refused(
+      refuse("certificate_revoked", `Contract ${report.contract.version}, under which it was captured, is not in force any more.`),
+    );
   const subject = {
     [`ai-system:${systemId}`]: row.digest,
     ...(report.contract === null ? {} : { [`contract:${report.contract.version}`]: report.contract.digest }),
