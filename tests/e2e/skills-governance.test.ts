@@ -194,6 +194,39 @@ describe("policies", () => {
     expect(await denied.row()).toMatchObject({ argument_policy_denied: true, error_type: "argument_policy_denied" });
   });
 
+  test("guardrails look at the files a script leaves, and of a withheld answer none is kept", async () => {
+    const writing = await newTeam(admin, "writing");
+    const writer = await published([
+      { path: "SKILL.md", content: document("writer") },
+      { path: "scripts/write.sh", content: 'echo "$1" > /output/one.txt\necho "$2" > /output/two.txt\necho "$3"\n' },
+    ]);
+    await admin.post(`/v1/admin/resource-groups/${writing.groupId}/agent-skills`, { skill_ids: [writer] });
+    await admin.post("/v1/admin/guardrails/configs", {
+      tenant_id: "default",
+      name: "output wall",
+      group_ids: [writing.groupId],
+      surfaces: { skill_output: true },
+      builtin: { banned_words: ["project titan"], pii_enabled: true, pii_action: "redact" },
+    });
+    const write = (...words: string[]) =>
+      use("skills__run_script", { skill_name: "writer", script: "scripts/write.sh", args: words }, writing.apiKey);
+    const api = async (path: string) =>
+      fetch(world.gateway.runtimeUrl + path, { headers: { "x-api-key": writing.apiKey } }).then((answer) => answer.text());
+    const kept = async () => JSON.parse(await api("/v1/proxy/files")).files.length;
+    const inFile = await write("fine", "project titan", "done");
+    expect(inFile.isError).toBe(true);
+    expect(await inFile.row()).toMatchObject({ guardrail_blocked: true, error_type: "guardrail_blocked" });
+    expect(await kept()).toBe(0);
+    expect((await write("fine", "fine", "project titan")).isError).toBe(true);
+    expect(await kept()).toBe(0);
+
+    const passed = await write("to ada@example.com", "fine", "done");
+    expect([passed.isError, passed.said]).toEqual([false, "done\n"]);
+    const { content } = passed.body.result;
+    expect(await api(content[1].uri)).not.toContain("ada@");
+    expect(await kept()).toBe(2);
+  });
+
   test("what a client is told of skills when it connects is looked at, in both dialects", async () => {
     const told = await newTeam(admin, "told");
     const described = (name: string, what: string) =>

@@ -4,6 +4,7 @@ import type { SkillEntry } from "../../../directory/skills/skill-entry.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { Call } from "../../../road/call.ts";
+import type { Gates } from "../../../road/gates.ts";
 import { languageOf } from "../../../upstreams/sandbox/languages.ts";
 import type { RunOutcome } from "../../../upstreams/sandbox/run-confined.ts";
 import type { JsonObject } from "../../../wire/document.ts";
@@ -19,6 +20,8 @@ export interface ScriptTerms {
   readonly skill: ServedSkill;
   readonly asked: ScriptCall;
   readonly deadlineMs: number;
+  /** What looks at the files that the script leaves. */
+  readonly gates: Pick<Gates, "inspect">;
   /** Writes the call's begin marker; a refusal where that cannot be. */
   depart(): Refusal | null;
 }
@@ -50,7 +53,7 @@ export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTool
       noteRun(call, asked, outcome, tools);
       if (outcome.end === "aborted") return refuse("upstream_interrupted");
       if (outcome.end === "not_started") return refuse("sandbox_unavailable");
-      return await resultOf(call, outcome, terms.deadlineMs, tools);
+      return await resultOf(call, outcome, terms, tools);
     } finally {
       folder.close();
       await given?.close();
@@ -108,10 +111,15 @@ function noteRun({ row }: Call, { script, args, stdin }: ScriptCall, outcome: Ru
 
 const lenient = new TextDecoder();
 
-async function resultOf(call: Call, outcome: RunOutcome, deadlineMs: number, tools: SkillTools): Promise<JsonObject | Refusal> {
+async function resultOf(
+  call: Call,
+  outcome: RunOutcome,
+  { deadlineMs, gates }: ScriptTerms,
+  tools: SkillTools,
+): Promise<JsonObject | Refusal> {
   const printed = lenient.decode(outcome.stdout);
   if (outcome.end === "exited" && outcome.exitCode === 0) {
-    const links = await storedOutputs(call, outcome, tools);
+    const links = await storedOutputs(call, outcome, gates, tools);
     return isRefusal(links) ? links : { content: [contentBlock(printed), ...links], isError: false };
   }
   const why =

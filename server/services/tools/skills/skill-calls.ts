@@ -138,6 +138,7 @@ async function ran(call: Call, asked: SkillToolCall, { entry, skill, given }: Fo
     skill,
     asked: script,
     deadlineMs: asked.target.server.timeoutMs,
+    gates: asked.parts.gates,
     depart: () => departedForSkill(call, asked, entry.name),
   };
   return runScript(call, terms, asked.parts.skills);

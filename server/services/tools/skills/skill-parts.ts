@@ -11,5 +11,5 @@ export interface SkillTools {
   readonly folders: SkillFolders;
   /** Scripts at once, by tenant. */
   readonly running: Semaphore;
-  readonly files: Pick<Files, "find" | "open" | "store" | "signedPath">;
+  readonly files: Pick<Files, "find" | "open" | "store" | "delete" | "signedPath">;
 }

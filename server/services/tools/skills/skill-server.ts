@@ -19,6 +19,7 @@ import { instructionsFor } from "./skill-instructions.ts";
 import { skillDefinitions } from "./skill-definitions.ts";
 import type { SkillTools } from "./skill-parts.ts";
 import { skillResources } from "./skill-resources.ts";
+import { withdrawOutputs } from "./stored-outputs.ts";
 
 const CAPABILITIES: JsonObject = { tools: {}, resources: {}, extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } } };
 const NOT_FOUND = { stateless: -32602, handshake: -32002 } as const;
@@ -72,12 +73,14 @@ interface Asked {
 
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
 async function* answered(call: Call, { request, route, target, message, dialect, said }: Asked, parts: SkillServerParts): Relay {
-  const { approvalToken } = request;
+  const asked = { target, route, message, approvalToken: request.approvalToken, parts };
   let answer: string;
+  let content: unknown = null;
   if (message.method === "tools/call") {
-    const result = await callSkillTool(call, { target, route, message, approvalToken, parts });
+    const result = await callSkillTool(call, asked);
     if (isRefusal(result)) return result;
     answer = said(result);
+    content = result.content;
   } else {
     const found = await skillResources(call, message, route.skill ?? null, parts.skills);
     if (found === null) return methodNotServed(message.id);
@@ -91,5 +94,8 @@ async function* answered(call: Call, { request, route, target, message, dialect,
     }
     answer = said(found);
   }
-  return (await answerGate(call, target, answer, undefined, parts, "skill_output")) ?? answer;
+  const gated = await answerGate(call, target, answer, undefined, parts, "skill_output");
+  if (gated === null || typeof gated === "string") return gated ?? answer;
+  await withdrawOutputs(call, content, parts.skills);
+  return gated;
 }
