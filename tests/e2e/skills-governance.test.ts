@@ -227,6 +227,33 @@ describe("policies", () => {
     expect(await kept()).toBe(2);
   });
 
+  test("hold for a file that is read as a resource as for one that the tool reads", async () => {
+    const reading = await newTeam(admin, "reading");
+    const kept = await published([
+      { path: "SKILL.md", content: document("keeper") },
+      { path: "references/secret.md", content: "the secret" },
+    ]);
+    await admin.post(`/v1/admin/resource-groups/${reading.groupId}/agent-skills`, { skill_ids: [kept] });
+    await admin.post("/v1/admin/argument-policies", {
+      tenant_id: "default",
+      name: "no secrets",
+      target: "skills__read_resource",
+      argument_key: "path",
+      analyzer: "json_schema",
+      schema: { type: "string", not: { pattern: "secret" } },
+      rules: [{ deny_if: "invalid", message: "Not this one." }],
+      group_ids: [reading.groupId],
+    });
+    const byTool = await use("skills__read_resource", { skill_name: "keeper", path: "references/secret.md" }, reading.apiKey);
+    const resource = (path: string) =>
+      post(url, reading.apiKey, stateless(++asked, "resources/read", { uri: `skill://default/keeper/${path}` }));
+    const byResource = await resource("references/secret.md");
+    expect([byTool.isError, byResource.body.error.data.code]).toEqual([true, "argument_policy_denied"]);
+    for (const { headers } of [byTool, byResource])
+      expect(await rowOf(admin, { id: headers.get("x-request-id") ?? "" })).toMatchObject({ argument_policy_denied: true });
+    expect((await resource("SKILL.md")).body.result.contents).toHaveLength(1);
+  });
+
   test("what a client is told of skills when it connects is looked at, in both dialects", async () => {
     const told = await newTeam(admin, "told");
     const described = (name: string, what: string) =>

@@ -16,7 +16,9 @@ export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): 
   const access = skillServerAccess(scope);
   if (access === null) return refuse("tool_server_not_allowed");
   const { capability } = tool;
-  if (capability?.type === "tool" && !mayUseTool(access, capability.name)) return refuse("tool_not_allowed");
+  // A file that is read as a resource is what the tool that reads files gives.
+  const needed = capability?.type === "tool" ? capability.name : capability?.type === "resource" ? "skills__read_resource" : null;
+  if (needed !== null && !mayUseTool(access, needed)) return refuse("tool_not_allowed");
   const named = namedSkill(tool);
   const skill = named === null ? null : (grantedSkills(scope, call.identity?.skillIds).find(({ name }) => name === named) ?? null);
   const limits = scope.tenant.policies.effective(scope.groupId, "skill_limits", skill?.id);

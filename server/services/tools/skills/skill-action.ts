@@ -34,16 +34,35 @@ export async function skillActionRefusal(
   entry: SkillEntry,
   needsApproval: boolean,
 ): Promise<Refusal | null> {
-  const decision = await asked.parts.gates.beforeAction(call, actionOf(asked, entry, needsApproval));
+  const { route, message } = asked;
+  const given = memberText(message.document.memberText("params") ?? "{}", "arguments") ?? "{}";
+  const [name, args] = [route.capability?.name ?? "", edited(given, { approval_token: null })];
+  return refusalOf(call, asked, actionOf(asked, { name, args, entry, required: needsApproval }));
+}
+
+/** The same of a file that is read as a resource: what holds for the tool that reads files holds for it. */
+export function skillFileRefusal(call: Call, asked: SkillToolCall, entry: SkillEntry, path: string): Promise<Refusal | null> {
+  const args = JSON.stringify({ skill_name: entry.name, path });
+  return refusalOf(call, asked, actionOf(asked, { name: "skills__read_resource", args, entry, required: false }));
+}
+
+async function refusalOf(call: Call, { parts }: SkillToolCall, action: Action): Promise<Refusal | null> {
+  const decision = await parts.gates.beforeAction(call, action);
   if (decision.kind === "refuse") return decision.refusal;
   return decision.kind === "hold" ? heldRefusal(decision.approval) : null;
 }
 
+interface SkillAction {
+  readonly name: string;
+  /** JSON text. */
+  readonly args: string;
+  readonly entry: SkillEntry;
+  readonly required: boolean;
+}
+
 /** An approval is good for one script of one version with these arguments: the digest is that of all files of the version. */
-function actionOf({ target, route, message, approvalToken }: SkillToolCall, entry: SkillEntry, required: boolean): Action {
-  const name = route.capability?.name ?? "";
-  const given = memberText(message.document.memberText("params") ?? "{}", "arguments") ?? "{}";
-  const plain = actionOn(target, name, edited(given, { approval_token: null }));
+function actionOf({ target, approvalToken }: SkillToolCall, { name, args, entry, required }: SkillAction): Action {
+  const plain = actionOn(target, name, args);
   return {
     ...plain,
     approval: {

@@ -7,6 +7,7 @@ import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
 import type { JsonObject } from "../../../wire/document.ts";
 import { statelessResult } from "../../../wire/mcp/bridge.ts";
 import { errorText, type RpcMessage, resultText } from "../../../wire/mcp/rpc.ts";
+import { skillUriOf } from "../../../wire/mcp/skill-uri.ts";
 import { answerGate } from "../answer-gate.ts";
 import type { Relay } from "../relay.ts";
 import type { SynthesizedServer } from "../synthesized-server.ts";
@@ -14,6 +15,7 @@ import { methodNotServed } from "../synthesized.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 import { isConnecting } from "../told-instructions.ts";
+import { skillFileRefusal } from "./skill-action.ts";
 import { callSkillTool } from "./skill-calls.ts";
 import { instructionsFor } from "./skill-instructions.ts";
 import { skillDefinitions } from "./skill-definitions.ts";
@@ -89,6 +91,9 @@ async function* answered(call: Call, { request, route, target, message, dialect,
       return errorText(message.id, { code, message: String(found.problem) });
     }
     if (route.skill != null) {
+      const path = message.method === "resources/read" ? skillUriOf(String(message.params.uri))?.path : undefined;
+      const refusal = path === undefined ? null : await skillFileRefusal(call, asked, route.skill, path);
+      if (refusal !== null) return refusal;
       const unrecorded = recordTarget(call, `${target.server.url}/${encodeURIComponent(route.skill.name)}`, message.document.text(), parts);
       if (unrecorded !== null) return unrecorded;
     }
