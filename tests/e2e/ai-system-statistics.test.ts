@@ -122,6 +122,27 @@ test("a rise that was called a false positive is found no more, and a greater on
   expect(await rise(3)).toHaveLength(1);
 });
 
+test("a risk that was taken until a day is a finding again once that is over", async () => {
+  await newSystem("risky");
+  await called(200);
+  await freeze();
+  const rise = async () => {
+    later(50);
+    await called(40, { errors: 60 });
+    await watch.run();
+    return open();
+  };
+  const [found] = await rise();
+  const expiry = new Date(clock.now() + 75 * HOUR_MS).toISOString();
+  const path = `/v1/admin/drift/${found.id}/resolve`;
+  const wrong = await owner("POST", path, { kind: "fixed", expires_at: expiry });
+  expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "expires_at"]);
+  const taken = await owner("POST", path, { kind: "risk_accepted", expires_at: expiry });
+  expect(taken.body.resolution).toMatchObject({ kind: "risk_accepted", expires_at: expiry });
+  expect(await rise()).toEqual([]);
+  expect((await rise()).map(({ kind }: any) => kind)).toEqual(["error_rate"]);
+});
+
 test("what a response has refused is no finding, and sets off no other response", async () => {
   await newSystem("narrowed");
   await called(200);

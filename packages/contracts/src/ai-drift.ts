@@ -37,6 +37,7 @@ const resolution = z.strictObject({
   note: z.string().nullable(),
   baseline_epoch: z.number().int().nullable().describe("the epoch that was written"),
   incident_window_id: recordId.nullable().describe("the window that was written"),
+  expires_at: timestamp.nullable().optional().describe("until when the risk is taken"),
   seal: z.string().describe("digest of the record that the admin log's chain holds of it"),
 });
 
@@ -79,6 +80,13 @@ export const driftResolve = z
         "`baselined` writes a baseline epoch with what is normal now; `expected_change` an incident window over the finding's time",
       ),
     note,
+    expires_at: timestamp
+      .optional()
+      .describe("of `risk_accepted`: what is seen after that is a finding again; left out, the risk is taken for good"),
+  })
+  .refine(({ kind, expires_at: until }) => until === undefined || kind === "risk_accepted", {
+    path: ["expires_at"],
+    message: "goes with `risk_accepted` alone",
   })
   .meta({ id: "DriftResolve" });
 export const driftNote = z.strictObject({ note }).meta({ id: "DriftNote" });

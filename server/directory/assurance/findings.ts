@@ -86,7 +86,7 @@ export async function resolveFinding(
   write: Write,
   tenantId: string,
   id: string,
-  { kind, note = null }: DriftResolve,
+  { kind, note = null, expires_at: expiresAt }: DriftResolve,
 ): Promise<DriftFinding> {
   const row = await lockedOpen(write, tenantId, id);
   const epoch = kind === "baselined" ? (await freezeBaseline(write, tenantId, row.ai_system_id, id)).epoch : null;
@@ -102,7 +102,7 @@ export async function resolveFinding(
           finding_id: id,
         })
       : null;
-  const written = { baseline_epoch: epoch, incident_window_id: opened?.window.id ?? null };
+  const written = { baseline_epoch: epoch, incident_window_id: opened?.window.id ?? null, expires_at: expiresAt ?? null };
   const resolution = { kind, note, ...written, seal: seal(write, row, "resolve", { resolution: kind, note, ...written }) };
   return changed(write, row, {
     status: "closed",

@@ -178,7 +178,7 @@ export class DriftWatch {
       return isWorse(open, sighting)
         ? write(this.directory, GATEWAY, (change) => worsened(change, open, sighting))
         : counted(this.directory.db, open, sighting);
-    if (same.some((closed) => isSettled(closed, sighting))) return;
+    if (same.some((closed) => isSettled(closed, sighting, this.directory.clock.now()))) return;
     await write(this.directory, GATEWAY, (change) => opened(change, tenantId, systemId, sighting));
   }
 }
@@ -194,9 +194,10 @@ function shiftsSince(epoch: EpochRow, hours: readonly HourOfCalls[], findings: r
   });
 }
 
-function isSettled({ kind, resolution, closed_at: closedAt, detail }: FindingRow, sighting: Sighting): boolean {
+function isSettled({ kind, resolution, closed_at: closedAt, detail }: FindingRow, sighting: Sighting, now: number): boolean {
   if (sighting.lastSeen.getTime() <= (closedAt?.getTime() ?? 0)) return true;
   if (!SETTLED.has(String(resolution?.kind))) return false;
+  if (typeof resolution?.expires_at === "string" && Date.parse(resolution.expires_at) <= now) return false;
   const metric = METRICS.find((one) => one === kind);
   // What was settled is the shift that was seen, not every one that the figure may ever take.
   if (metric !== undefined) return !isAnotherShift(metric, detail, sighting.detail);
