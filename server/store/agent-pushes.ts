@@ -12,6 +12,16 @@ type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
  * Deliveries that wait of one task: what an agent tells without end does not fill the table; of a status there is room for twice as many.
  */
 const MOST_WAITING = 1_000;
+/** A larger notification says what happened without what was said: many are read at a time, and kept as long as nobody takes them. */
+const LARGEST_WHOLE = 1024 * 1024;
+/** Beyond what waits of one task, or of a tenant, what comes says only what happened. */
+const MOST_BYTES = { ofTask: 8 * LARGEST_WHOLE, ofTenant: 64 * LARGEST_WHOLE, rowsOfTenant: 10_000 };
+
+/** What somebody is told: `brief` where `whole` has no room. */
+export interface PushBody {
+  readonly whole: string;
+  readonly brief: string;
+}
 
 /** A status that is told of once. */
 export interface ToldStatus {
@@ -112,7 +122,7 @@ export async function tellPushConfigs(
   db: Database,
   task: TaskKey,
   status: ToldStatus | null,
-  bodyOf: (config: PushConfigRow) => string,
+  bodyFor: (config: PushConfigRow) => PushBody,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (status !== null) {
@@ -133,17 +143,35 @@ export async function tellPushConfigs(
     }
     const configs = await pushConfigs(trx, task);
     if (configs.length === 0) return;
-    const { waiting } = await trx
+    const { waiting, bytes } = await trx
       .selectFrom("agent_push_deliveries")
-      .select((eb) => eb.fn.countAll<number>().as("waiting"))
+      .select((eb) => [eb.fn.countAll<number>().as("waiting"), BYTES.as("bytes")])
       .where((eb) => eb.and(ofTask(task)))
       .executeTakeFirstOrThrow();
     if (Number(waiting) >= (status === null ? MOST_WAITING : 2 * MOST_WAITING)) return;
-    await trx
-      .insertInto("agent_push_deliveries")
-      .values(configs.map((config) => ({ ...ofTask(task), id: ulid(), config_id: config.id, body: bodyOf(config) })))
-      .execute();
+    let room = Math.min(MOST_BYTES.ofTask - Number(bytes), await roomOfTenant(trx, task.tenant_id));
+    const deliveries = configs.map((config) => {
+      const { whole, brief } = bodyFor(config);
+      const size = Buffer.byteLength(whole);
+      const fits = size <= Math.min(room, LARGEST_WHOLE);
+      if (fits) room -= size;
+      return { ...ofTask(task), id: ulid(), config_id: config.id, body: fits ? whole : brief };
+    });
+    await trx.insertInto("agent_push_deliveries").values(deliveries).execute();
   });
+}
+
+const BYTES = sql<number>`coalesce(sum(octet_length(body)), 0)`;
+
+/** How many bytes of a tenant's may still wait; none once so many notifications wait that counting them would take long. */
+async function roomOfTenant(trx: Trx, tenantId: string): Promise<number> {
+  const { waiting, bytes } = await trx
+    .selectFrom((eb) =>
+      eb.selectFrom("agent_push_deliveries").select("body").where("tenant_id", "=", tenantId).limit(MOST_BYTES.rowsOfTenant).as("counted"),
+    )
+    .select((eb) => [eb.fn.countAll<number>().as("waiting"), BYTES.as("bytes")])
+    .executeTakeFirstOrThrow();
+  return Number(waiting) >= MOST_BYTES.rowsOfTenant ? 0 : MOST_BYTES.ofTenant - Number(bytes);
 }
 
 export type DueDelivery = Selectable<AgentPushDeliveryTable> &

@@ -5,6 +5,7 @@ import {
   endDelivery,
   type DueDelivery,
   keepWatch,
+  type PushBody,
   postponeDelivery,
   pushConfigs,
   type PushConfigRow,
@@ -144,8 +145,8 @@ export class AgentTasks {
   }
 
   /** As `tellPushConfigs` of the store has it. */
-  tell(task: TaskKey, status: ToldStatus | null, bodyOf: (version: "1.0" | "0.3") => string): Promise<void> {
-    return tellPushConfigs(this.db, task, status, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
+  tell(task: TaskKey, status: ToldStatus | null, bodyIn: (version: "1.0" | "0.3") => PushBody): Promise<void> {
+    return tellPushConfigs(this.db, task, status, (config) => bodyIn(config.protocol_version as "1.0" | "0.3"));
   }
 
   takeWatches(leaseMs: number, turns: TenantTurns, ended: readonly string[]): Promise<AgentTaskRow[]> {

@@ -108,7 +108,8 @@ export async function tellOf(task: TaskKey, event: AgentEvent, { tasks }: Pick<A
         isEnd: TERMINAL_STATES.has(stateOf(event.value)),
       }
     : null;
-  await tasks.tell(task, told, (version) => notificationBody(event, version));
+  const brief = { kind: event.kind, value: withoutContent(event.value) };
+  await tasks.tell(task, told, (version) => ({ whole: notificationBody(event, version), brief: notificationBody(brief, version) }));
 }
 
 /** Tells what a call heard of a task in the same words as whoever watches it, so that it is told once. */
