@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
@@ -139,6 +140,35 @@ test("a task that goes on by a stream keeps what was said in it before", async (
   expect(state).toBe("TASK_STATE_COMPLETED");
   expect(task.history.map(({ messageId }: any) => messageId)).toEqual(["Well.", "Which one?"]);
   expect(task.artifacts.map(({ artifactId }: any) => artifactId)).toEqual(["draft", "final"]);
+  await agents.stop();
+});
+
+test("a task of which much is said while it streams is written for its states, not for each thing that is said", async () => {
+  const ids = { taskId: "talkative", contextId: "c" };
+  const status = (state: string, text: string) => ({
+    statusUpdate: { ...ids, status: { state, message: { messageId: text, role: "ROLE_AGENT", parts: [{ text }], ...ids } } },
+  });
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  await database.query(`CREATE TABLE task_writes (id text);
+    CREATE FUNCTION note_task_write() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO task_writes VALUES (NEW.id); RETURN NEW; END $$;
+    CREATE TRIGGER note_task_write AFTER UPDATE ON agent_tasks FOR EACH ROW EXECUTE FUNCTION note_task_write()`);
+  const agents = await scriptedAgent("talkative");
+  await agents.stream(
+    [
+      { task: { id: ids.taskId, contextId: "c", status: { state: "TASK_STATE_WORKING" } } },
+      { artifactUpdate: { ...ids, artifact: { artifactId: "large", parts: [{ text: "x".repeat(100_000) }] } } },
+      ...Array.from({ length: 500 }, (_, at) => status("TASK_STATE_WORKING", `step ${at}`)),
+      status("TASK_STATE_COMPLETED", "done"),
+    ],
+    message("x"),
+  );
+  const { state, task } = await agents.task(ids.taskId);
+  expect([state, task.status.message.messageId, task.history.length]).toEqual(["TASK_STATE_COMPLETED", "done", 500]);
+  const { rows } = await database.query("SELECT id FROM task_writes WHERE id = $1", [ids.taskId]);
+  expect(rows.length).toBeLessThan(50);
+  await database.query("DROP TABLE task_writes CASCADE; DROP FUNCTION note_task_write CASCADE");
+  await database.end();
   await agents.stop();
 });
 

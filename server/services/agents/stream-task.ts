@@ -16,6 +16,7 @@ import { HeldTexts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepKnownTask, keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
+import { PacedWrites } from "./paced-writes.ts";
 import { keepPushConfig, tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 
@@ -99,10 +100,12 @@ async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEven
 /** A status waits so long for the database to take it before its caller is told; without it, the agent is asked how the task stands. */
 const KEPT_WITHIN_MS = 2_000;
 
-/** Writes down how a task stands as its stream tells it. */
+/** Writes down how a task stands as its stream tells it: each state it comes to at once, what is said meanwhile not every time. */
 class KeptStream {
   readonly folded: FoldedTask;
   private readonly stream: TaskStream;
+  private readonly writes = new PacedWrites(() => this.keepSoon());
+  private state: string | null = null;
   private isKnown: boolean;
   private isChanged = false;
 
@@ -118,7 +121,10 @@ class KeptStream {
     if (said.kind === "message") return null;
     this.isChanged = true;
     if (this.isKnown) {
-      if (said.kind !== "artifactUpdate") await this.keepSoon();
+      if (said.kind === "artifactUpdate") return null;
+      const { state } = this;
+      this.state = stateOf(said.value);
+      await (this.state === state ? this.writes.soon() : this.writes.now());
       return null;
     }
     // Its owner is written down before anybody is told the task's name.
@@ -131,6 +137,7 @@ class KeptStream {
 
   /** What was told last, when nothing more comes. */
   async end(): Promise<void> {
+    await this.writes.end();
     if (this.isChanged && this.isKnown) await this.keepSoon();
   }
 

@@ -54,16 +54,25 @@ test("tasks whose agent never says what became of them give way to those that wa
   watches.close();
 });
 
-/** Watches one task whose agent says an artifact and that it has ended; what is written of it. */
-async function watched({ storeBodies, isThere }: { readonly storeBodies: string; readonly isThere: boolean }) {
+const SAID = [
+  { kind: "artifactUpdate", value: { taskId: "one", artifact: { artifactId: "a", parts: [{ text: "secret" }] } } },
+  { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },
+];
+
+/** Watches one task whose agent says an artifact and that it has ended, or what `told` has; what is written of it. */
+async function watched({
+  storeBodies,
+  isThere,
+  told = SAID,
+}: {
+  readonly storeBodies: string;
+  readonly isThere: boolean;
+  readonly told?: readonly object[];
+}) {
   const written: { readonly state: string; readonly task: string | null }[] = [];
   const over = Promise.withResolvers<void>();
   let taken = false;
   const row = { tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null };
-  const told = [
-    { kind: "artifactUpdate", value: { taskId: "one", artifact: { artifactId: "a", parts: [{ text: "secret" }] } } },
-    { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },
-  ];
   const watches = new TaskWatches({
     tasks: {
       takeWatches: async () => (taken ? [] : ((taken = true), [row])),
@@ -73,7 +82,7 @@ async function watched({ storeBodies, isThere }: { readonly storeBodies: string;
       tell: async () => undefined,
     },
     upstream: {
-      ask: async () => Promise.reject(new Error("it was told")),
+      ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
       stream: async () =>
         (async function* () {
           yield* told;
@@ -107,4 +116,18 @@ test("what an agent says of a task is kept only where the tenant keeps bodies", 
 
 test("a task that was erased while it was watched is not written anew", async () => {
   expect(await watched({ storeBodies: "full", isThere: false })).toEqual([]);
+});
+
+test("a task of which much is said is written for each state it comes to, not for each thing that is said", async () => {
+  const status = (state: string, text: string) => ({
+    kind: "statusUpdate",
+    value: { taskId: "one", status: { state, message: { messageId: text, parts: [{ text }] } } },
+  });
+  const steps = Array.from({ length: 500 }, (_, at) => status("TASK_STATE_WORKING", `step ${at}`));
+  for (const last of ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]) {
+    const written = await watched({ storeBodies: "full", isThere: true, told: [...steps, status(last, "the last")] });
+    expect(written.length).toBeLessThan(20);
+    const { state, task } = written.at(-1) ?? {};
+    expect([state, JSON.parse(task ?? "{}").history.length, task?.includes("the last")]).toEqual([last, 500, true]);
+  }
 });

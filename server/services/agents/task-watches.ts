@@ -14,6 +14,7 @@ import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { nameAsOwn } from "./own-context.ts";
 import { knownTask, statusTime } from "./own-tasks.ts";
+import { PacedWrites } from "./paced-writes.ts";
 import { tellOf } from "./push-configs.ts";
 import type { TaskOwner } from "./task-owner.ts";
 import { withoutContent } from "./without-content.ts";
@@ -34,6 +35,12 @@ interface Watched {
   readonly folded: FoldedTask | null;
   /** False where the tenant stores no bodies. */
   readonly isKept: boolean;
+  readonly writes: PacedWrites;
+  /** What was told last that says how the task stands. */
+  said: JsonObject;
+  /** As it was last written. */
+  state: string | null;
+  isGone: boolean;
 }
 
 const MOST_AT_ONCE = 400;
@@ -114,12 +121,20 @@ export class TaskWatches {
         return await tellOf(row, { kind: "task", value: isGuarded ? withoutContent(known) : known }, this.parts);
       }
       if (agent.reached === null) return;
-      const watched = {
+      const watched: Watched = {
         row,
         isKept: tenant.storeBodies !== "none",
         folded: isGuarded ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
+        writes: new PacedWrites(() => this.keep(watched)),
+        said: {},
+        state: null,
+        isGone: false,
       };
-      await (agent.reached.streaming ? this.follow(agent, watched, abort) : this.ask(agent, watched, abort));
+      try {
+        await (agent.reached.streaming ? this.follow(agent, watched, abort) : this.ask(agent, watched, abort));
+      } finally {
+        await watched.writes.end();
+      }
     } catch (error) {
       log.warn("agent_task_not_watched", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
     } finally {
@@ -161,8 +176,8 @@ export class TaskWatches {
     if (!isRefusal(event)) await this.told(watched, event);
   }
 
-  private async told({ row, folded, isKept }: Watched, event: AgentEvent): Promise<boolean> {
-    const { tasks, clock } = this.parts;
+  private async told(watched: Watched, event: AgentEvent): Promise<boolean> {
+    const { row, folded, writes } = watched;
     const { kind, value } = event;
     if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
     nameAsOwn(event, row.context_id, row.id);
@@ -171,18 +186,32 @@ export class TaskWatches {
     await tellOf(row, told, this.parts);
     if (kind === "artifactUpdate") return false;
     const state = stateOf(value);
-    const now = clock.now();
-    // One that was erased or forgotten meanwhile is not written anew.
-    const owner = { tenantId: row.tenant_id, agentId: row.agent_id, ownerId: row.owner_id };
-    const known = await tasks.find(owner, row.id);
-    if (known === undefined) return true;
-    // What its owner was shown stays as long as it is so.
-    const looked = known.state === state ? known.task : null;
-    const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
-    await tasks.put(
-      { ...row, state, status_at: statusTime(value, now), updated_at: new Date(now), task: isKept ? said : null },
-      statesBefore(state),
-    );
-    return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+    watched.said = value;
+    await (state === watched.state ? writes.soon() : writes.now());
+    return watched.isGone || TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+  }
+
+  private async keep(watched: Watched): Promise<void> {
+    const { row, folded, isKept, said: value } = watched;
+    const { tasks, clock, log } = this.parts;
+    try {
+      const state = stateOf(value);
+      const now = clock.now();
+      watched.state = state;
+      // One that was erased or forgotten meanwhile is not written anew.
+      const owner = { tenantId: row.tenant_id, agentId: row.agent_id, ownerId: row.owner_id };
+      const known = await tasks.find(owner, row.id);
+      watched.isGone = known === undefined;
+      if (known === undefined) return;
+      // What its owner was shown stays as long as it is so.
+      const looked = known.state === state ? known.task : null;
+      const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
+      await tasks.put(
+        { ...row, state, status_at: statusTime(value, now), updated_at: new Date(now), task: isKept ? said : null },
+        statesBefore(state),
+      );
+    } catch (error) {
+      log.warn("agent_task_not_kept", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
+    }
   }
 }

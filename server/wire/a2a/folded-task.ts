@@ -35,9 +35,10 @@ export class FoldedTask {
   private status(update: JsonObject): void {
     const task = this.begun(update);
     const before = isObject(task.status) ? task.status.message : undefined;
+    task.status = update.status;
+    if (this.size > LARGEST) return;
     // What the agent said with its last status is part of what was said.
     if (isObject(before)) task.history = [...listOf(task.history), before];
-    task.status = update.status;
     if (isObject(update.metadata)) task.metadata = { ...(isObject(task.metadata) ? task.metadata : {}), ...update.metadata };
   }
 

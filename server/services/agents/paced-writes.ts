@@ -1,0 +1,39 @@
+const PACE_MS = 1_000;
+
+/** Writes at most once a second what changes more often, and the last of it in any case. `write` never throws. */
+export class PacedWrites {
+  private readonly write: () => Promise<void>;
+  private pause: ReturnType<typeof setTimeout> | null = null;
+  private isOwed = false;
+
+  constructor(write: () => Promise<void>) {
+    this.write = write;
+  }
+
+  async now(): Promise<void> {
+    this.isOwed = false;
+    this.rest();
+    await this.write();
+  }
+
+  /** At once where nothing was written for a while. */
+  async soon(): Promise<void> {
+    if (this.pause === null) return this.now();
+    this.isOwed = true;
+  }
+
+  /** Writes what was put off; nothing is written by itself from then on. */
+  async end(): Promise<void> {
+    if (this.isOwed) await this.now();
+    if (this.pause !== null) clearTimeout(this.pause);
+    this.pause = null;
+  }
+
+  private rest(): void {
+    if (this.pause !== null) clearTimeout(this.pause);
+    this.pause = setTimeout(() => {
+      this.pause = null;
+      if (this.isOwed) void this.now();
+    }, PACE_MS);
+  }
+}
