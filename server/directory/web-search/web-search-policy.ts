@@ -10,6 +10,8 @@ export interface WebSearchPolicy {
   /** To be given to a provider that filters by itself; what it finds is filtered all the same. */
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
+  /** Whether lists of allowed domains have none in common. */
+  readonly allowsNone: boolean;
   /** Whether a host is allowed: by each group of the line that names any, and denied by none. */
   permits(host: string): boolean;
   /** Whether a host is allowed by name. */
@@ -28,12 +30,14 @@ export function webSearchPolicyOf({ groupId, chain, tenant: { policies } }: Poli
   const denied = (effective.get("domains.denied") as string[] | undefined) ?? [];
   const allows = (host: string) => levels.every((allowed) => allowed.some((domain) => isWithin(host, domain)));
   const denies = (host: string) => denied.some((domain) => isWithin(host, domain));
+  const allowed = (effective.get("domains.allowed") as string[] | undefined) ?? [];
   return {
     safeSearch: (effective.get("search.safe_search") as SafeSearch | undefined) ?? null,
     maxResults: (effective.get("search.max_results") as number | undefined) ?? null,
     fetch: (effective.get("fetch.addresses") as WebSearchPolicy["fetch"] | undefined) ?? "known",
-    allowed: (effective.get("domains.allowed") as string[] | undefined) ?? [],
+    allowed,
     denied,
+    allowsNone: levels.length > 0 && allowed.length === 0,
     permits: (host) => allows(host) && !denies(host),
     names: (host) => levels.length > 0 && allows(host) && !denies(host),
   };

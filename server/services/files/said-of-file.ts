@@ -1,3 +1,4 @@
+import { beginningOf } from "../../kernel/character-start.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import type { SaidOfFile } from "./caller.ts";
@@ -17,6 +18,5 @@ export function unstorableFacts({ chatId, modelId, displayName }: SaidOfFile): R
 /** The last part of a path, as clients of old send one. */
 export function baseName(name: string): string | null {
   const last = name.split(/[\\/]/).at(-1)?.trim() ?? "";
-  // Cut between the halves of a character, it would be no text any more.
-  return last === "" ? null : last.slice(0, LONGEST).replace(/[\uD800-\uDBFF]$/, "");
+  return last === "" ? null : beginningOf(last, LONGEST);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { characterStart } from "../../kernel/character-start.ts";
 import { detachedString } from "../../kernel/detached-string.ts";
 import { visibleText } from "../../kernel/visible-text.ts";
 import { hostOf } from "../../directory/web-search/domains.ts";
@@ -76,10 +77,13 @@ async function unknownTo(to: AddressHolder, policy: WebSearchPolicy, address: UR
   return "Only addresses that a search gave, or of domains allowed by name, are read here: search for the page first.";
 }
 
-function part(page: ReadPage, asked: URL, start: number, length: number): ToolResult {
+function part(page: ReadPage, asked: URL, from: number, length: number): ToolResult {
   const { addresses } = page;
   const [title, text] = [visibleText(page.title), visibleText(page.text)];
-  const piece = text.slice(start, start + length);
+  const start = characterStart(text, from);
+  // Never less than a character, or whoever asks for the next would get no further.
+  const upTo = characterStart(text, start + length);
+  const piece = text.slice(start, upTo > start ? upTo : start + 2);
   const end = start + piece.length;
   const next = end < text.length ? end : null;
   const url = addresses.at(-1)?.href ?? asked.href;

@@ -1,3 +1,4 @@
+import { beginningOf } from "../../kernel/character-start.ts";
 import type { WebPage } from "../../upstreams/web-search/fetch-page.ts";
 
 /** Reads HTML piece by piece into its words under their headings. Throws for what cannot be read. */
@@ -37,7 +38,7 @@ export async function readablePage(
     return typeof sections === "string" ? sections : { addresses, title: "", text: written(sections) };
   }
   const raw = decoded(bytes, charset);
-  if (!type.includes("html")) return { addresses, title: "", text: raw.slice(0, LONGEST_PAGE) };
+  if (!type.includes("html")) return { addresses, title: "", text: beginningOf(raw, LONGEST_PAGE) };
   const parser = reader();
   try {
     for (let at = 0; at < raw.length; at += PIECE) {
@@ -66,11 +67,11 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 
 function titleOf(html: string): string {
   const found = /<title[^>]{0,200}>([^<]{0,1000})<\/title>/i.exec(html.slice(0, 200_000))?.[1] ?? "";
-  return found
+  const title = found
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? "")
     .replaceAll(/\s+/g, " ")
-    .trim()
-    .slice(0, 300);
+    .trim();
+  return beginningOf(title, 300);
 }
 
 function written(sections: ReturnType<PageReader["end"]>): string {
@@ -84,10 +85,10 @@ function written(sections: ReturnType<PageReader["end"]>): string {
     ];
     above = headings;
     for (const line of lines) {
-      if (length > LONGEST_PAGE) return parts.join("\n\n").slice(0, LONGEST_PAGE);
+      if (length > LONGEST_PAGE) return beginningOf(parts.join("\n\n"), LONGEST_PAGE);
       parts.push(line);
       length += line.length;
     }
   }
-  return parts.join("\n\n").slice(0, LONGEST_PAGE);
+  return beginningOf(parts.join("\n\n"), LONGEST_PAGE);
 }

@@ -41,9 +41,11 @@ export async function searchWeb(call: Call, args: unknown, { ask, cache, address
   const policy = webSearchPolicyOf(scope);
   const providers = scope.tenant.webSearch;
   if (providers.length === 0) return toolFailure("No provider of web searches is set up here.");
+  const domains = searchedDomains(asked.data.domains ?? [], policy);
+  if (domains === null) return toolFailure("The search was not made: nothing of where it would search is allowed here.");
   const failures: string[] = [];
   for (const provider of providers) {
-    const { question, most } = questionFor(asked.data, provider, policy);
+    const { question, most } = questionFor(asked.data, provider, policy, domains);
     const key = JSON.stringify([scope.tenant.id, provider.id, provider.version, question]);
     const kept = cache.get(key);
     const found = kept ?? (await ask(provider, question, call.abort.signal));
@@ -76,24 +78,33 @@ function note({ row }: Call, search: object): void {
   row.custom_metadata = { ...(row.custom_metadata as object | undefined), web_search: search };
 }
 
+/** Where to search, of what is asked for and allowed; an empty list is everywhere. Null: nothing could be found. */
+function searchedDomains(asked: readonly string[], policy: WebSearchPolicy): readonly string[] | null {
+  if (policy.allowsNone) return null;
+  if (asked.length === 0) return policy.allowed;
+  const within = (domain: string) => policy.allowed.filter((allowed) => isWithin(allowed, domain) && policy.permits(allowed));
+  const searched = new Set(asked.flatMap((domain) => (policy.permits(domain) ? [domain] : within(domain))));
+  return searched.size === 0 ? null : [...searched];
+}
+
 function questionFor(
   asked: z.output<typeof given>,
   provider: WebSearchProviderEntry,
   policy: WebSearchPolicy,
+  domains: readonly string[],
 ): { readonly question: SearchQuestion; readonly most: number } {
   const most = Math.min(asked.max_results ?? provider.maxResults, provider.maxResults, policy.maxResults ?? MOST_RESULTS);
-  const domains = asked.domains ?? [];
   return {
     most,
     question: {
       query: asked.query,
       // Of what is filtered afterwards more has to be found.
-      maxResults: policy.allowed.length + policy.denied.length + domains.length === 0 ? most : MOST_RESULTS,
+      maxResults: policy.allowed.length + policy.denied.length + (asked.domains ?? []).length === 0 ? most : MOST_RESULTS,
       freshness: asked.freshness ?? null,
       safeSearch: saferSearch(saferSearch(provider.safeSearch, policy.safeSearch), asked.safe_search ?? null),
       country: provider.country,
       language: provider.language,
-      domains: domains.length > 0 ? domains.filter((domain) => policy.permits(domain)) : policy.allowed,
+      domains,
       excluded: policy.denied,
     },
   };

@@ -1,3 +1,4 @@
+import { beginningOf } from "../../kernel/character-start.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { brave } from "./brave.ts";
 import { exa } from "./exa.ts";
@@ -76,10 +77,10 @@ function pagesOf(provider: SearchProvider, answer: unknown): FoundPage[] | strin
 /** Without the marks that vendors put around words they found. */
 function words(value: unknown, longest: number): string {
   if (typeof value !== "string") return "";
-  return value
+  const plain = value
     .slice(0, longest * 4)
     .replaceAll(/<\/?(?:strong|b|em|mark)>/g, "")
     .replaceAll(/\s+/g, " ")
-    .trim()
-    .slice(0, longest);
+    .trim();
+  return beginningOf(plain, longest);
 }
