@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AdminClient } from "../support/admin.ts";
@@ -100,6 +100,27 @@ test("a directory: taken, changed, taken away, each file for those whom its mapp
   expect(await counts(base)).toEqual([0, 0]);
   expect((await admin.request("DELETE", `/v1/admin/kb-connectors/${id}`)).status).toBe(204);
   expect(await documentsOf(base)).toEqual([]);
+});
+
+test("a directory in which there is nothing at all, as of one that is not mounted, takes no document away", async () => {
+  const base = await baseOf("mounted");
+  put("mounted/permissions.json", JSON.stringify({ "": ["*"] }));
+  put("mounted/hello.md", "Everybody reads this.");
+  const { id } = await connect(base, "directory", "mounted");
+  const [{ id: documentId }] = await ready(base, ["hello.md"]);
+  renameSync(join(home, "mounted"), join(home, "elsewhere"));
+  mkdirSync(join(home, "mounted"));
+  expect((await synced(id)).problem).toBe("There is nothing at its location.");
+  expect((await documentsOf(base)).map((one) => one.id)).toEqual([documentId]);
+  expect(await counts(base)).toEqual([0, 0]);
+  rmSync(join(home, "mounted"), { recursive: true });
+  renameSync(join(home, "elsewhere"), join(home, "mounted"));
+  await admin.request("POST", `/v1/admin/kb-connectors/${id}/sync`, {});
+  await until(
+    () => counts(base),
+    ([all]) => all === 1,
+  );
+  expect((await documentsOf(base)).map((one) => one.id)).toEqual([documentId]);
 });
 
 test("a Git repository: what its head holds, links left out", async () => {

@@ -171,6 +171,8 @@ async function syncOne(
       );
     }
     signal.throwIfAborted();
+    // As of a file system that is not mounted.
+    if (seen.size === 0 && mapping === null) throw new SourceUnavailable("There is nothing at its location.");
     for (const { id } of gone.values())
       await write(directory, GATEWAY, (change) => deleteDocument(change, tenantId, baseId, id)).catch(unlessRefused);
     // It may have been changed while the files were read: what it said before holds for none of them.
