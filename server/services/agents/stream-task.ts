@@ -90,11 +90,16 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
 
 /** A v0.3 agent that is asked again may begin with what follows: its caller is told first how the task stands. */
 async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEvents {
-  const first = await events.next();
-  if (first.done === true) return first.value;
-  if (first.value.kind !== "task" && first.value.kind !== "message") yield { kind: "task", value: known };
-  yield first.value;
-  return yield* events;
+  try {
+    const first = await events.next();
+    if (first.done === true) return first.value;
+    if (first.value.kind !== "task" && first.value.kind !== "message") yield { kind: "task", value: known };
+    yield first.value;
+    return yield* events;
+  } finally {
+    // Whoever wants no more may say so before the agent's own events are passed on.
+    await events.return(null).catch(() => undefined);
+  }
 }
 
 /** A status waits so long for the database to take it before its caller is told; without it, the agent is asked how the task stands. */
