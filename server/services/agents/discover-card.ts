@@ -75,7 +75,13 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
       if (bytes === null) return "the card is larger than 512 KiB";
       const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
       if (isNestedDeeper(text, DEEPEST)) return "the card is nested too deep";
-      return { value: storableValue(JSON.parse(text)) };
+      let isFinite = true;
+      const value: unknown = JSON.parse(text, (_name, inner: unknown) => {
+        isFinite &&= typeof inner !== "number" || Number.isFinite(inner);
+        return inner;
+      });
+      // It could be neither compared nor written down.
+      return isFinite ? { value: storableValue(value) } : "the card has a number that is too large";
     } catch {
       return "the card is not readable JSON";
     } finally {
