@@ -30,11 +30,17 @@ export async function ownTask(db: Database, scope: TaskScope, id: string): Promi
 /** More states of one task than that are not kept. */
 const MOST_STATES = 200;
 
+/** States that come before the one that a task is in, and after it, whatever the times say. */
+export interface StatesAround {
+  readonly earlier: readonly string[];
+  readonly later: readonly string[];
+}
+
 /**
- * Writes a task as it stands now, and the state it came to. `earlier`: states that come before its own, whatever the times say.
+ * Writes a task as it stands now, and the state it came to.
  * False: it is somebody else's, and was left as it is.
  */
-export async function putTask(db: Database | Trx, row: AgentTaskInsert, earlier: readonly string[]): Promise<boolean> {
+export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlier, later }: StatesAround): Promise<boolean> {
   const written = await db
     .with("known", (cte) =>
       cte
@@ -58,6 +64,7 @@ export async function putTask(db: Database | Trx, row: AgentTaskInsert, earlier:
               updated_at: eb.ref("excluded.updated_at"),
             }))
             .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
+            .where(sql<boolean>`agent_tasks.state <> ALL(${later}::text[])`)
             // Of two that watch the same task one may be behind. A status without a time has that of the gateway's clock, which is later
             // than what the agent says of the next.
             .where((eb) =>

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startRawUpstream } from "../support/raw-upstream.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -70,6 +71,7 @@ describe("a card", () => {
     expect(await refused(() => new Response("[".repeat(5000) + "]".repeat(5000)))).toMatch(/nested|not readable/);
     expect(await refused(() => Response.redirect("http://127.0.0.1:9/"))).toContain("redirect");
     expect(await refused(() => new Response("no json"))).toContain("not readable");
+    expect(await refused(() => new Response(JSON.stringify(card()).replace('"id":"s"', '"id":"s","x":1e400')))).toContain("too large");
     expect(await refused(() => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })))).toContain("in time");
   });
 
@@ -226,6 +228,26 @@ test("a stream without end is passed as it comes, and ends with its caller; one 
   expect([silent.status, silent.row]).toMatchObject([502, { error_type: "upstream_interrupted" }]);
   const asks = await sent([working, { statusUpdate: { taskId: "left", contextId: "c", status: { state: "TASK_STATE_INPUT_REQUIRED" } } }]);
   expect([asks.text.includes("event: error"), asks.row.success]).toEqual([false, true]);
+});
+
+test("a task that is joined and may not be told does not leave its agent's stream open", async () => {
+  answer = () => Response.json({ task: task("joined") });
+  expect((await send()).status).toBe(200);
+  let gone = false;
+  answer = () =>
+    new Response(
+      new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ task: task("another") })}\n\n`)),
+        cancel: () => void (gone = true),
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  const refused = await call(base, team.apiKey, "GET", "/tasks/joined:subscribe");
+  expect(reasonOf(refused)).toBe("INVALID_AGENT_RESPONSE");
+  await until(
+    () => gone,
+    (isGone) => isGone,
+  );
 });
 
 describe("a caller", () => {

@@ -65,13 +65,13 @@ test("the states a streamed task went through are told in order", async () => {
 });
 
 /** An agent that streams what it is told to. */
-async function scriptedAgent(cardName: string) {
+async function scriptedAgent(cardName: string, answer: (request: Request) => Response | null = () => null) {
   const events: Record<string, unknown>[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    fetch: ({ url }) =>
-      new URL(url).pathname.startsWith("/.well-known/")
+    fetch: (request) =>
+      new URL(request.url).pathname.startsWith("/.well-known/")
         ? Response.json({
             name: cardName,
             description: "x",
@@ -80,11 +80,12 @@ async function scriptedAgent(cardName: string) {
             defaultInputModes: ["text/plain"],
             defaultOutputModes: ["text/plain"],
             skills: [{ id: "s", name: "s", description: "s", tags: ["s"] }],
-            supportedInterfaces: [{ url: new URL(url).origin, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" }],
+            supportedInterfaces: [{ url: new URL(request.url).origin, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" }],
           })
-        : new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
+        : (answer(request) ??
+          new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
             headers: { "content-type": "text/event-stream" },
-          }),
+          })),
   });
   const { id } = await registerAgent(world.admin, cardName, `http://127.0.0.1:${server.port}`);
   await grantAgent(world.admin, id, [team.groupId]);
@@ -94,6 +95,7 @@ async function scriptedAgent(cardName: string) {
       events.splice(0, events.length, ...said);
       return call(at, team.apiKey, "POST", "/message:stream", given);
     },
+    get: (query: string) => call(at, team.apiKey, "GET", `/tasks/${cardName}${query}`),
     task: (taskId: string) => world.admin.get(`/v1/admin/agents/${id}/tasks/${taskId}`),
     stop: () => server.stop(true),
   };
@@ -169,6 +171,26 @@ test("a task of which much is said while it streams is written for its states, n
   expect(rows.length).toBeLessThan(50);
   await database.query("DROP TABLE task_writes CASCADE; DROP FUNCTION note_task_write CASCADE");
   await database.end();
+  await agents.stop();
+});
+
+test("a task that has ended is not told to go on again, and keeps what was said however little of it is asked for", async () => {
+  const ids = { taskId: "over", contextId: "c" };
+  const said = (text: string) => ({ messageId: text, role: "ROLE_AGENT", parts: [{ text }], ...ids });
+  const over = (state: string, history: object[]) => ({ id: ids.taskId, contextId: "c", status: { state }, history });
+  let asked = over("TASK_STATE_COMPLETED", [said("one"), said("two")]);
+  const agents = await scriptedAgent("over", ({ url }) => {
+    const { pathname, searchParams } = new URL(url);
+    if (pathname !== `/tasks/${ids.taskId}`) return null;
+    return Response.json({ ...asked, history: asked.history.slice(asked.history.length - Number(searchParams.get("historyLength") ?? 2)) });
+  });
+  await agents.stream([{ task: asked }], message("x"));
+  expect((await agents.get("?historyLength=0")).body.history).toBeUndefined();
+  expect((await agents.task(ids.taskId)).task.history).toHaveLength(2);
+  asked = over("TASK_STATE_WORKING", []);
+  await agents.get("");
+  const { state, task } = await agents.task(ids.taskId);
+  expect([state, task.history.length]).toEqual(["TASK_STATE_COMPLETED", 2]);
   await agents.stop();
 });
 

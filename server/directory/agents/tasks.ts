@@ -27,6 +27,7 @@ import {
   putTask,
   restartTaskCost,
   resumeTaskCost,
+  type StatesAround,
   type TaskKey,
   type TaskListing,
   type TaskScope,
@@ -83,8 +84,8 @@ export class AgentTasks {
   }
 
   /** As `putTask` of the store has it. */
-  put(row: AgentTaskInsert, earlier: readonly string[]): Promise<boolean> {
-    return this.written(row.tenant_id, () => putTask(this.db, row, earlier));
+  put(row: AgentTaskInsert, states: StatesAround): Promise<boolean> {
+    return this.written(row.tenant_id, () => putTask(this.db, row, states));
   }
 
   /** As `countTaskCost` of the store has it. */

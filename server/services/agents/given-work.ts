@@ -49,7 +49,8 @@ function isNotTaken({ code }: Refusal, { abort }: Call): boolean {
 export async function givenWork(call: Call, route: AgentRoute, params: JsonObject, parts: AgentParts): Promise<GivenWork | Refusal> {
   const message = params.message as JsonObject;
   const { taskId, referenceTaskIds } = message;
-  const { taskPushNotificationConfig, ...configuration } = isObject(params.configuration) ? params.configuration : {};
+  // The agent is asked for all of the history, which is kept, however little of it is wanted now.
+  const { taskPushNotificationConfig, historyLength, ...configuration } = isObject(params.configuration) ? params.configuration : {};
   const pushConfig = isObject(taskPushNotificationConfig) ? taskPushNotificationConfig : null;
   let goesOn: AgentTaskRow | null = null;
   let contextId = typeof message.contextId === "string" ? message.contextId : null;
@@ -84,7 +85,7 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
     before: goesOn === null ? null : knownTask(goesOn),
     pushConfig,
-    historyLength: typeof configuration.historyLength === "number" ? configuration.historyLength : null,
+    historyLength: typeof historyLength === "number" ? historyLength : null,
     async refused(refusal) {
       if (goesOn !== null && counted > 0 && isNotTaken(refusal, call))
         await parts.tasks

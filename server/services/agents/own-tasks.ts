@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText, storableText } from "../../kernel/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
-import { stateOf, statesBefore } from "../../wire/a2a/shapes.ts";
+import { stateOf, statesAround } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
@@ -72,7 +72,7 @@ export async function keepTask(
     created_at: new Date(now),
     updated_at: new Date(now),
   };
-  const kept = await tasks.put(row, statesBefore(state));
+  const kept = await tasks.put(row, statesAround(state));
   return kept ? null : refuse("agent_invalid_response", undefined, { reason: "the agent names a task that it gave to another caller" });
 }
 

@@ -61,7 +61,8 @@ export async function getTask(call: Call, route: AgentRoute, request: AgentReque
     route,
     request,
     row,
-    { operation: "GetTask", params: { id: row.id, ...(length === null ? {} : { historyLength: length }) } },
+    // With all its history, which is kept, however little of it is wanted now.
+    { operation: "GetTask", params: { id: row.id } },
     parts,
   );
   const task = isRefusal(found) ? (mayTellKnown(found, row) ? knownTask(row) : null) : found;

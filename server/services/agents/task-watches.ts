@@ -9,7 +9,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Gates } from "../../road/gates.ts";
 import { openCall } from "../../road/record/open.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
-import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesBefore, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
+import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesAround, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { nameAsOwn } from "./own-context.ts";
@@ -208,7 +208,7 @@ export class TaskWatches {
       const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
       await tasks.put(
         { ...row, state, status_at: statusTime(value, now), updated_at: new Date(now), task: isKept ? said : null },
-        statesBefore(state),
+        statesAround(state),
       );
     } catch (error) {
       log.warn("agent_task_not_kept", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });

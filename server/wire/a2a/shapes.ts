@@ -35,10 +35,10 @@ export const TASK_STATES: ReadonlySet<string> = new Set([
 const BEGINNING: readonly string[] = ["TASK_STATE_UNSPECIFIED", "TASK_STATE_SUBMITTED"];
 const NOT_ENDED = [...TASK_STATES].filter((state) => !TERMINAL_STATES.has(state));
 
-/** States that a task never comes back to from this one. */
-export function statesBefore(state: string): readonly string[] {
-  if (TERMINAL_STATES.has(state)) return NOT_ENDED;
-  return BEGINNING.includes(state) ? [] : BEGINNING;
+/** States that a task never comes back to from this one, and those from which it never comes to this one. */
+export function statesAround(state: string): { readonly earlier: readonly string[]; readonly later: readonly string[] } {
+  if (TERMINAL_STATES.has(state)) return { earlier: NOT_ENDED, later: [] };
+  return { earlier: BEGINNING.includes(state) ? [] : BEGINNING, later: [...TERMINAL_STATES] };
 }
 
 const ROLES: ReadonlySet<string> = new Set(["ROLE_USER", "ROLE_AGENT"]);
