@@ -1,8 +1,9 @@
-import type { Insertable, Selectable, Updateable } from "kysely";
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { AgentTable } from "./tables/agents.ts";
+import type { TenantTurns } from "./tenant-turns.ts";
 
 export type AgentRow = Selectable<AgentTable>;
 export type AgentInsert = Insertable<AgentTable>;
@@ -38,14 +39,26 @@ export async function agentNamed(db: Database | Trx, tenantId: string, cardName:
   return row?.id;
 }
 
-/** Agents whose cards were looked at longest ago: what a worker looks at again. */
-export async function agentsToRefresh(db: Database, before: Date, most: number): Promise<{ tenant_id: string; id: string }[]> {
-  return db
-    .selectFrom("agents")
-    .select(["tenant_id", "id"])
-    .where("enabled", "=", true)
-    .where((eb) => eb.or([eb("health_checked_at", "is", null), eb("health_checked_at", "<", before)]))
-    .orderBy("health_checked_at", (order) => order.asc().nullsFirst())
-    .limit(most)
-    .execute();
+/**
+ * Takes agents whose cards were not looked at since `before`, of each tenant one after the other, those of the longest ago first.
+ * They count as looked at from `now` on, whatever comes of it: none is looked at twice, or for ever in the way of others.
+ */
+export async function takeAgentsToRefresh(
+  db: Database,
+  { before, now }: { readonly before: Date; readonly now: Date },
+  { most, mostOfOne, underWay }: TenantTurns,
+): Promise<{ tenant_id: string; id: string }[]> {
+  const isDue = sql`enabled AND (health_checked_at IS NULL OR health_checked_at < ${before})`;
+  const { rows } = await sql<{ tenant_id: string; id: string }>`
+    UPDATE agents SET health_checked_at = ${now} WHERE id IN (
+      SELECT a.id FROM (SELECT id, health_checked_at FROM agents WHERE ${isDue}) a
+      JOIN (
+        SELECT id, coalesce(busy.n, 0) + row_number() OVER (PARTITION BY tenant_id ORDER BY health_checked_at NULLS FIRST) AS turn
+        FROM agents LEFT JOIN unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::bigint[]) AS busy (tenant_id, n) USING (tenant_id)
+        WHERE ${isDue}
+      ) waiting USING (id)
+      WHERE waiting.turn <= ${mostOfOne}
+      ORDER BY waiting.turn, a.health_checked_at NULLS FIRST LIMIT ${most} FOR UPDATE OF a SKIP LOCKED)
+    RETURNING tenant_id, id`.execute(db);
+  return rows;
 }

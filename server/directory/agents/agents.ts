@@ -3,7 +3,8 @@ import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { ulid } from "../../kernel/ids.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { grantsOfAgent, takeFirstDigest } from "../../store/agent-grants.ts";
-import { type AgentInsert, agentNamed, type AgentPatch, type AgentRow, agentStore, agentsToRefresh } from "../../store/agents.ts";
+import { type AgentInsert, agentNamed, type AgentPatch, type AgentRow, agentStore, takeAgentsToRefresh } from "../../store/agents.ts";
+import type { TenantTurns } from "../../store/tenant-turns.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
@@ -261,7 +262,12 @@ export async function recordAgentHealth(directory: Directory, id: string, health
   return at;
 }
 
-/** Those whose cards nobody has looked at since `before`, milliseconds. */
-export function agentsNotSeenSince(directory: Pick<Directory, "db">, before: number, most: number): ReturnType<typeof agentsToRefresh> {
-  return agentsToRefresh(directory.db, new Date(before), most);
+/** Takes those whose cards nobody has looked at for `ms`, as `takeAgentsToRefresh` of the store has it. */
+export function takeAgentsNotSeenFor(
+  { db, clock }: Pick<Directory, "db" | "clock">,
+  ms: number,
+  turns: TenantTurns,
+): ReturnType<typeof takeAgentsToRefresh> {
+  const now = clock.now();
+  return takeAgentsToRefresh(db, { before: new Date(now - ms), now: new Date(now) }, turns);
 }

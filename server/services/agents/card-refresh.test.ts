@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { until } from "../../../tests/support/until.ts";
+import { refreshCards } from "./card-refresh.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+  const { db } = database;
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('a', 'a', '{}'), ('b', 'b', '{}'), ('c', 'c', '{}')`.execute(db);
+  const add = (tenantId: string, most: number) =>
+    sql`INSERT INTO agents (id, tenant_id, card_name, name, base_url) SELECT ${tenantId}::text || n, ${tenantId}, 'x' || n, 'x', 'https://agent.test' FROM generate_series(1, ${most}::int) n`.execute(
+      db,
+    );
+  for (const [tenantId, most] of [
+    ["b", 20],
+    ["c", 12],
+    ["a", 1],
+  ] as const)
+    await add(tenantId, most);
+});
+afterAll(() => database.close());
+
+test("agents of a tenant that never answer, or whose cards cannot be taken, hold up nobody else's", async () => {
+  const { db } = database;
+  const over = Promise.withResolvers<never>();
+  const seen: string[] = [];
+  const failed: unknown[] = [];
+  const directory = { db, clock: { now: () => 1_000_000_000 }, secrets: { openOrNull: () => null } };
+  const discover = async ({ id }: { id: string }) => {
+    seen.push(id);
+    if (id.startsWith("b")) return over.promise;
+    if (id.startsWith("c")) throw new Error("no card to take");
+    return { status: "inconclusive", detail: "", signature: null };
+  };
+  const log = { warn: (_event: string, { agent_id }: { agent_id: string }) => failed.push(agent_id) };
+  const run = refreshCards(directory as never, discover as never, log as never);
+  await until(
+    () => ({ others: seen.filter((id) => !id.startsWith("b")).length, ofB: seen.filter((id) => id.startsWith("b")).length }),
+    ({ others }) => others === 13,
+  );
+  expect(seen.filter((id) => id.startsWith("b"))).toHaveLength(2);
+  const { health_checked_at } = await db.selectFrom("agents").select("health_checked_at").where("id", "=", "a1").executeTakeFirstOrThrow();
+  expect(health_checked_at?.getTime()).toBe(1_000_000_000);
+  over.reject(new Error("gone"));
+  await run;
+  expect([seen.length, new Set(seen).size, failed.length]).toEqual([33, 33, 32]);
+});
