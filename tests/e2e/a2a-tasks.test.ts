@@ -194,6 +194,23 @@ test("a task that has ended is not told to go on again, and keeps what was said 
   await agents.stop();
 });
 
+test("what is kept of a task is told by the guardrails that hold now", async () => {
+  const owner = await newTeam(world.admin, "looked at later");
+  await grantAgent(world.admin, agentId, [owner.groupId]);
+  const { body } = await call(base, owner.apiKey, "POST", "/message:send", message("complete tangerine"));
+  const listed = async () => (await call(base, owner.apiKey, "GET", "/tasks?includeArtifacts=true")).text;
+  expect(await listed()).toContain("tangerine");
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "what agents said",
+    group_ids: [owner.groupId],
+    surfaces: { a2a_outbound: true },
+    builtin: { banned_words: ["tangerine"] },
+  });
+  const after = await listed();
+  expect([after.includes(body.task.id), after.includes("tangerine")]).toEqual([true, false]);
+});
+
 test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {
   const { id } = await sendAs(bob, "complete for bob");
   const tasks = await world.admin.get(`/v1/admin/agent-tasks?tenant_id=default&agent_id=${agentId}`);

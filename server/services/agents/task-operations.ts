@@ -17,6 +17,7 @@ import { keepKnownTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
 import { tellHeard } from "./push-configs.ts";
 import { ReportedCost } from "./reported-cost.ts";
 import { readTaskPageToken, taskPageTokenOf } from "./task-page-token.ts";
+import { withoutContent } from "./without-content.ts";
 import { written } from "./written.ts";
 
 const DEFAULT_PAGE = 50;
@@ -65,8 +66,10 @@ export async function getTask(call: Call, route: AgentRoute, request: AgentReque
     { operation: "GetTask", params: { id: row.id } },
     parts,
   );
-  const task = isRefusal(found) ? (mayTellKnown(found, row) ? knownTask(row) : null) : found;
-  if (task === null) return found as Refusal;
+  if (isRefusal(found) && !mayTellKnown(found, row)) return found;
+  const task = isRefusal(found) ? knownTask(row) : found;
+  const refusal = isRefusal(found) ? await lookedAt(call, parts.gates, { kind: "task", value: task }) : null;
+  if (refusal !== null) return refusal;
   return written(() => request.writer.whole({ kind: "task", task: withHistory(task, length) }));
 }
 
@@ -127,12 +130,13 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
   const page = rows.slice(0, pageSize);
   const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", null);
   if (unrecorded !== null) return unrecorded;
+  const shown = (task: JsonObject) => shownInList(withHistory(task, lengthOf(historyLength)), includeArtifacts === true);
   const tasks: JsonObject[] = [];
   for (let at = 0; at < page.length; at += AT_ONCE)
-    tasks.push(...(await Promise.all(page.slice(at, at + AT_ONCE).map((row) => current(call, route, request, row, parts)))));
+    tasks.push(...(await Promise.all(page.slice(at, at + AT_ONCE).map((row) => current(call, route, request, row, shown, parts)))));
   const last = page.at(-1);
   const listing: JsonObject = {
-    tasks: tasks.map((task) => shownInList(withHistory(task, lengthOf(historyLength)), includeArtifacts === true)),
+    tasks,
     nextPageToken: rows.length > pageSize && last !== undefined ? taskPageTokenOf(last) : "",
     pageSize,
     totalSize: total,
@@ -140,10 +144,22 @@ export async function listTasks(call: Call, route: AgentRoute, request: AgentReq
   return written(() => request.writer.whole({ kind: "tasks", listing }));
 }
 
-async function current(call: Call, route: AgentRoute, request: AgentRequest, row: AgentTaskRow, parts: AgentParts): Promise<JsonObject> {
-  if (TERMINAL_STATES.has(row.state) && row.task !== null) return knownTask(row);
-  const found = await asked(call, route, request, row, { operation: "GetTask", params: { id: row.id } }, parts);
-  return isRefusal(found) ? knownTask(row) : found;
+/** As `shown` has it. What is kept of a task is looked at as if it was said now: it may be told without what was said. */
+async function current(
+  call: Call,
+  route: AgentRoute,
+  request: AgentRequest,
+  row: AgentTaskRow,
+  shown: (task: JsonObject) => JsonObject,
+  parts: AgentParts,
+): Promise<JsonObject> {
+  if (!TERMINAL_STATES.has(row.state) || row.task === null) {
+    const found = await asked(call, route, request, row, { operation: "GetTask", params: { id: row.id } }, parts);
+    if (!isRefusal(found)) return shown(found);
+  }
+  const known = shown(knownTask(row));
+  const refusal = await lookedAt(call, parts.gates, { kind: "task", value: known });
+  return refusal === null ? known : withoutContent(known);
 }
 
 function shownInList(task: JsonObject, withArtifacts: boolean): JsonObject {
