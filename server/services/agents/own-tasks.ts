@@ -31,11 +31,11 @@ export async function ownTaskOf(
   return row ?? refuse("agent_task_not_found");
 }
 
-/** When the status a task is in was reached; now, where the agent does not say. */
-export function statusTime(task: JsonObject, now: number): Date {
+/** When the status a task is in was reached; `unsaid`, where the agent does not say. */
+export function statusTime(task: JsonObject, now: number, unsaid = now): Date {
   const told = isObject(task.status) && typeof task.status.timestamp === "string" ? Date.parse(task.status.timestamp) : Number.NaN;
   // An agent whose clock is ahead must not keep what comes later from being written.
-  return new Date(Number.isNaN(told) ? now : Math.min(told, now));
+  return new Date(Number.isNaN(told) ? unsaid : Math.min(told, now));
 }
 
 /** What is kept of a task: all its owner was shown, or where the tenant stores no bodies only that it is there. */

@@ -15,7 +15,17 @@ test("tasks whose agent never says what became of them give way to those that wa
       const free = mostOfOne - (underWay.get("t") ?? 0);
       const taken = waiting.slice(0, free);
       waiting = waiting.slice(free);
-      return taken.map((id) => ({ tenant_id: "t", agent_id: "agent", id, resource_group_id: "g", task: null }) as unknown as AgentTaskRow);
+      return taken.map(
+        (id) =>
+          ({
+            tenant_id: "t",
+            agent_id: "agent",
+            id,
+            resource_group_id: "g",
+            task: null,
+            updated_at: new Date(0),
+          }) as unknown as AgentTaskRow,
+      );
     },
     keepWatch: async () => undefined,
   };
@@ -72,7 +82,16 @@ async function watched({
   const written: { readonly state: string; readonly task: string | null }[] = [];
   const over = Promise.withResolvers<void>();
   let taken = false;
-  const row = { tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null };
+  const row = {
+    tenant_id: "t",
+    agent_id: "agent",
+    id: "one",
+    owner_id: "o",
+    context_id: "c",
+    resource_group_id: "g",
+    task: null,
+    updated_at: new Date(0),
+  };
   const watches = new TaskWatches({
     tasks: {
       takeWatches: async () => (taken ? [] : ((taken = true), [row])),
@@ -130,4 +149,52 @@ test("a task of which much is said is written for each state it comes to, not fo
     const { state, task } = written.at(-1) ?? {};
     expect([state, JSON.parse(task ?? "{}").history.length, task?.includes("the last")]).toEqual([last, 500, true]);
   }
+});
+
+test("a task that waits is asked for less often the longer it stands, and looking at it does not keep it", async () => {
+  const pauses: number[] = [];
+  let now = 1_000_000;
+  let puts = 0;
+  const status = { state: "TASK_STATE_INPUT_REQUIRED", message: { messageId: "m", parts: [{ text: "Which one?" }] } };
+  let row: object = {
+    ...{ tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null },
+    ...{ state: "TASK_STATE_WORKING", status_at: new Date(now), updated_at: new Date(now) },
+  };
+  let over = Promise.withResolvers<void>();
+  const watches = new TaskWatches({
+    tasks: {
+      takeWatches: async () => [row],
+      keepWatch: async (_row: object, ms: number) => {
+        pauses.push(ms);
+        over.resolve();
+      },
+      find: async () => row,
+      put: async (one: object) => {
+        puts++;
+        row = one;
+      },
+      tell: async () => undefined,
+    },
+    upstream: { ask: async () => ({ kind: "task", value: { id: "one", status: structuredClone(status) } }) },
+    isLetIn: async () => true,
+    snapshots: {
+      tenant: async () => ({
+        enabled: true,
+        storeBodies: "full",
+        agents: { byId: new Map([["agent", { id: "agent", enabled: true, reached: { streaming: false } }]]) },
+      }),
+      scope: async () => ({}),
+    },
+    gates: { looksAt: () => false },
+    clock: { now: () => now, micros: () => now * 1000 },
+    log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
+  } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
+  for (const later of [0, 1_000, 100_000, 86_400_000]) {
+    now += later;
+    over = Promise.withResolvers<void>();
+    await watches.look();
+    await over.promise;
+  }
+  watches.close();
+  expect([puts, pauses]).toEqual([1, [2_000, 2_000, 10_100, 60_000]]);
 });

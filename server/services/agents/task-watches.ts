@@ -40,6 +40,7 @@ interface Watched {
   said: JsonObject;
   /** As it was last written. */
   state: string | null;
+  movedAt: number;
   isGone: boolean;
 }
 
@@ -54,10 +55,13 @@ const RENEWED_MS = 10_000;
  * became of its own.
  */
 const TURN_MS = 60_000;
-/** An agent that cannot be watched is asked again after so long. */
-const ASKED_AGAIN_MS = 2_000;
+/** An agent that cannot be watched, or says no more, is asked again after a tenth of the time for which its task has not moved. */
+const ASKED_AGAIN_MS = { part: 0.1, least: 2_000, most: 60_000 };
 /** Whoever began a task is let in no more: whether they are again is looked at after so long. */
 const LET_IN_AGAIN_MS = 60_000;
+
+const askedAgainMs = (stoodMs: number): number =>
+  Math.min(Math.max(ASKED_AGAIN_MS.least, stoodMs * ASKED_AGAIN_MS.part), ASKED_AGAIN_MS.most);
 
 /**
  * Watches the tasks that somebody is to be told of, while nobody need be connected: one process each, by a lease in the
@@ -97,7 +101,8 @@ export class TaskWatches {
     const key = JSON.stringify([row.tenant_id, row.agent_id, row.id]);
     const abort = new AbortController();
     this.watched.set(key, { tenantId: row.tenant_id, abort, since: clock.now() });
-    let again = ASKED_AGAIN_MS;
+    let again: number | null = null;
+    let movedAt = row.updated_at.getTime();
     const shutOut = () => {
       again = LET_IN_AGAIN_MS;
       abort.abort(new Error("whoever began the task is let in no more"));
@@ -128,19 +133,21 @@ export class TaskWatches {
         writes: new PacedWrites(() => this.keep(watched)),
         said: {},
         state: null,
+        movedAt,
         isGone: false,
       };
       try {
         await (agent.reached.streaming ? this.follow(agent, watched, abort) : this.ask(agent, watched, abort));
       } finally {
         await watched.writes.end();
+        ({ movedAt } = watched);
       }
     } catch (error) {
       log.warn("agent_task_not_watched", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
     } finally {
       clearInterval(renewing);
       this.watched.delete(key);
-      await tasks.keepWatch(row, again).catch(() => undefined);
+      await tasks.keepWatch(row, again ?? askedAgainMs(clock.now() - movedAt)).catch(() => undefined);
     }
   }
 
@@ -206,10 +213,14 @@ export class TaskWatches {
       // What its owner was shown stays as long as it is so.
       const looked = known.state === state ? known.task : null;
       const said = folded === null ? looked : folded.value === null ? null : storableText(JSON.stringify(folded.value));
-      await tasks.put(
-        { ...row, state, status_at: statusTime(value, now), updated_at: new Date(now), task: isKept ? said : null },
-        statesAround(state),
-      );
+      const task = isKept ? said : null;
+      const isSame = known.state === state && known.task === task;
+      const at = statusTime(value, now, isSame ? known.status_at.getTime() : now);
+      watched.movedAt = known.updated_at.getTime();
+      // One that does not move is forgotten in its time, however often it is looked at.
+      if (isSame && at <= known.status_at) return;
+      await tasks.put({ ...row, state, status_at: at, updated_at: new Date(now), task }, statesAround(state));
+      watched.movedAt = now;
     } catch (error) {
       log.warn("agent_task_not_kept", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
     }
