@@ -32,8 +32,8 @@ function serving({ allowed = [], common = [], text = "" }: { allowed?: string[][
     const row: Record<string, unknown> = {};
     const asking = { scope, row, abort: new AbortController(), identity: { tenantId: "t", userId: "u" } } as unknown as Call;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
-    const { result }: any = await (await server(asking, { url: WEB_SEARCH_URL, body }))?.json();
-    return { ...result, cost: row.llm_estimated_cost_usd };
+    const answered: any = await (await server(asking, { url: WEB_SEARCH_URL, body }))?.json();
+    return { ...answered.result, cost: row.llm_estimated_cost_usd };
   };
   return { call, questions };
 }

@@ -82,8 +82,8 @@ function note({ row }: Call, search: object): void {
 function searchedDomains(asked: readonly string[], policy: WebSearchPolicy): readonly string[] | null {
   if (policy.allowsNone) return null;
   if (asked.length === 0) return policy.allowed;
-  const within = (domain: string) => policy.allowed.filter((allowed) => isWithin(allowed, domain) && policy.permits(allowed));
-  const searched = new Set(asked.flatMap((domain) => (policy.permits(domain) ? [domain] : within(domain))));
+  const below = (domain: string) => policy.allowed.filter((allowed) => isWithin(allowed, domain) && policy.permits(allowed));
+  const searched = new Set(asked.flatMap((domain) => (policy.permits(domain) ? [domain] : below(domain))));
   return searched.size === 0 ? null : [...searched];
 }
 
