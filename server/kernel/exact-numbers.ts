@@ -92,8 +92,8 @@ export function exactlyWritten(value: unknown, source: string): string {
 }
 
 /**
- * JSON of values within `whole`, which was read from `source`, with the digits their numbers came with. What is not one of its objects
- * and arrays is written as it is.
+ * JSON of values that consist of objects and arrays within `whole`, which was read from `source`, with the digits their numbers came
+ * with, wherever they stand by now. What is none of them is written as it is.
  */
 export function exactWriter(whole: unknown, source: string): (value: unknown) => string {
   if (!MAYBE_INEXACT.test(source)) return JSON.stringify;
@@ -107,7 +107,7 @@ export function exactWriter(whole: unknown, source: string): (value: unknown) =>
     whole,
     parsedExactly(source, (digits) => new Digits(digits)),
   );
-  return (value) => JSON.stringify(withDigits(value, read.get(value)));
+  return (value) => JSON.stringify(withDigits(value, undefined, read));
 }
 
 const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]|-0/;
@@ -120,12 +120,16 @@ class Digits {
   }
 }
 
-function withDigits(value: unknown, read: unknown): unknown {
+/** `read`: what stood in the place of the value. `known`: what stood in the place of objects and arrays that may be anywhere now. */
+function withDigits(value: unknown, read: unknown, known?: ReadonlyMap<unknown, unknown>): unknown {
   if (read instanceof Digits) return value === Number(read.text) ? rawJson(read.text) : value;
-  if (typeof value !== "object" || value === null || typeof read !== "object" || read === null) return value;
-  const before = read as Record<string, unknown>;
-  if (Array.isArray(value)) return value.map((item, index) => withDigits(item, before[index]));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, Object.hasOwn(before, name) ? withDigits(member, before[name]) : member]),
-  );
+  if (typeof value !== "object" || value === null) return value;
+  const found = known?.get(value) ?? read;
+  const isRead = typeof found === "object" && found !== null;
+  if (!isRead && known === undefined) return value;
+  const before = (isRead ? found : {}) as Record<string, unknown>;
+  const inside = (member: unknown, name: string | number) =>
+    withDigits(member, Object.hasOwn(before, name) ? before[name] : undefined, known);
+  if (Array.isArray(value)) return value.map(inside);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside(member, name)]));
 }

@@ -123,8 +123,8 @@ export class JsonDocument {
     return touched ? exactlyWritten(value, source) : source;
   }
 
-  /** JSON of an object that stands somewhere in a member, its numbers with the digits they came with. */
-  written(name: string, value: JsonObject): string {
+  /** JSON of what consists of parts of a member, their numbers with the digits they came with. */
+  written(name: string, value: JsonObject | readonly JsonValue[]): string {
     const text = JSON.stringify(value);
     const member = MAYBE_ROUNDED.test(text) ? this.members.find((candidate) => candidate.name === name) : undefined;
     if (member === undefined) return text;

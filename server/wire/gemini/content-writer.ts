@@ -3,16 +3,9 @@ import type { ToolResultPart, UserPart } from "../conversation/conversation-part
 import { groupToolResults } from "../conversation/group-tool-results.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";
+import { withCallSignatures } from "./call-signatures.ts";
 import { writeMedia } from "./media.ts";
-import { generationOf } from "./model-name.ts";
 import { writeResponse } from "./tool-results.ts";
-
-/**
- * From this generation on, a call of the running exchange without a signature is refused. Calls that another model made,
- * or whose signature a client lost, carry this word instead, which Google documents for them.
- */
-const REQUIRES_SIGNATURES = 3;
-const NO_SIGNATURE = "skip_thought_signature_validator";
 
 export interface Unsupported {
   readonly feature: Feature;
@@ -35,8 +28,8 @@ export class ContentWriter {
       if (turn.role === "assistant") this.assistant(turn);
       else if (turn.role === "user") this.user(turn);
     }
-    if ((generationOf(model) ?? 0) >= REQUIRES_SIGNATURES) signCalls(this.contents);
-    return this.contents.map(({ role, parts }) => ({ role, parts }));
+    const contents = this.contents.map(({ role, parts }) => ({ role, parts }));
+    return [...withCallSignatures(contents, model)];
   }
 
   /** A call is refused that comes right behind another content of the model, so what the model says in a row is one. */
@@ -71,15 +64,5 @@ export class ContentWriter {
     const name = part.toolName ?? this.toolNames.get(part.callId) ?? part.callId;
     const parts = part.content.map((each) => (each.kind === "text" ? null : this.media(each))).filter((each) => each !== null);
     return { id: part.callId, name, response: writeResponse(part), ...(parts.length > 0 && { parts }) };
-  }
-}
-
-/** Only the first call of each step carries a signature, and only the steps since the user last spoke are checked. */
-function signCalls(contents: readonly Content[]): void {
-  for (let i = contents.length - 1; i >= 0; i--) {
-    const { role, parts } = contents[i] as Content;
-    if (role === "user" && parts.some((part) => part.functionResponse === undefined)) return;
-    const first = role === "model" ? parts.find((part) => part.functionCall !== undefined) : undefined;
-    if (first !== undefined) first.thoughtSignature ??= NO_SIGNATURE;
   }
 }

@@ -6,6 +6,7 @@ import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { knownMembers, otherSlots, otherTexts, visitOthers } from "../other-texts.ts";
+import { withCallSignatures } from "./call-signatures.ts";
 import { snakeName, spellingIn } from "./member-names.ts";
 import { listIn, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { geminiProblems } from "./request-check.ts";
@@ -152,7 +153,11 @@ export class GeminiRequest implements ConversationInbound {
 
   /** The model goes into the provider's address, so the body says nothing of it. */
   outbound(changes: OutboundChanges): string {
-    return this.document.text(this.edits(changes));
+    const edits = this.edits(changes);
+    const contents = listIn(this.body, "contents");
+    const signed = withCallSignatures(contents, changes.model);
+    if (signed !== contents) edits.set("contents", this.document.written("contents", signed));
+    return this.document.text(edits);
   }
 
   sentSettings(changes: OutboundChanges): SentSettings {

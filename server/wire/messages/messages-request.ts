@@ -5,6 +5,7 @@ import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { takesTemperatureWithTopP } from "./claude-sampling.ts";
+import { historyForClaude } from "./claude-history.ts";
 import { agreedSettings, type SentByCaller, thinks } from "./agreed-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
@@ -168,6 +169,8 @@ export class MessagesRequest implements ConversationInbound {
       edits.set(name, value === null ? null : JSON.stringify(value));
     if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null)
       edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
+    const history = historyForClaude(this.body.messages, changes.model);
+    if (history !== null) edits.set("messages", this.document.written("messages", history));
     return this.document.text(edits);
   }
 

@@ -1,5 +1,10 @@
 const REFUSED = /[^A-Za-z0-9_-]/g;
 
+/** Whether the vendor reads a call's id; what is no text is its own to answer. */
+export function isTakenId(id: unknown): boolean {
+  return typeof id !== "string" || id.replace(REFUSED, "_") === id;
+}
+
 /**
  * Ids of tool calls as the vendor takes them: letters, digits, `_` and `-`, and none twice in a conversation. A result
  * answers the earliest call of its id that has none yet, because some providers count their ids anew in every turn.

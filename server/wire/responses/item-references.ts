@@ -1,8 +1,22 @@
-import type { FieldProblem, JsonObject } from "../document.ts";
+import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /** As the ids of items are made here: no vendor can know what they name. */
 const OWN = /^(?:msg|fc|rs|ig|ctc|lsh|sh|apc|tsc)_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
+/**
+ * An input without the reasoning of answers that the gateway wrote: nobody sealed it, and a vendor that stores responses looks for it
+ * among its own. Null where there is none.
+ */
+export function withoutOwnThoughts(input: JsonValue | undefined): JsonValue[] | null {
+  if (!Array.isArray(input)) return null;
+  const kept = input.filter((item) => !isObject(item) || !isOwnThought(item));
+  return kept.length === input.length ? null : kept;
+}
+
+function isOwnThought(item: JsonObject): boolean {
+  return item.type === "reasoning" && OWN.test(filledOf(item.id) ?? "") && filledOf(item.encrypted_content) === null;
+}
+
 /** In characters. A longer item is sent again by whoever needs it. */
 const LONGEST = 256 * 1024;
 

@@ -3,7 +3,7 @@ import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../d
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
-import { isOwnReference, namedItems, withNamedItems } from "./item-references.ts";
+import { isOwnReference, namedItems, withNamedItems, withoutOwnThoughts } from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -124,6 +124,11 @@ export class ResponsesRequest extends OpenAiRequest {
         this.visited = null;
       }
     }
+  }
+
+  protected override ownEdits(edits: Map<string, string | null>): void {
+    const input = withoutOwnThoughts(this.body.input);
+    if (input !== null) edits.set("input", this.document.written("input", input));
   }
 
   protected promptEdit(systemPrompt: string): readonly [string, string] {

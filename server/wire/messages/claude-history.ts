@@ -1,0 +1,38 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isTakenId, ToolIds } from "./tool-ids.ts";
+
+/**
+ * Messages as a Claude takes them where other models gave some of the answers: without thoughts that nobody signed, and with ids of
+ * calls that it knows to read. Null where nothing is to be changed, and for models that are no Claude.
+ */
+export function historyForClaude(messages: JsonValue | undefined, model: string): JsonValue[] | null {
+  if (!model.includes("claude") || !Array.isArray(messages)) return null;
+  const blocks = messages.flatMap(blocksOf);
+  const ids = blocks.every((block) => block.type !== "tool_use" || isTakenId(block.id)) ? null : new ToolIds();
+  if (ids === null && !blocks.some(isUnsigned)) return null;
+  return messages.flatMap((message): JsonValue[] => {
+    if (!isObject(message) || !Array.isArray(message.content)) return [message];
+    const content = message.content.flatMap((block): JsonValue[] => {
+      if (!isObject(block)) return [block];
+      if (isUnsigned(block)) return [];
+      return [ids === null ? block : renamed(block, ids)];
+    });
+    return content.length === 0 && message.content.length > 0 ? [] : [{ ...message, content }];
+  });
+}
+
+function blocksOf(message: JsonValue): JsonObject[] {
+  return isObject(message) && Array.isArray(message.content) ? message.content.filter(isObject) : [];
+}
+
+/** As thoughts are written here that came from elsewhere. */
+function isUnsigned(block: JsonObject): boolean {
+  return block.type === "thinking" && block.signature === "";
+}
+
+function renamed(block: JsonObject, ids: ToolIds): JsonObject {
+  if (block.type === "tool_use" && typeof block.id === "string") return { ...block, id: ids.ofCall(block.id) };
+  if (block.type === "tool_result" && typeof block.tool_use_id === "string")
+    return { ...block, tool_use_id: ids.ofResult(block.tool_use_id) };
+  return block;
+}
