@@ -3,6 +3,7 @@ import type { ConversationRequest, OutputFormat } from "../conversation/request.
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeChatMessages } from "./chat-messages-writer.ts";
 import { chatFunctionMembers, chatToolChoice } from "./chat-tools-writer.ts";
+import { endUserName } from "./end-user.ts";
 import { effortFor } from "./reasoning-effort.ts";
 import { WriteReport } from "./write-report.ts";
 
@@ -26,7 +27,7 @@ export function writeChatConversation(request: ConversationRequest, target: Targ
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,
     n: request.candidates,
-    user: request.endUser,
+    user: request.endUser === null ? null : endUserName(request.endUser),
     reasoning_effort: request.reasoning === null ? null : effortFor(request.reasoning, target.name, report),
   };
   for (const [name, value] of Object.entries(said)) if (value !== null) body[name] = value;

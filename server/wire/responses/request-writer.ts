@@ -1,6 +1,7 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Reasoning, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
+import { endUserName } from "../openai/end-user.ts";
 import { effortFor } from "../openai/reasoning-effort.ts";
 import { WriteReport } from "../openai/write-report.ts";
 import { writeItems } from "./items-writer.ts";
@@ -26,7 +27,7 @@ export function writeResponsesConversation(request: ConversationRequest, target:
   if (request.temperature !== null) body.temperature = request.temperature;
   if (request.topP !== null) body.top_p = request.topP;
   if (request.output !== null) body.text = { format: outputFormat(request.output) };
-  if (request.endUser !== null) body.safety_identifier = request.endUser;
+  if (request.endUser !== null) body.safety_identifier = endUserName(request.endUser);
   if (request.stream) body.stream = true;
   writeReasoning(request, body, report);
   reportMissing(request, report);
