@@ -14,9 +14,12 @@ export interface Conversation {
   readonly passing: {
     /** Where it is not simply called as the format is. */
     readonly operation?: ProviderOperation;
-    stream(): StreamCodec;
+    stream(sealed: SealsTold): StreamCodec;
     /** Null when the bytes are not an answer of the format. */
-    reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number; readonly meteredLater?: true } | null;
+    reply(
+      bytes: Uint8Array,
+      sealed: SealsTold,
+    ): { readonly usage: Usage | null; readonly outputCharacters: number; readonly meteredLater?: true } | null;
   };
   /** Null: server-sent events. */
   readonly writer: ((context: ReplyContext) => StreamWriter) | null;
@@ -40,6 +43,9 @@ export interface Conversation {
   /** The one of them by which a conversation goes on whose instructions its provider keeps, and takes no others for. */
   readonly instructedBy?: string;
 }
+
+/** Told what the reasoning of an answer is sealed with, which its caller sends back. */
+export type SealsTold = (seals: readonly string[]) => void;
 
 export interface PreviousAnswer {
   readonly field: string;

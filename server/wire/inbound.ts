@@ -30,6 +30,8 @@ export interface OutboundChanges {
   readonly maxTokensName?: "max_tokens" | "max_completion_tokens" | null;
   /** Put before the caller's own instructions. */
   readonly systemPrompt: string | null;
+  /** Seals of reasoning that the provider cannot open; it refuses whole requests for them. */
+  readonly foreignSeals?: ReadonlySet<string>;
 }
 
 /** What the format calls the members that governance bounds. */
@@ -99,4 +101,6 @@ export interface InboundRequest {
 export interface ConversationInbound extends InboundRequest {
   /** Takes a member out that is the gateway's own, and gives it; undefined when it is not there. */
   takeOut(name: string): JsonValue | undefined;
+  /** Seals of the reasoning that the caller sends back, where the format has such. */
+  readonly seals?: readonly string[];
 }

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
-/** A tool loop of a format that has no place for sealed reasoning, over accounts of a vendor that opens only its own seals. */
+/** Tool loops over accounts of a vendor that opens only its own seals. */
 let world: World;
 let vendor: FakeVendor;
 let client: OpenAI;
@@ -66,13 +66,36 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-test.each([
+const ways = [
   ["one-again", 1, false],
   ["one-again", 1, true],
   ["other", 0, false],
   ["other", 0, true],
-] as const)(
-  "a loop that began at one account goes on with the model %s, which is given %i thoughts (streamed: %p)",
+] as const;
+
+test.each(ways)(
+  "a client that carries sealed reasoning itself goes on with the model %s, which is given %i (streamed: %p)",
+  async (...way) => {
+    const [model, thoughts, stream] = way;
+    const tools = [{ type: "function" as const, name: "look", parameters: { type: "object" }, strict: false }];
+    const question = { role: "user" as const, content: "Look." };
+    const asked = { model: "one", input: [question], tools, store: false, include: ["reasoning.encrypted_content" as const] };
+    const { output } = stream ? await client.responses.stream(asked).finalResponse() : await client.responses.create(asked);
+    const call = output.at(-1) as OpenAI.Responses.ResponseFunctionToolCall;
+    const answer = await client.responses.create({
+      ...{ ...asked, model },
+      input: [
+        question,
+        ...(output as OpenAI.Responses.ResponseInput),
+        { type: "function_call_output", call_id: call.call_id, output: "4" },
+      ],
+    });
+    expect(answer.output_text).toBe(`Done with ${thoughts} thoughts`);
+  },
+);
+
+test.each(ways)(
+  "a loop of a format without a place for sealed reasoning that began at one account goes on with the model %s, which is given %i thoughts (streamed: %p)",
   async (model, thoughts, stream) => {
     const tools = [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }];
     const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "Look." };

@@ -2,7 +2,7 @@ import { estimated } from "../../road/metering/stream-usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import type { ProviderCodec } from "../../wire/conversation/codec.ts";
-import { type Conversation, noteReferable, replyContext } from "../../road/conversation.ts";
+import { type Conversation, noteReferable, replyContext, type SealsTold } from "../../road/conversation.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
@@ -15,7 +15,7 @@ import { isAnswered } from "../../road/batched.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
-import { readableBy, type SignatureCache, signedBy } from "./signature-cache.ts";
+import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
@@ -40,7 +40,15 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
       const { traits } = provider;
       const codec = traits.codecFor(model, caller.format);
       const changes = outboundChanges(model);
-      if (codec.format === caller.format) return passing(conversation, changes, model, traits.keepsState(model));
+      if (codec.format === caller.format) {
+        const pass = (foreignSeals?: ReadonlySet<string>) =>
+          passing(conversation, foreignSeals === undefined ? changes : { ...changes, foreignSeals }, model, {
+            keepsState: traits.keepsState(model),
+            sealed: (seals) => parts.signatures.keep(call, sealedBy(model, seals)),
+          });
+        const seals = inbound.seals ?? [];
+        return seals.length === 0 ? pass() : foreignSealsOf(call, model, seals, parts.signatures).then(pass);
+      }
       if (conversation.statefulFields.length > 0)
         return unsupported(
           conversation.statefulFields.map((field) => ({
@@ -68,7 +76,7 @@ function passing(
   { inbound, caller, passing: own, headers, query = "", statefulFields, instructedBy, previous }: Conversation,
   changes: OutboundChanges,
   { provider: { providerKey } }: ModelEntry,
-  keepsState: boolean,
+  { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: SealsTold },
 ): PreparedRequest | Refusal {
   // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
   if (statefulFields.length > 0 && !keepsState)
@@ -90,10 +98,10 @@ function passing(
     stream: inbound.stream,
     headers,
     query,
-    streamCodec: () => own.stream(),
+    streamCodec: () => own.stream(sealed),
     streamType: null,
     whole(bytes) {
-      const read = own.reply(bytes);
+      const read = own.reply(bytes, sealed);
       return read === null ? null : { body: bytes, ...read };
     },
     refusal: () => null,

@@ -1,4 +1,6 @@
+import type { Call } from "../../road/call.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Signed } from "../../wire/conversation/signatures.ts";
 import type { KeptParts } from "./kept-store.ts";
 import { KeptValues } from "./kept-values.ts";
@@ -10,7 +12,7 @@ export interface SignedByProvider extends Signed {
 
 /**
  * Reasoning and call signatures that the caller's format has no place for, by the ids of the calls: tool loops work across
- * formats.
+ * formats. Of sealed reasoning that the caller carries itself, who sealed it, by its hash.
  */
 export class SignatureCache extends KeptValues<SignedByProvider> {
   constructor(parts: KeptParts) {
@@ -31,3 +33,26 @@ export function readableBy({ provider }: ModelEntry, signed: SignedByProvider): 
   if (signed.providerKey === undefined || signed.providerKey === provider.providerKey) return signed;
   return { ...signed, reasoning: signed.reasoning.filter(({ signature }) => signature?.family !== "openai") };
 }
+
+/** That the model's provider sealed this, to be kept. */
+export function sealedBy({ provider: { providerKey } }: ModelEntry, seals: readonly string[]): Map<string, SignedByProvider> {
+  return new Map(seals.map((seal) => [sealId(seal), { call: null, reasoning: [], providerKey }]));
+}
+
+/** Which of these another provider sealed, as far as is known. */
+export async function foreignSealsOf(
+  call: Call,
+  { provider }: ModelEntry,
+  seals: readonly string[],
+  signatures: SignatureCache,
+): Promise<ReadonlySet<string>> {
+  const ids = new Map(seals.map((seal) => [sealId(seal), seal]));
+  const foreign = new Set<string>();
+  for (const [id, { providerKey }] of await signatures.find(call, [...ids.keys()])) {
+    const seal = ids.get(id);
+    if (seal !== undefined && providerKey !== provider.providerKey) foreign.add(seal);
+  }
+  return foreign;
+}
+
+const sealId = (seal: string): string => `seal ${sha256Hex(seal)}`;

@@ -4,12 +4,13 @@ import type { StoredResponses } from "../../services/models/responses/stored-res
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { PreviousAnswer } from "../../road/conversation.ts";
+import type { PreviousAnswer, SealsTold } from "../../road/conversation.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
+import { sealsIn } from "../../wire/responses/item-references.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import { readResponsesRequest, type ResponsesRequest } from "../../wire/responses/responses-request.ts";
@@ -70,8 +71,16 @@ function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequ
       inbound,
       caller: responsesCodec,
       passing: {
-        stream: () => new KeptStream(note, background ? inputCharacters : null),
-        reply: (bytes) => readResponsesReply(bytes, note, background),
+        stream: (sealed) => new KeptStream(note, sealed, background ? inputCharacters : null),
+        reply: (bytes, sealed) =>
+          readResponsesReply(
+            bytes,
+            (response) => {
+              note(response);
+              sealed(sealsIn(response.output));
+            },
+            background,
+          ),
       },
       writer: null,
       streamType: "text/event-stream",
@@ -97,11 +106,15 @@ class KeptStream extends ResponsesStream {
   private readonly inputCharacters: number | null;
 
   /** `inputCharacters`: of one in the background, which is metered here where nobody could find it again. */
-  constructor(note: NoteResponse, inputCharacters: number | null) {
+  constructor(note: NoteResponse, sealed: SealsTold, inputCharacters: number | null) {
     const state: { kept: boolean | null } = { kept: null };
-    super((response) => {
-      state.kept ??= note(response);
-    });
+    super(
+      (response) => {
+        state.kept ??= note(response);
+      },
+      true,
+      sealed,
+    );
     this.state = state;
     this.inputCharacters = inputCharacters;
   }

@@ -71,7 +71,7 @@ function givenAgain(stream: boolean): Conversation {
   return {
     inbound: new ResponsesRequest(JsonDocument.read(new TextEncoder().encode(JSON.stringify({ input: "", stream }))) as JsonDocument),
     caller: responsesCodec,
-    passing: { stream: () => new ResponsesStream(), reply: readResponsesReply },
+    passing: { stream: () => new ResponsesStream(), reply: (bytes) => readResponsesReply(bytes) },
     writer: null,
     streamType: "text/event-stream",
     includeUsage: true,

@@ -200,7 +200,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
       if (edit !== null) edits.set(edit[0], edit[1]);
     }
     if (changes.maxTokensName != null) this.renameCeiling(changes.maxTokensName, edits);
-    this.ownEdits(edits);
+    this.ownEdits(edits, changes);
     return this.document.text(edits);
   }
 
@@ -219,7 +219,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
   }
 
   /** What an endpoint asks of the provider whatever the caller said. */
-  protected ownEdits(_edits: Map<string, string | null>): void {}
+  protected ownEdits(_edits: Map<string, string | null>, _changes: OutboundChanges): void {}
 
   /** One ceiling by one name: the greater of two, as the controls saw it. */
   private renameCeiling(name: string, edits: Map<string, string | null>): void {

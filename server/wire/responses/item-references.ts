@@ -4,17 +4,27 @@ import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 /** As the ids of items are made here: no vendor can know what they name. */
 const OWN = /^(?:msg|fc|rs|ig|ctc|lsh|sh|apc|tsc)_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
 /**
- * An input without the reasoning of answers that the gateway wrote: nobody sealed it, and a vendor that stores responses looks for it
- * among its own. Null where there is none.
+ * An input without the reasoning that its vendor would refuse: what others sealed, and that of answers which the gateway wrote. Nobody
+ * sealed the latter, and a vendor that stores responses looks for it among its own. Null where there is none.
  */
-export function withoutOwnThoughts(input: JsonValue | undefined): JsonValue[] | null {
+export function withoutStrangeThoughts(input: JsonValue | undefined, foreignSeals: ReadonlySet<string>): JsonValue[] | null {
   if (!Array.isArray(input)) return null;
-  const kept = input.filter((item) => !isObject(item) || !isOwnThought(item));
+  const kept = input.filter((item) => {
+    if (!isObject(item) || item.type !== "reasoning") return true;
+    const seal = sealOf(item);
+    return seal === null ? !OWN.test(filledOf(item.id) ?? "") : !foreignSeals.has(seal);
+  });
   return kept.length === input.length ? null : kept;
 }
 
-function isOwnThought(item: JsonObject): boolean {
-  return item.type === "reasoning" && OWN.test(filledOf(item.id) ?? "") && filledOf(item.encrypted_content) === null;
+/** What the reasoning among items is sealed with. */
+export function sealsIn(items: JsonValue | undefined): string[] {
+  return objectsOf(items).flatMap(([item]) => sealOf(item) ?? []);
+}
+
+/** Null for what is no sealed reasoning. */
+export function sealOf(item: JsonObject): string | null {
+  return item.type === "reasoning" ? filledOf(item.encrypted_content) : null;
 }
 
 /** In characters. A longer item is sent again by whoever needs it. */

@@ -1,9 +1,9 @@
 import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
-import type { TextSlot } from "../inbound.ts";
+import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
-import { isOwnReference, namedItems, withNamedItems, withoutOwnThoughts } from "./item-references.ts";
+import { isOwnReference, namedItems, sealsIn, withNamedItems, withoutStrangeThoughts } from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -12,6 +12,7 @@ import { visitOthers } from "../other-texts.ts";
 import { type RequestVisitor, visitRequestMembers, visitRequestTexts } from "../openai/text-places.ts";
 
 const KNOWN = openAiMembers("input instructions text prompt");
+const NONE: ReadonlySet<string> = new Set();
 /** Of an item, what is looked at by itself. */
 const IN_ITEMS: ReadonlySet<string> = new Set(["tools"]);
 const IN_TEXT: ReadonlySet<string> = new Set(["format"]);
@@ -126,8 +127,13 @@ export class ResponsesRequest extends OpenAiRequest {
     }
   }
 
-  protected override ownEdits(edits: Map<string, string | null>): void {
-    const input = withoutOwnThoughts(this.body.input);
+  /** What the reasoning that the caller sends back is sealed with. */
+  get seals(): string[] {
+    return sealsIn(this.body.input);
+  }
+
+  protected override ownEdits(edits: Map<string, string | null>, { foreignSeals = NONE }: OutboundChanges): void {
+    const input = withoutStrangeThoughts(this.body.input, foreignSeals);
     if (input !== null) edits.set("input", this.document.written("input", input));
   }
 

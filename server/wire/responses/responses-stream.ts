@@ -1,5 +1,6 @@
 import { concat } from "../adjoining-bytes.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { sealsIn } from "./item-references.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
 import { frameData, isWholeEvent } from "../sse-data.ts";
@@ -20,6 +21,8 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private readonly frames = new PassingFrames(this);
   private readonly told: (response: JsonObject) => unknown;
   private readonly metered: boolean;
+  private readonly sealed: (seals: readonly string[]) => void;
+  private readonly seals = new Set<string>();
   private readonly closing: Uint8Array[] = [];
   private finished = false;
   private found: Usage | null = null;
@@ -27,10 +30,18 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   begun = false;
   providerError: string | null = null;
 
-  /** `told`: of each whole response that an event holds. `metered`: whether what it used is to be told of this stream. */
-  constructor(told: (response: JsonObject) => unknown = () => undefined, metered = true) {
+  /**
+   * `told`: of each whole response that an event holds. `metered`: whether what it used is to be told of this stream. `sealed`: told of
+   * each seal of reasoning once.
+   */
+  constructor(
+    told: (response: JsonObject) => unknown = () => undefined,
+    metered = true,
+    sealed: (seals: readonly string[]) => void = () => {},
+  ) {
     this.told = told;
     this.metered = metered;
+    this.sealed = sealed;
   }
 
   get usage(): Usage | null {
@@ -92,6 +103,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     switch (type) {
       case "response.completed":
       case "response.incomplete":
+        this.noteSeals(sealsIn(response?.output));
         this.finished = true;
         this.begun = true;
         return;
@@ -112,7 +124,14 @@ export class ResponsesStream implements StreamCodec, FrameReader {
           this.outputLength += length;
           if (length > 0) this.begun = true;
         } else if (type.endsWith(".done")) this.begun = true;
+        if (type === "response.output_item.done") this.noteSeals(sealsIn([event.item ?? null]));
     }
+  }
+
+  private noteSeals(seals: readonly string[]): void {
+    const fresh = seals.filter((seal) => !this.seals.has(seal));
+    for (const seal of fresh) this.seals.add(seal);
+    if (fresh.length > 0) this.sealed(fresh);
   }
 }
 
