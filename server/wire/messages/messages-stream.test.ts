@@ -100,3 +100,18 @@ describe("a message's stream on its way through", () => {
     expect(run("data: {oops\n\n: comment\n\n", 5).out).toBe("data: {oops\n\n: comment\n\n");
   });
 });
+
+test.each([
+  ["text_delta", "text"],
+  ["thinking_delta", "thinking"],
+  ["input_json_delta", "partial_json"],
+])("%s of a server that writes its JSON with blanks is counted as any other", (type, member) => {
+  const delta = { type: "content_block_delta", index: 0, delta: { type, [member]: "x".repeat(40) } };
+  const spaced = JSON.stringify(delta).replaceAll(":", ": ").replaceAll(",", ", ");
+  for (const json of [JSON.stringify(delta), spaced]) {
+    const frame = `event: content_block_delta\ndata: ${json}\n\n`;
+    const { out, stream } = run(frame.repeat(100), frame.length);
+    expect(out).toBe(frame.repeat(100));
+    expect(stream.outputLength).toBe(4_000);
+  }
+});

@@ -52,8 +52,10 @@ export class MessagesStream implements StreamCodec, FrameReader {
   }
 
   note(text: string): boolean {
-    for (const member of GROWING) this.outputLength += lengthUnder(member, text);
-    return true;
+    let length = 0;
+    for (const member of GROWING) length += lengthUnder(member, text);
+    this.outputLength += length;
+    return length > 0;
   }
 
   keep(frame: Uint8Array): boolean {
