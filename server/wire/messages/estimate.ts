@@ -18,14 +18,16 @@ const BYTES_A_PAGE = 100_000;
  */
 export function estimateInputTokens(body: JsonObject): number {
   let tokens = 0;
-  for (const slot of textSlots(body, () => {})) tokens += textTokens(slot.text);
+  // Definitions of tools are counted whole, with the names and schemas around their texts.
+  const { tools, ...rest } = body;
+  for (const slot of textSlots(rest, () => {})) tokens += textTokens(slot.text);
   if (Array.isArray(body.messages)) {
     tokens += body.messages.length * MESSAGE;
     for (const message of body.messages) if (isObject(message)) tokens += mediaTokens(message.content);
   }
-  if (Array.isArray(body.tools) && body.tools.length > 0) {
+  if (Array.isArray(tools) && tools.length > 0) {
     tokens += TOOL_USE;
-    for (const tool of body.tools) tokens += TOOL + textTokens(JSON.stringify(tool));
+    for (const tool of tools) tokens += TOOL + textTokens(JSON.stringify(tool));
   }
   return Math.max(1, tokens);
 }

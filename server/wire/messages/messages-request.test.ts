@@ -391,6 +391,8 @@ test("an estimate of input tokens grows with texts, tools, images and documents"
   expect(estimate({ system: "x".repeat(400) })).toBe(base + 100);
   expect(estimate({ system: "漢".repeat(400) })).toBe(base + 400);
   expect(estimate({ tools: [{ name: "a", input_schema: { type: "object" } }] })).toBeGreaterThan(base + 300);
+  const described = { name: "a", description: "x".repeat(4000), input_schema: { type: "object" } };
+  expect(estimate({ tools: [described] }) - estimate({ tools: [{ ...described, description: "" }] })).toBe(1000);
   const withBlock = (block: object) => estimate({ messages: [{ role: "user", content: [{ type: "text", text: "hi" }, block] }] });
   expect(withBlock({ type: "image", source: { type: "url", url: "https://x" } })).toBe(base + 1600);
   expect(withBlock({ type: "document", source: { type: "base64", data: "A".repeat(300_000) } })).toBe(base + 9000);
