@@ -84,7 +84,8 @@ export function lengthUnder(member: string, text: string): number {
   return length;
 }
 
-function closingQuote(text: string, from: number): number {
+/** Where the JSON text ends that begins at `from`; -1 where it has no end. */
+export function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at > from && isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at;

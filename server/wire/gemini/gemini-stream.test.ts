@@ -171,3 +171,11 @@ test("an array in which something else stands than objects is no answer to be ke
   for (const odd of [`[1,${body}]`, `[${body},"x"]`, `[[${body}]]`, `[${body},null]`])
     expect(read(odd)).toEqual({ events: [], complete: false });
 });
+
+test("a text is counted to its end, whatever quotes are in it", () => {
+  const text = '"a": [' + "x".repeat(400) + '"\\';
+  const codec = new GeminiStream();
+  const frame = `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }, { text }] } }] })}\n\n`;
+  codec.push(new TextEncoder().encode(frame));
+  expect(codec.outputLength).toBe(2 * (JSON.stringify(text).length - 2));
+});

@@ -1,5 +1,6 @@
 import { concat } from "../adjoining-bytes.ts";
 import { isObject } from "../document.ts";
+import { closingQuote } from "../passing-frames.ts";
 import { frameData, isWholeEvent } from "../sse-data.ts";
 import { FrameCutter } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
@@ -189,10 +190,10 @@ function plainText(text: string): number | null {
   let length = 0;
   TEXT.lastIndex = 0;
   for (let match = TEXT.exec(text); match !== null; match = TEXT.exec(text)) {
-    // Up to the next quote is near enough for an estimate.
-    const end = text.indexOf('"', TEXT.lastIndex);
+    const end = closingQuote(text, TEXT.lastIndex);
     if (end < 0) return null;
     length += end - TEXT.lastIndex;
+    TEXT.lastIndex = end;
   }
   return length;
 }
