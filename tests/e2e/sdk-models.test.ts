@@ -39,6 +39,18 @@ describe("the models a key may use", () => {
     expect(await models.get({ model: "sdk-anthropic" })).toMatchObject({ name: "models/sdk-anthropic" });
   });
 
+  test("say to the google client what can be asked of them", async () => {
+    await world.admin.post("/v1/admin/llms", {
+      ...{ tenant_id: "default", name: "sdk-painter", provider: "fake-gemini", model_name: "gemini-3-image", modes: ["image"] },
+      group_ids: [world.groupId],
+    });
+    const { models } = world.clients.google;
+    const asked = await Promise.all(
+      ["sdk-openai-responses", "sdk-gemini-embed", "sdk-painter"].map(async (model) => (await models.get({ model })).supportedActions),
+    );
+    expect(asked).toEqual([["generateContent", "streamGenerateContent", "countTokens"], ["embedContent", "batchEmbedContents"], []]);
+  });
+
   test("are no others, which each client is told in its own way", async () => {
     const { anthropicOne, google } = world.clients;
     expect(await anthropicOne.models.retrieve("not-there").catch((error: unknown) => error)).toBeInstanceOf(Anthropic.NotFoundError);

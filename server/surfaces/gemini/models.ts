@@ -6,6 +6,12 @@ import { jsonAnswer } from "../../road/answer.ts";
 import { modelDetailOf } from "../model-detail.ts";
 import { geminiRefusals } from "./refusals.ts";
 
+/** What this surface serves of a model, by what the model does. */
+const METHODS = [
+  { modes: ["chat", "responses"], methods: ["generateContent", "streamGenerateContent", "countTokens"] },
+  { modes: ["embedding"], methods: ["embedContent", "batchEmbedContents"] },
+] as const;
+
 /** GET /v1beta/models: what the caller may use, in Google's list shape. */
 export const geminiModels: Surface = {
   ...geminiRefusals,
@@ -24,6 +30,6 @@ function item(model: UsableModel) {
     displayName: model.name,
     ...(model.contextWindow === null ? {} : { inputTokenLimit: model.contextWindow }),
     ...(model.maxOutputTokens === null ? {} : { outputTokenLimit: model.maxOutputTokens }),
-    supportedGenerationMethods: model.modes.includes("embedding") ? [] : ["generateContent", "countTokens"],
+    supportedGenerationMethods: METHODS.flatMap(({ modes, methods }) => (modes.some((mode) => model.modes.includes(mode)) ? methods : [])),
   };
 }
