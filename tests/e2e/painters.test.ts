@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf } from "../support/admin.ts";
 import type { FakeVendor } from "../support/fake-vendor.ts";
-import { PIXEL, startPainters } from "../support/vendors/painters.ts";
+import { LARGE, PIXEL, startPainters } from "../support/vendors/painters.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam } from "./mcp-harness.ts";
 
@@ -107,6 +107,17 @@ test("Gemini draws one by one, in the ratio and size asked for, priced by its to
     llm_completion_tokens: 3_360,
     llm_estimated_cost_usd: 0.201612,
   });
+});
+
+test("Gemini's largest pictures are given, and billed where they are too many to be", async () => {
+  const { data } = await draw("gemini-3.1-flash-image", { prompt: "A lighthouse in detail", size: "4096x4096" });
+  expect(data.data?.[0]?.b64_json?.length).toBe(LARGE.length);
+  const asked: InstanceType<typeof OpenAI.APIError> = await draw("gemini-3.1-flash-image", { prompt: "In detail", n: 3 }).then(
+    () => null,
+    (error) => error,
+  );
+  const row = await rowOf(world.admin, { id: (asked.headers as Headers).get("x-request-id") });
+  expect(row).toMatchObject({ success: false, llm_estimated_cost_usd: 0.201612 });
 });
 
 test("a model that draws nothing is told so, and what its words took is on the row", async () => {

@@ -2,15 +2,20 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 
-const MAX_BYTES = 16 * 1024 * 1024;
+/** More than any answer that holds no media. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
-/** An answer the gateway needs itself; a refusal when it broke off, took too long, grew past 16 MiB or is no JSON object. */
-export async function readJson(response: Response, timeoutMs: number): Promise<{ readonly body: JsonObject } | Refusal> {
+/** An answer the gateway needs itself; a refusal when it broke off, took too long, grew past `mostBytes` or is no JSON object. */
+export async function readJson(
+  response: Response,
+  timeoutMs: number,
+  mostBytes = MOST_BYTES,
+): Promise<{ readonly body: JsonObject } | Refusal> {
   if (response.body === null) return refuse("upstream_invalid_response");
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
-    const bytes = await readUpTo(response.body, MAX_BYTES, late.signal);
+    const bytes = await readUpTo(response.body, mostBytes, late.signal);
     if (late.signal.aborted) return refuse("upstream_timeout");
     const value: unknown =
       bytes === null ? null : JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));

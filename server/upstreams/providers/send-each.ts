@@ -15,11 +15,12 @@ export interface Answers {
   readonly failed: ProviderReply | Refusal | null;
 }
 
-/** Asks one thing in several calls, for vendors that take one text a call. */
+/** Asks one thing in several calls, for vendors that take one text a call. `mostBytes`: of an answer, as `readJson` has it. */
 export async function sendEach(
   bodies: readonly JsonObject[],
   timeoutMs: number,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
+  mostBytes?: number,
 ): Promise<Answers> {
   const answers: Answers["answers"][number][] = [];
   let requestId: string | null = null;
@@ -31,7 +32,7 @@ export async function sendEach(
         if (failed === null) failed = reply;
         else await withoutBody(reply);
       } else {
-        const read = await readJson(reply.response, timeoutMs);
+        const read = await readJson(reply.response, timeoutMs, mostBytes);
         if ("code" in read) {
           failed ??= read;
           continue;

@@ -3,6 +3,9 @@ import { fakeVendor } from "../fake-vendor.ts";
 /** One pixel, a PNG. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+/** As long as a picture of 4K in full detail, in base64. */
+export const LARGE = "A".repeat(24 * 1024 * 1024);
+
 /** Google's and Amazon's image models after their references: they answer by what the prompt says. */
 export function startPainters() {
   return fakeVendor(({ path, body }) => {
@@ -22,9 +25,8 @@ export function startPainters() {
     }
     const parts = asked.contents[0].parts as { text?: string }[];
     const declines = parts.some(({ text }) => text?.includes("forbidden"));
-    const answer = declines
-      ? [{ text: "I would rather not." }]
-      : [{ text: "Here:" }, { inlineData: { mimeType: "image/png", data: PIXEL } }];
+    const data = parts.some(({ text }) => text?.includes("detail")) ? LARGE : PIXEL;
+    const answer = declines ? [{ text: "I would rather not." }] : [{ text: "Here:" }, { inlineData: { mimeType: "image/png", data } }];
     return Response.json({
       candidates: [{ content: { role: "model", parts: answer }, finishReason: "STOP", index: 0 }],
       usageMetadata: {

@@ -35,18 +35,23 @@ export function geminiProvider(outbound: Outbound): Provider {
   };
 }
 
+/** As of any whole answer. */
+const MOST_OF_A_PICTURE = 64 * 1024 * 1024;
+
 /** The body is a JSON list, one member for each picture, and so is the answer. */
 export async function sendPictures(
   { body, timeoutMs }: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | Refusal> {
-  const { answers, requestId, failed } = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne);
+  const { answers, requestId, failed } = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne, MOST_OF_A_PICTURE);
   if (failed !== null) {
     if (answers.length === 0) return failed;
     // The pictures that were made are billed, and given.
     await withoutBody(failed);
   }
-  return { response: Response.json(answers.map((one) => one.body)), requestId };
+  const drawn = answers.map((one) => one.body);
+  // Several large ones may be more than can be given, and are billed all the same.
+  return { response: Response.json(drawn), requestId, answered: drawn };
 }
 
 /** The method behind the model's name; null for what this format does not have. */
