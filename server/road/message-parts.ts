@@ -1,21 +1,28 @@
 import type { TextSlot } from "../wire/inbound.ts";
 
-/** Texts in a row that are parts of one message, which its model reads as one: none stands alone. */
+/**
+ * Texts that are parts of one message, which its model reads as one: those of each role, whatever stands between them. A message's texts
+ * lie together.
+ */
 export function partsOfMessages(slots: readonly TextSlot[]): TextSlot[][] {
   const groups: TextSlot[][] = [];
   let group: TextSlot[] = [];
-  let before: TextSlot | null = null;
+  // Of the present message those of other roles, which most messages do not have.
+  let others: TextSlot[][] | null = null;
   for (const slot of slots) {
-    const goesOn =
-      before !== null && slot.owner !== undefined && slot.owner === before.owner && slot.role === before.role && slot.kind === "text";
-    if (!goesOn) {
-      if (group.length > 1) groups.push(group);
-      group = [];
+    if (slot.owner === undefined || slot.kind !== "text") continue;
+    const first = group[0];
+    if (first?.owner !== slot.owner) {
+      group = [slot];
+      others = null;
+    } else if (first?.role === slot.role) {
+      if (group.push(slot) === 2) groups.push(group);
+    } else {
+      const other = others?.find((one) => one[0]?.role === slot.role);
+      if (other === undefined) (others ??= []).push([slot]);
+      else if (other.push(slot) === 2) groups.push(other);
     }
-    if (slot.kind === "text") group.push(slot);
-    before = slot;
   }
-  if (group.length > 1) groups.push(group);
   return groups;
 }
 

@@ -98,6 +98,50 @@ const SPLIT: Readonly<Record<string, (parts: readonly string[]) => InboundReques
         { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: parts.map((text) => ({ type: "text", text })) }] },
       ],
     }),
+  "chat, with members of another kind of object in each part": (parts) =>
+    chat({
+      messages: [{ role: "user", content: parts.map((text) => ({ type: "text", text, arguments: "{}", function: { text: "x" } })) }],
+    }),
+  "chat, with an unknown part between": (parts) =>
+    chat({
+      messages: [
+        {
+          role: "user",
+          content: parts.flatMap((text) => [
+            { type: "text", text },
+            { type: "x", custom: "y" },
+          ]),
+        },
+      ],
+    }),
+  "responses, with a member of another kind of item in each part": (parts) =>
+    responses({ input: [{ role: "user", content: parts.map((text) => ({ type: "input_text", text, arguments: "{}" })) }] }),
+  "messages, with a tool's result between": (parts) =>
+    messages({
+      messages: [
+        {
+          role: "user",
+          content: parts.flatMap((text) => [
+            { type: "text", text },
+            { type: "tool_result", tool_use_id: "t", content: "x" },
+          ]),
+        },
+      ],
+    }),
+  "messages, with a call between": (parts) =>
+    messages({
+      messages: [
+        {
+          role: "assistant",
+          content: parts.flatMap((text) => [
+            { type: "text", text },
+            { type: "tool_use", id: "t", name: "find", input: {} },
+          ]),
+        },
+      ],
+    }),
+  "gemini, with a call between": (parts) =>
+    gemini({ contents: [{ role: "model", parts: parts.flatMap((text) => [{ text }, { functionCall: { name: "find", args: {} } }]) }] }),
   gemini: (parts) => gemini({ contents: [{ role: "user", parts: parts.map((text) => ({ text })) }] }),
   "gemini, instructions": (parts) => gemini({ systemInstruction: { parts: parts.map((text) => ({ text })) } }),
 };
