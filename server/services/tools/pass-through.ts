@@ -22,9 +22,9 @@ import { cancelRequest } from "./cancellation.ts";
 import { deliverClientAnswer } from "./client-answers.ts";
 import { recordTarget } from "../../road/outlet.ts";
 import { knownTool } from "./listed-tools.ts";
-import { offeredToolsText } from "./offered-tools.ts";
 import { answerInStream, takesEvents } from "./answer-in-stream.ts";
-import { answerGate, answersContent, mustBeRead } from "./answer-gate.ts";
+import { answersContent, mustBeRead } from "./answer-gate.ts";
+import { answerJudge } from "./answer-judge.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { acceptedAnswer, errorIn } from "./relay.ts";
 import { RpcStream, SENDER } from "./rpc-stream.ts";
@@ -33,7 +33,7 @@ import { passedSession, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
-import { isConnecting, toldInstructionsText } from "./told-instructions.ts";
+import { isConnecting } from "./told-instructions.ts";
 import { untilAnswered } from "./until-answered.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
@@ -128,22 +128,7 @@ export async function passThrough(
     ...headersNamed(ANSWERED, response.headers),
     ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }),
   };
-  // On a stream that is read on, or behind no request, it is not known what was asked.
-  const ownRequest = message?.kind === "request" ? message : null;
-  const edit: JudgeAnswer = async (answer) => {
-    const { result } = answer.value;
-    // Clients take an answer for that of the request it names, on whichever stream it comes: only its own is looked at as such.
-    if (ownRequest !== null && !answers(answer.value, ownRequest.id) && String(answer.value.id) !== String(ownRequest.id))
-      return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
-    if (ownRequest?.method === "tools/list" || (ownRequest === null && isObject(result) && Array.isArray(result.tools)))
-      return offeredToolsText(call, target, answer, client, parts);
-    if (isConnecting(ownRequest?.method) || (ownRequest === null && isObject(result) && result.instructions != null))
-      return toldInstructionsText(call, answer, parts);
-    if ((ownRequest !== null && !answersContent(request)) || result === undefined) return null;
-    const verdict = await answerGate(call, target, answer.text, result, parts);
-    if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
-    return carryOn?.(verdict ?? answer.text, result) ?? verdict;
-  };
+  const edit = answerJudge(call, request, target, parts, client, carryOn);
   const id = message?.id ?? null;
   const awaited: Awaited = { id, unread: ifUnreadable(call, request, target, parts), timeoutMs: server.timeoutMs };
   if (!response.ok || !isEventStream(response) || response.body === null) return whole(call, response, answered, edit, awaited);
