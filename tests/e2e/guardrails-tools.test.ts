@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, rowsOf } from "../support/admin.ts";
+import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
@@ -149,4 +150,39 @@ test("what a client's model says for a tool server is looked at, whatever it con
   // What is no answer of the protocol may still be read by a server.
   expect(inputResponses.odd).toEqual({ content: { [redacted]: { deep: [redacted] } }, more: redacted });
   expect(inputResponses.roots.roots).toEqual([{ uri: "file:///home/amy@example.com" }]);
+});
+
+test("headers that mirror arguments are looked at as the arguments are, and agree with them, whether the tool is known yet or not", async () => {
+  const heard: { readonly arguments: object; readonly to: string | null; readonly note: string | null }[] = [];
+  const schema = { type: "object", properties: { to: { type: "string", "x-mcp-header": "To" } } };
+  const mirroring = startScriptedToolServer("stateless", (message, { headers }) => {
+    if (message?.method === "tools/list")
+      return { resultType: "complete", tools: [{ name: "mail", inputSchema: schema }], ttlMs: 0, cacheScope: "private" };
+    if (message?.method !== "tools/call") return undefined;
+    heard.push({ arguments: message.params.arguments, to: headers.get("mcp-param-to"), note: headers.get("mcp-param-note") });
+    return { resultType: "complete", content: [] };
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "mails", base_url: mirroring.baseUrl });
+  await grant(world.admin, "mails for guarded", id, [team.groupId], {});
+  const mails = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  const mail = (headers: Record<string, string>) =>
+    post(mails, team.apiKey, stateless(1, "tools/call", { name: "mail", arguments: { to: "joe@example.com" } }), headers);
+  const redacted = { arguments: { to: "[REDACTED:email]" }, to: "[REDACTED:email]", note: null };
+
+  expect((await mail({ "Mcp-Param-To": "joe@example.com" })).status).toBe(200);
+  expect(heard).toEqual([redacted]);
+  expect((await post(mails, team.apiKey, stateless(2, "tools/list"))).status).toBe(200);
+  expect((await mail({ "Mcp-Param-To": "joe@example.com" })).status).toBe(200);
+  expect((await mail({ "Mcp-Param-To": `=?base64?${btoa("joe@example.com")}?=` })).status).toBe(200);
+  expect(heard.slice(1)).toEqual([redacted, redacted]);
+  const other = await mail({ "Mcp-Param-To": "eve@example.com" });
+  expect([other.status, other.body.error.code]).toEqual([400, -32020]);
+
+  // One of no argument goes on as well, so it is looked at by itself.
+  expect((await mail({ "Mcp-Param-Note": "hello" })).status).toBe(200);
+  expect(heard.at(-1)).toEqual({ ...redacted, note: "hello" });
+  const secret = await mail({ "Mcp-Param-Note": `=?base64?${btoa("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q")}?=` });
+  expect([secret.status, secret.body.error.data.code]).toEqual([403, "guardrail_blocked"]);
+  expect(heard).toHaveLength(4);
+  await mirroring.stop();
 });

@@ -62,6 +62,7 @@ function toolCall(given: object, method = "tools/call"): RequestView {
     body: null,
     envelope: null,
     capability: { type: "tool", name: "t" },
+    paramHeaders: {},
   });
 }
 const INPUTS: Record<string, (text: string) => RequestView> = {

@@ -17,7 +17,15 @@ function bringing(requestState: string): ToolRequest {
     new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "tool", requestState } })),
   );
   if (isRpcProblem(message)) throw new Error(message.message);
-  return { target: { kind: "server", id: "mcp-1" }, subPath: null, message, body: null, envelope: null, capability: null };
+  return {
+    target: { kind: "server", id: "mcp-1" },
+    subPath: null,
+    message,
+    body: null,
+    envelope: null,
+    capability: null,
+    paramHeaders: {},
+  };
 }
 
 function stateOf(owner: string): string {

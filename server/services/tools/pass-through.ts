@@ -3,7 +3,7 @@ import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
-import { type JsonObject, isObject } from "../../wire/document.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../wire/document.ts";
 import { APPS_HOST } from "../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { isGatewayRequestId } from "./gateway-request-id.ts";
@@ -37,7 +37,7 @@ import { isConnecting } from "./told-instructions.ts";
 import { untilAnswered } from "./until-answered.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
-import { begins, isJson, paramHeadersOf } from "./response-heads.ts";
+import { begins, isJson } from "./response-heads.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
@@ -87,13 +87,13 @@ export async function passThrough(
       message.method === "tools/call" && request.capability !== null
         ? (knownTool(parts.memory, server, request.capability.name)?.params ?? [])
         : [];
-    const mismatch = paramMismatch(mirrored, message.params.arguments, call.headers);
+    const mismatch = paramMismatch(mirrored, () => argumentsAsSent(request), call.headers);
     if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
     Object.assign(
       headers,
       mirroredHeaders(request.envelope.version, message.method, request.capability, {
+        ...request.paramHeaders,
         ...writeParamHeaders(mirrored, message.params.arguments),
-        ...paramHeadersOf(call.headers),
       }),
     );
   }
@@ -138,6 +138,12 @@ export async function passThrough(
     return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited);
   }
   return stream(call, id, response.body, answered, edit, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
+}
+
+/** The caller's own, which its headers mirror: controls may have changed what is sent on. */
+function argumentsAsSent({ body, message }: ToolRequest): JsonValue | undefined {
+  const sent: unknown = body === null ? message?.document.value : JSON.parse(new TextDecoder().decode(body));
+  return isObject(sent) && isObject(sent.params) ? sent.params.arguments : undefined;
 }
 
 /** What becomes of an answer that is no message of the protocol. */

@@ -1,4 +1,3 @@
-import type { RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject } from "../../wire/document.ts";
 import { showsApps } from "../../wire/mcp/apps.ts";
 import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
@@ -13,10 +12,4 @@ export function begins(message: ToolRequest["message"]): ClientSupport {
 
 export function isJson(response: Response): boolean {
   return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
-}
-
-export function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
-  return headers;
 }

@@ -13,6 +13,8 @@ export interface ToolRequest {
   /** Null of the handshake dialect. */
   readonly envelope: Envelope | null;
   readonly capability: Capability | null;
+  /** The caller's `Mcp-Param-*` headers as they may be sent on, by their names in lower case; what the dialect does not have is none. */
+  readonly paramHeaders: Record<string, string>;
   /** The one-time token of an approval, where it stood among the arguments: it is in no record. */
   readonly approvalToken?: string;
 }

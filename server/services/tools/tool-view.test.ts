@@ -7,7 +7,15 @@ function read(params: string) {
   if (isRpcProblem(message)) throw new Error(message.message);
   return {
     message,
-    view: toolView({ target: { kind: "server", id: "s" }, subPath: null, message, body: null, envelope: null, capability: null }),
+    view: toolView({
+      target: { kind: "server", id: "s" },
+      subPath: null,
+      message,
+      body: null,
+      envelope: null,
+      capability: null,
+      paramHeaders: {},
+    }),
   };
 }
 

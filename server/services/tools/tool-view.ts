@@ -2,6 +2,7 @@ import { exactReading } from "../../kernel/exact-numbers.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
+import { fromHeaderValue, headerValue } from "../../wire/mcp/header-values.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";
 import type { RequestView } from "../../road/view.ts";
 import { collectSlots, exactAt, memberNameSlot } from "./argument-slots.ts";
@@ -14,7 +15,7 @@ const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail
  * The view of what is sent to a tool server: its texts are those of the arguments, and those of the answers to what the
  * server asked of its caller, each replaceable in place.
  */
-export function toolView({ target, message, body, envelope, capability }: ToolRequest): RequestView {
+export function toolView({ target, message, body, envelope, capability, paramHeaders }: ToolRequest): RequestView {
   const changed = () => message?.document.touch("params");
   const exactly = (member: string) => exactReading(message?.document.memberText(member) ?? "");
   const texts = (): readonly TextSlot[] => {
@@ -43,6 +44,7 @@ export function toolView({ target, message, body, envelope, capability }: ToolRe
         if (isObject(holder)) collectSlots(holder, key, slots, changed, exactAt(exactAt(exact, name), key));
       }
     }
+    for (const name in paramHeaders) slots.push(paramHeaderSlot(paramHeaders, name));
     return slots;
   };
   return {
@@ -73,6 +75,19 @@ export function toolView({ target, message, body, envelope, capability }: ToolRe
             message.document.set("result", undefined);
             message.document.set("error", WITHHELD);
           },
+  };
+}
+
+/** What mirrors an argument is redacted as the argument is, so that the two agree. */
+function paramHeaderSlot(headers: Record<string, string>, name: string): TextSlot {
+  return {
+    role: "tool",
+    kind: "text",
+    get text() {
+      const value = headers[name] ?? "";
+      return fromHeaderValue(value) ?? value;
+    },
+    replace: (text) => void (headers[name] = headerValue(text)),
   };
 }
 

@@ -8,6 +8,7 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
+import { paramHeadersOf } from "../../wire/mcp/param-headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
 
@@ -47,7 +48,7 @@ export function readRequest(
   const { headers } = call;
   const { method } = call;
   const spoken = headers.get("mcp-protocol-version");
-  const nothing: ToolRequest = { target, subPath, message: null, body: null, envelope: null, capability: null };
+  const nothing: ToolRequest = { target, subPath, message: null, body: null, envelope: null, capability: null, paramHeaders: {} };
   if (body === null) {
     // Reading and ending a session belong to the handshake dialect.
     if (subPath === null && isStatelessVersion(spoken)) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
@@ -79,7 +80,8 @@ export function readRequest(
   call.row.mcp_capability_name = capability?.name.slice(0, 1000) ?? null;
   const mismatch = message.method === null ? null : headerMismatch(headers, message.method, capability, envelope?.version ?? null);
   if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
-  return { target, subPath, message, body, envelope, capability };
+  const paramHeaders = envelope === null ? {} : paramHeadersOf(headers);
+  return { target, subPath, message, body, envelope, capability, paramHeaders };
 }
 
 /** Whether some reader may find a message in it: names can be spelled with escapes, and a text can be in UTF-16 or UTF-32. */

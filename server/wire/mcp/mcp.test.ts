@@ -65,9 +65,9 @@ describe("mirrored arguments", () => {
       "mcp-param-depth": "7",
     });
     expect(writeParamHeaders(mirrored, { region: null })).toEqual({});
-    expect(paramMismatch(mirrored, { region: "eu" }, headers({ "mcp-param-region": "eu" }))).toBeNull();
-    expect(paramMismatch(mirrored, { region: "eu" }, headers({ "mcp-param-region": "us" }))).toContain("Region");
-    expect(paramMismatch(mirrored, {}, headers({ "mcp-param-region": "us" }))).toContain("Region");
+    expect(paramMismatch(mirrored, () => ({ region: "eu" }), headers({ "mcp-param-region": "eu" }))).toBeNull();
+    expect(paramMismatch(mirrored, () => ({ region: "eu" }), headers({ "mcp-param-region": "us" }))).toContain("Region");
+    expect(paramMismatch(mirrored, () => ({}), headers({ "mcp-param-region": "us" }))).toContain("Region");
   });
 
   test.each([

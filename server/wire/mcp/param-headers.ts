@@ -1,4 +1,4 @@
-import type { NamedHeaders } from "../../kernel/request-headers.ts";
+import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { argumentHeader, saysArgument } from "./headers.ts";
 
@@ -56,6 +56,13 @@ function valueAt(args: JsonValue | undefined, path: readonly string[]): JsonValu
   return value;
 }
 
+/** A request's headers that mirror arguments, of whichever tool. */
+export function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
+  return headers;
+}
+
 export function writeParamHeaders(mirrored: readonly ParamHeader[], args: JsonValue | undefined): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { path, header } of mirrored) {
@@ -65,13 +72,19 @@ export function writeParamHeaders(mirrored: readonly ParamHeader[], args: JsonVa
   return headers;
 }
 
-/** The first mirrored argument whose header says something else; null when all agree. */
-export function paramMismatch(mirrored: readonly ParamHeader[], args: JsonValue | undefined, headers: NamedHeaders): string | null {
-  for (const { path, header } of mirrored) {
-    const told = headers.get(`mcp-param-${header}`);
-    if (told === null) continue;
+/** The first mirrored argument whose header says something else; null when all agree. `sentArguments`: as they came, asked for once. */
+export function paramMismatch(
+  mirrored: readonly ParamHeader[],
+  sentArguments: () => JsonValue | undefined,
+  headers: NamedHeaders,
+): string | null {
+  const told = mirrored.filter(({ header }) => headers.get(`mcp-param-${header}`) !== null);
+  if (told.length === 0) return null;
+  const args = sentArguments();
+  for (const { path, header } of told) {
     const value = valueAt(args, path);
-    if (value == null || !saysArgument(told, value)) return `Mcp-Param-${header} is not what the body's argument ${path.join(".")} is.`;
+    if (value == null || !saysArgument(headers.get(`mcp-param-${header}`) ?? "", value))
+      return `Mcp-Param-${header} is not what the body's argument ${path.join(".")} is.`;
   }
   return null;
 }
