@@ -16,7 +16,61 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
+/** Members of a chat request in which words reach the model as definitions do. */
+const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
+  [
+    "the description in an answer schema",
+    (words) => ({ response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object", description: words } } } }),
+  ],
+  [
+    "the description of an answer",
+    (words) => ({ response_format: { type: "json_schema", json_schema: { name: "a", description: words } } }),
+  ],
+  ["a grammar", (words) => ({ response_format: { type: "grammar", grammar: `root ::= "${words}"` } })],
+  ...(["title", "default", "enum", "examples"] as const).map((name): [string, (words: string) => object] => [
+    `the ${name} of a tool's parameter`,
+    (words) => {
+      const q = { type: "string", [name]: name === "enum" || name === "examples" ? [words] : words };
+      return { tools: [{ type: "function", function: { name: "find", parameters: { type: "object", properties: { q } } } }] };
+    },
+  ]),
+];
+
 describe("parameter governance", () => {
+  test("what definitions say is searched for banned patterns and counted like what messages say", async () => {
+    const a = await team("definitions");
+    const governance = { context_window: { max_input_tokens: 200 }, system_prompt: { banned_patterns: ["(?i)titan"] } };
+    expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
+    const answers: Record<string, readonly [number, number, number]> = {};
+    const { length } = world.upstream.seen;
+    for (const [name, more] of DEFINED) {
+      const [banned, long, short] = [
+        await chat(a.key, more("Project Titan")),
+        await chat(a.key, more("word ".repeat(400))),
+        await chat(a.key, more("word")),
+      ];
+      answers[name] = [banned.status, long.status, short.status];
+    }
+    expect(answers).toEqual(Object.fromEntries(DEFINED.map(([name]) => [name, [403, 400, 200] as const])));
+    expect(world.upstream.seen).toHaveLength(length + DEFINED.length);
+  });
+
+  test("arguments of earlier calls are searched for banned patterns as whoever parses them has them", async () => {
+    const a = await team("escaped-arguments");
+    const governance = { system_prompt: { banned_patterns: ["(?i)titan"] } };
+    expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
+    const called = (given: string) =>
+      chat(a.key, {
+        messages: [
+          { role: "user", content: "hi" },
+          { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "find", arguments: given } }] },
+          { role: "tool", tool_call_id: "c", content: "nothing" },
+        ],
+      });
+    expect((await called('{"q":"\\u0074itan"}')).status).toBe(403);
+    expect((await called('{"q":"\\u0074ables"}')).status).toBe(200);
+  });
+
   test("clamps what is too high and says so; the rest leaves byte for byte", async () => {
     const a = await team("clamp-a");
     expect(

@@ -2,6 +2,8 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
 import type { Governance } from "../../road/compiled-governance.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { replaceLeaves } from "../../wire/json-leaves.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
@@ -69,8 +71,11 @@ function temperature(
 
 function inputTokens(view: RequestView, rules: Governance): Refusal | null {
   // Nothing can be cut off an input without changing what is asked, so this ceiling refuses in either mode.
-  const input = estimateTokens(view.inputCharacters);
-  if (rules.maxInputTokens !== null && input > rules.maxInputTokens)
+  if (rules.maxInputTokens === null) return null;
+  // Models are shown definitions whole: their words are as long an input as those of a message.
+  const defined = view.definitions().reduce((sum, slot) => sum + (isNameSlot(slot) ? 0 : slot.text.length), 0);
+  const input = estimateTokens(view.inputCharacters + defined);
+  if (input > rules.maxInputTokens)
     return rejected(view.names.input, `must be at most ${rules.maxInputTokens} tokens in this resource group (about ${input})`);
   return null;
 }
@@ -100,12 +105,22 @@ function tools(call: Call, view: RequestView, rules: Governance): Refusal | null
   return null;
 }
 
-/** Every text by itself, the parts of a message as the one text they are read as, and names. */
+/** Every text by itself, the parts of a message as the one text they are read as, and the words and names of definitions. */
 function writtenIn(view: RequestView): string[] {
   const slots = view.texts();
   const joined = partsOfMessages(slots).flatMap((parts) => PART_JOINTS.map((joint) => parts.map(({ text }) => text).join(joint)));
-  const names = view.definitions().filter(isNameSlot);
-  return [...slots.map(({ text }) => text), ...joined, ...names.map(({ text }) => text)];
+  return [...slots.flatMap(readings), ...joined, ...view.definitions().map(({ text }) => text)];
+}
+
+/** A text as it is written; arguments of tools also as whoever parses them has them, where they are spelled with escapes. */
+function readings({ kind, text }: TextSlot): string[] {
+  const read = [text];
+  if (kind === "arguments" && text.includes("\\"))
+    replaceLeaves(text, (leaf) => {
+      read.push(leaf);
+      return leaf;
+    });
+  return read;
 }
 
 function* banned(call: Call, view: RequestView, { bannedPatterns }: Governance): InTurns<Refusal | null> {
