@@ -49,3 +49,38 @@ test("what is not changed keeps its spelling, and what is changed is JSON still"
     }),
   );
 });
+
+test("fields of a form and questions are looked at whatever the server calls them", () => {
+  const named = (name: string) => ({
+    result: {
+      inputRequests: {
+        [name]: {
+          method: "elicitation/create",
+          params: {
+            mode: "form",
+            message: "one",
+            requestedSchema: { type: "object", properties: { [name]: { type: "string", title: "two", description: "three" } } },
+          },
+        },
+      },
+    },
+  });
+  for (const name of ["status", "url", "data", "id", "mode", "format", "type", "role", "properties", "other"])
+    expect([name, textsOf(named(name))]).toEqual([name, ["one", "two", "three"]]);
+});
+
+test("a sentence is looked at where a kind, an address or bytes would stand; ids and what servers keep for themselves are not", () => {
+  const result = {
+    ...{
+      status: "one two",
+      data: "three four",
+      url: "https://x.test/a",
+      type: "text",
+      requestState: "a b",
+      taskId: "a b",
+      _meta: { data: "a b" },
+    },
+    content: [{ type: "image", data: "QUJD", mimeType: "image/png", annotations: { data: "a b" } }],
+  };
+  expect(textsOf({ jsonrpc: "2.0", id: "a b", result })).toEqual(["one two", "three four"]);
+});

@@ -1,3 +1,4 @@
+import { hasWords } from "../other-texts.ts";
 import { Respelled, jsonStringAt } from "../json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
@@ -27,6 +28,10 @@ const WORDLESS = new Set([
   "lastUpdatedAt",
   "cacheScope",
 ]);
+/** Of these, those of which a text with words in it is none: it is looked at like any other. */
+const KINDS = new Set(["type", "role", "mode", "mimeType", "format", "uri", "url", "data", "blob", "resultType", "status", "cacheScope"]);
+/** Members whose own members are named by whoever writes the message, be it by one of those names. */
+const NAMED = new Set(["properties", "$defs", "inputRequests", "inputResponses"]);
 /** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
 const FREE = "structuredContent";
 
@@ -34,15 +39,28 @@ interface Level {
   readonly object: boolean;
   readonly wordless: boolean;
   readonly free: boolean;
+  /** Its names are nobody's protocol. */
+  readonly named: boolean;
   /** The name whose value comes next; null where a name comes next, and in lists. */
   name: string | null;
 }
 
+/** Whether the value that comes next at a level is no text. */
+function isWordless({ name, wordless, free, named }: Level): boolean {
+  return wordless || (!free && !named && name !== null && WORDLESS.has(name));
+}
+
 /** What stands within the value that comes next at a level. */
 function within(level: Level | undefined, object: boolean): Level {
-  if (level === undefined) return { object, wordless: false, free: false, name: null };
-  const { name, wordless, free } = level;
-  return { object, wordless: wordless || (!free && name !== null && WORDLESS.has(name)), free: free || name === FREE, name: null };
+  if (level === undefined) return { object, wordless: false, free: false, named: false, name: null };
+  const { name, free, named } = level;
+  return {
+    object,
+    wordless: isWordless(level),
+    free: free || name === FREE,
+    named: !named && name !== null && NAMED.has(name),
+    name: null,
+  };
 }
 
 /** Whether the value that comes next is `result.content[n].text`. */
@@ -50,6 +68,14 @@ function isBlock(levels: readonly Level[]): boolean {
   return levels.length === BLOCK.length && BLOCK.every((name, at) => levels[at]?.name === name);
 }
 const BLOCK = ["result", "content", null, "text"];
+
+/** What the string says that comes next at a level; null where it is no text. */
+function textAt(message: string, start: number, end: number, level: Level | undefined): string | null {
+  const wordless = level !== undefined && isWordless(level);
+  if (wordless && (level.wordless || level.name === null || !KINDS.has(level.name))) return null;
+  const text = jsonStringAt(message, start, end);
+  return wordless && !hasWords(text) ? null : text;
+}
 
 /**
  * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
@@ -68,9 +94,9 @@ export function replaceMessageTexts(message: string, change: (text: string, isBl
       if (level?.object === true && level.name === null) {
         level.name = jsonStringAt(message, at, end);
         if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name, false, true));
-      } else if (!within(level, false).wordless) {
-        const text = jsonStringAt(message, at, end);
-        respelled.say(at, end, text, change(text, isBlock(levels), false));
+      } else {
+        const text = textAt(message, at, end, level);
+        if (text !== null) respelled.say(at, end, text, change(text, isBlock(levels), false));
       }
     } else if (startsNumber(code)) {
       end = afterNumber(message, at);
