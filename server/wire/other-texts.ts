@@ -37,9 +37,22 @@ type Kind = "text" | "fixed_text" | "fixed_name";
 /** `holder[key]` is the text; of a `fixed_name` it is the key itself. */
 export type OtherVisitor = (holder: Record<string | number, unknown>, key: string | number, kind: Kind) => void;
 
-/** What people write has spaces between its words, which no kind, id, address or base64 has. */
+/**
+ * What people write has spaces between its words or, where a script has none, letters beyond ASCII: no kind, id, address or base64 has
+ * either.
+ */
 export function hasWords(value: string): boolean {
-  return value.includes(" ") && value.trim().includes(" ");
+  return (
+    (value.includes(" ") && value.trim().includes(" ")) ||
+    (value.includes("\t") && value.trim().includes("\t")) ||
+    // Tells of a picture's megabytes in a tenth of the time that a search for such a letter takes.
+    Buffer.byteLength(value) !== value.length
+  );
+}
+
+/** Whether a member is the text of a document that stands in a part as it is. */
+export function isDocumentText(holder: { readonly type?: unknown }, name: string): boolean {
+  return name === "data" && holder.type === "text";
 }
 
 /** Whether the value of an address is a file itself. */
@@ -64,7 +77,7 @@ export function visitOther(holder: object, key: string | number, name: string, v
   const places = holder as Record<string | number, unknown>;
   const value = places[key];
   if (typeof value === "string") {
-    if (value !== "" && !isNoText(name, value)) visit(places, key, "text");
+    if (value !== "" && (!isNoText(name, value) || isDocumentText(holder, name))) visit(places, key, "text");
   } else if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) visitOther(value, at, name, visit);
   } else if (typeof value === "object" && value !== null) {

@@ -116,6 +116,18 @@ const PLACES: readonly (readonly [name: string, formats: readonly Format[], more
     block({ type: "document", source: { type: "text", media_type: "text/plain", data: `Of ${VALUE}` } }),
   ],
   [
+    "a document of one word",
+    ["chat", "messages"],
+    block({ type: "document", source: { type: "text", media_type: "text/plain", data: VALUE } }),
+  ],
+  [
+    "a document of one word in a result of a tool",
+    ["chat"],
+    block({ type: "tool_result", content: [{ type: "document", source: { type: "text", data: VALUE } }] }),
+  ],
+  ["bytes that are words of a script without spaces", ["chat"], block({ type: "file", file: { file_data: `联系${VALUE}` } })],
+  ["bytes with other spaces between them", ["chat"], block({ type: "file", file: { file_data: `To\u00a0${VALUE}` } })],
+  [
     "a result of a tool in a result of a tool",
     ["chat", "messages"],
     block({ type: "tool_result", tool_use_id: "t", content: [{ type: "tool_result", content: [{ type: "x", said: VALUE }] }] }),

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../document.ts";
+import { isDocumentText } from "../other-texts.ts";
 
 /** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
 export const PROSE: ReadonlySet<string> = new Set([
@@ -17,5 +18,5 @@ export const PROSE: ReadonlySet<string> = new Set([
 
 /** Whether a member of a block, or of what a hosted tool answered, holds words. */
 export function isProse(holder: JsonObject, name: string): boolean {
-  return PROSE.has(name) || (name === "data" && holder.type === "text") || (name === "source" && holder.type === "search_result");
+  return PROSE.has(name) || isDocumentText(holder, name) || (name === "source" && holder.type === "search_result");
 }

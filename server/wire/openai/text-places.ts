@@ -1,7 +1,7 @@
 import type { JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { REQUEST_LEVELS } from "../nesting.ts";
-import { NO_TEXT_NAMES, visitOther } from "../other-texts.ts";
+import { hasWords, NO_TEXT_NAMES, visitOther } from "../other-texts.ts";
 
 /** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
 export type TextVisitor = (
@@ -145,7 +145,7 @@ export function visitRequestMembers(
     const value = places[name];
     if (value === null || typeof value === "number" || typeof value === "boolean") continue;
     const place = PLACES.get(name);
-    if ((place === NO_TEXT && typeof value === "string" && !value.includes(" ")) || except?.has(name) === true) continue;
+    if ((place === NO_TEXT && typeof value === "string" && !hasWords(value)) || except?.has(name) === true) continue;
     if (place !== undefined && place >= 0 && !isData(name, value)) {
       if (first === null) first = name;
       else (more ??= [first]).push(name);
