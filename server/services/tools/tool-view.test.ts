@@ -70,3 +70,9 @@ test("what stands beside the arguments of a call is looked at as they are, and t
     '{"name":"pay","note":"[WHO]","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
   );
 });
+
+test("what a caller says of the task that a call is to run as is looked at", () => {
+  const { message, view } = read('{"name":"pay","arguments":{},"task":{"ttl":60000,"note":"joe@example.com"}}');
+  for (const slot of view.texts()) if (slot.text === "joe@example.com") slot.replace("[EMAIL]");
+  expect(message.document.memberText("params")).toBe('{"name":"pay","arguments":{},"task":{"ttl":60000,"note":"[EMAIL]"}}');
+});

@@ -32,9 +32,13 @@ export function toolView({ target, message, body, envelope, capability, paramHea
     if (isObject(responses))
       for (const name of Object.keys(responses))
         collectAnswer(responses[name], slots, changed, exactAt(exactAt(exact, "inputResponses"), name));
-    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get"))
+    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) {
       for (const key of Object.keys(message.params))
         if (!NO_ARGUMENTS.has(key)) collectSlots(message.params, key, slots, changed, exactAt(exact, key));
+      const { task } = message.params;
+      for (const key of isObject(task) ? Object.keys(task) : [])
+        if (key !== "ttl") collectSlots(task as JsonObject, key, slots, changed, exactAt(exactAt(exact, "task"), key));
+    }
     if (message?.method === "completion/complete") {
       for (const [name, key] of [
         ["argument", "value"],
