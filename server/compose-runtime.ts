@@ -114,8 +114,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const admission = openAdmission(config, parts);
   const { credentials, users, snapshots } = admission;
   const tenants = new NamedTenants(db, clock);
-  /** Resolves when every row that any process of this machine sealed so far is in the database. */
-  const shipped = () => Promise.all([ledger.shipped(), parts.group.shipped()]).then(() => undefined);
+  const shipped = shippedBy(ledger, parts);
   const limits = openLimits(config, parts, shipped);
   const observing = openObserving(config, parts);
   const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: observing.observe });
@@ -156,8 +155,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const refused = new RefusedCredentials(limits.alerts, clock);
   const strangers = new Strangers({ ...{ tenants, refused, ledger, clock, log }, rowsPerMinute: config.strangerRowsPerMinute });
   const { upstreamTimeoutMs, maxBodyBytes } = config;
-  const unrecorded = unrecordedIn(parts);
-  const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
+  const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded: unrecordedIn(parts) };
   const bodies = new ArrivingBodies({ mostBytes: bodyShare(memoryBytes(), parts.group.size) });
   const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
@@ -247,6 +245,12 @@ function rememberedPassages(config: Configuration, { connection }: RuntimeParts)
 
 /** What the process may use; of the whole machine where nothing confines it. */
 const memoryBytes = () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+
+/** Resolves when every row that any process of this machine sealed so far is in the database. */
+const shippedBy =
+  (ledger: Ledger, { group }: Pick<RuntimeParts, "group">) =>
+  (): Promise<void> =>
+    Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined);
 
 function unrecordedIn({ metrics }: RuntimeParts): RoadParts["unrecorded"] {
   return (reason) => {
