@@ -214,7 +214,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     async close(): Promise<void> {
       replays.stop();
-      await Promise.all([connectors.stop(), workers.stop()]);
+      await Promise.all([connectors.stop(), agents.stop(), workers.stop()]);
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await observing.close();

@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { OutboundBytes } from "../kernel/outbound-bytes.ts";
 import { isPrivateAddress } from "../kernel/private-address.ts";
+import { unlessAborted } from "../kernel/unless-aborted.ts";
 import { unpacked } from "./unpacked.ts";
 
 /** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
@@ -78,21 +79,6 @@ export const wasConnected = (error: unknown): boolean => (error as { code?: unkn
 interface Checks {
   readonly resolve?: Resolve;
   readonly isDenied?: (address: string) => boolean;
-}
-
-/** A look-up cannot be called off: it is left to itself. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {

@@ -61,7 +61,7 @@ function streamVerdict(refusal: Refusal | null): Refusal | null {
   return refusal?.reason === "credential_expired" || refusal?.code === "agent_grant_outdated" ? null : refusal;
 }
 
-/** The service of agents, running until `close`. */
+/** The service of agents, running until `close`. From `stop` on its jobs wait for no agent. */
 export function openAgents(options: AgentServiceOptions) {
   const { directory, gates, secrets, clock, log, snapshots, send, publicUrl, allowPrivate } = options;
   const upstream = agentUpstream(send);
@@ -72,6 +72,7 @@ export function openAgents(options: AgentServiceOptions) {
   const isLetIn = (owner: TaskOwner) => isOwnerLetIn(owner, { snapshots, users: options.users, tasks });
   const watches = new TaskWatches({ tasks, snapshots, gates, upstream, isLetIn, clock, log });
   const deliveries = new PushDeliveries({ tasks, snapshots, send, isLetIn, clock, log });
+  const stopping = new AbortController();
   const streams = new LastingStreams(gates, streamVerdict);
   const agents: AgentService = {
     async call(call, request, view) {
@@ -123,8 +124,8 @@ export function openAgents(options: AgentServiceOptions) {
     { name: "check_agent_streams", everyMs: STREAMS_CHECKED_MS, run: () => streams.check() },
     { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.look() },
     { name: "deliver_agent_notifications", everyMs: DELIVERED_MS, run: () => deliveries.deliver() },
-    { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log) },
+    { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log, stopping.signal) },
     { name: "prune_agent_tasks", everyMs: PRUNED_MS, run: () => tasks.prune() },
   ];
-  return { agents, jobs, close: () => watches.close() };
+  return { agents, jobs, stop: () => stopping.abort(new Error("the gateway stops")), close: () => watches.close() };
 }

@@ -35,7 +35,7 @@ test("agents of a tenant that never answer, or whose cards cannot be taken, hold
     return { status: "inconclusive", detail: "", signature: null };
   };
   const log = { warn: (_event: string, { agent_id }: { agent_id: string }) => failed.push(agent_id) };
-  const run = refreshCards(directory as never, discover as never, log as never);
+  const run = refreshCards(directory as never, discover as never, log as never, new AbortController().signal);
   await until(
     () => ({ others: seen.filter((id) => !id.startsWith("b")).length, ofB: seen.filter((id) => id.startsWith("b")).length }),
     ({ others }) => others === 13,
@@ -46,4 +46,30 @@ test("agents of a tenant that never answer, or whose cards cannot be taken, hold
   over.reject(new Error("gone"));
   await run;
   expect([seen.length, new Set(seen).size, failed.length]).toEqual([33, 33, 32]);
+});
+
+test("a stop waits for no agent, and begins with none", async () => {
+  const { db } = database;
+  const seen: string[] = [];
+  const logged: string[] = [];
+  const directory = { db, clock: { now: () => 2_000_000_000 }, secrets: { openOrNull: () => null } };
+  const stopping = new AbortController();
+  const discover = ({ id }: { id: string }) => {
+    seen.push(id);
+    return new Promise<never>(() => undefined);
+  };
+  const run = refreshCards(
+    directory as never,
+    discover as never,
+    { warn: (event: string) => logged.push(event) } as never,
+    stopping.signal,
+  );
+  await until(
+    () => seen.length,
+    (count) => count === 5,
+  );
+  stopping.abort();
+  await run;
+  await refreshCards(directory as never, discover as never, { warn: (event: string) => logged.push(event) } as never, stopping.signal);
+  expect([seen.length, logged]).toEqual([5, []]);
 });
