@@ -64,6 +64,51 @@ test("tasks whose agent never says what became of them give way to those that wa
   watches.close();
 });
 
+test("a stream that tells artifacts, or that the gateway itself leaves, is joined again at once however long its task has stood", async () => {
+  const HOUR_MS = 3_600_000;
+  const WORKING = { kind: "task", value: { id: "one", status: { state: "TASK_STATE_WORKING" } } };
+  const pauseAfter = async (told: readonly object[], isLeft = false) => {
+    const paused = Promise.withResolvers<number>();
+    const row = {
+      ...{ tenant_id: "t", agent_id: "agent", id: "one", owner_id: "o", context_id: "c", resource_group_id: "g", task: null },
+      ...{ state: "TASK_STATE_WORKING", status_at: new Date(0), updated_at: new Date(0) },
+    };
+    const agent = { id: "agent", enabled: true, reached: { streaming: true } };
+    const watches = new TaskWatches({
+      tasks: {
+        takeWatches: async () => [row],
+        keepWatch: async (_row: object, ms: number) => paused.resolve(ms),
+        find: async () => row,
+        put: async () => undefined,
+        tell: async () => undefined,
+      },
+      upstream: {
+        ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
+        stream: async () =>
+          (async function* () {
+            yield* told;
+            if (isLeft) watches.close();
+            return null;
+          })(),
+      },
+      isLetIn: async () => true,
+      snapshots: {
+        tenant: async () => ({ enabled: true, storeBodies: "none", agents: { byId: new Map([["agent", agent]]) } }),
+        scope: async () => ({}),
+      },
+      gates: { looksAt: () => false },
+      clock: { now: () => HOUR_MS, micros: () => HOUR_MS * 1000 },
+      log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
+    } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
+    await watches.look();
+    return paused.promise;
+  };
+  const artifact = { kind: "artifactUpdate", value: { taskId: "one", artifact: { artifactId: "a", parts: [{ text: "some" }] } } };
+  expect(await pauseAfter([structuredClone(WORKING), artifact])).toBe(2_000);
+  expect(await pauseAfter([structuredClone(WORKING)], true)).toBe(2_000);
+  expect(await pauseAfter([structuredClone(WORKING)])).toBe(60_000);
+});
+
 const SAID = [
   { kind: "artifactUpdate", value: { taskId: "one", artifact: { artifactId: "a", parts: [{ text: "secret" }] } } },
   { kind: "statusUpdate", value: { taskId: "one", status: { state: "TASK_STATE_COMPLETED" } } },

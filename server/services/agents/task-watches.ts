@@ -44,6 +44,9 @@ interface Watched {
   isGone: boolean;
 }
 
+/** The gateway itself ended a watch: it is gone on with, here or elsewhere, as soon as may be. */
+class GivesWay extends Error {}
+
 const MOST_AT_ONCE = 400;
 /** Of one tenant: what its agents never end leaves room to others. */
 const MOST_OF_ONE = 200;
@@ -86,14 +89,14 @@ export class TaskWatches {
     for (const { tenantId } of this.watched.values()) underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
     for (const { tenantId, abort, since } of this.watched.values())
       if ((most <= 0 || (underWay.get(tenantId) ?? 0) >= MOST_OF_ONE) && since <= clock.now() - TURN_MS)
-        abort.abort(new Error("other tasks wait to be watched"));
+        abort.abort(new GivesWay("other tasks wait to be watched"));
     if (most <= 0) return;
     const turns = { most, mostOfOne: MOST_OF_ONE, underWay };
     for (const row of await tasks.takeWatches(LEASE_MS, turns, [...TERMINAL_STATES])) void this.watch(row);
   }
 
   close(): void {
-    for (const { abort } of this.watched.values()) abort.abort(new Error("the gateway stops"));
+    for (const { abort } of this.watched.values()) abort.abort(new GivesWay("the gateway stops"));
   }
 
   private async watch(row: AgentTaskRow): Promise<void> {
@@ -147,7 +150,8 @@ export class TaskWatches {
     } finally {
       clearInterval(renewing);
       this.watched.delete(key);
-      await tasks.keepWatch(row, again ?? askedAgainMs(clock.now() - movedAt)).catch(() => undefined);
+      again ??= abort.signal.reason instanceof GivesWay ? ASKED_AGAIN_MS.least : askedAgainMs(clock.now() - movedAt);
+      await tasks.keepWatch(row, again).catch(() => undefined);
     }
   }
 
@@ -191,7 +195,10 @@ export class TaskWatches {
     const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
     folded?.take(told);
     await tellOf(row, told, this.parts);
-    if (kind === "artifactUpdate") return false;
+    if (kind === "artifactUpdate") {
+      watched.movedAt = this.parts.clock.now();
+      return false;
+    }
     const state = stateOf(value);
     watched.said = value;
     await (state === watched.state ? writes.soon() : writes.now());
@@ -216,7 +223,7 @@ export class TaskWatches {
       const task = isKept ? said : null;
       const isSame = known.state === state && known.task === task;
       const at = statusTime(value, now, isSame ? known.status_at.getTime() : now);
-      watched.movedAt = known.updated_at.getTime();
+      watched.movedAt = Math.max(watched.movedAt, known.updated_at.getTime());
       // One that does not move is forgotten in its time, however often it is looked at.
       if (isSame && at <= known.status_at) return;
       await tasks.put({ ...row, state, status_at: at, updated_at: new Date(now), task }, statesAround(state));
