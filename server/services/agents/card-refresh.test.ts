@@ -73,3 +73,29 @@ test("a stop waits for no agent, and begins with none", async () => {
   await refreshCards(directory as never, discover as never, { warn: (event: string) => logged.push(event) } as never, stopping.signal);
   expect([seen.length, logged]).toEqual([5, []]);
 });
+
+test("what is due is looked for once for several agents, also where all are of one tenant", async () => {
+  const { db } = database;
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('d', 'd', '{}')`.execute(db);
+  await sql`INSERT INTO agents (id, tenant_id, card_name, name, base_url)
+    SELECT 'd' || n, 'd', 'x' || n, 'x', 'https://agent.test' FROM generate_series(1, 50) n`.execute(db);
+  let lookedFor = 0;
+  const counted = db.withPlugin({
+    transformQuery({ node }) {
+      if (node.kind === "RawNode" && node.sqlFragments.join().includes("SKIP LOCKED")) lookedFor++;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const seen = new Set<string>();
+  const directory = { db: counted, clock: { now: () => 3_000_000_000 }, secrets: { openOrNull: () => null } };
+  const discover = async ({ id }: { id: string }) => {
+    seen.add(id);
+    return { status: "inconclusive", detail: "", signature: null };
+  };
+  const log = { warn: (event: string, details: object) => expect([event, details]).toEqual([]) };
+  await refreshCards(directory as never, discover as never, log as never, new AbortController().signal);
+  expect(seen.size).toBe(83);
+  expect(lookedFor).toBeGreaterThan(0);
+  expect(lookedFor).toBeLessThan(25);
+});

@@ -4,45 +4,53 @@ import type { Log } from "../../kernel/log.ts";
 import { unlessAborted } from "../../kernel/unless-aborted.ts";
 import type { CardDiscovery } from "./discover-card.ts";
 
+type Due = Awaited<ReturnType<typeof takeAgentsNotSeenFor>>[number];
+
 /** Whoever has no name in the admin log. */
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 const SEEN_WITHIN_MS = 900_000;
 const MOST_AT_ONCE = 8;
 /** Of one tenant: its agents that never answer leave the others' their turn. */
 const MOST_OF_ONE = 2;
+/** Taken at a time, under way or not: what takes them reads all that are due. */
+const TAKEN = { most: 32, mostOfOne: 8 };
 
 /**
  * Looks again at the cards nobody has looked at for a while, until none is left or `stopping`, which breaks off what lies elsewhere. What is
  * new is taken over, with its difference in the admin log; grants that were given for other skills open nothing from then on.
  */
 export async function refreshCards(directory: Directory, discover: CardDiscovery, log: Log, stopping: AbortSignal): Promise<void> {
-  const underWay = new Map<string, number>();
-  const looks = new Set<Promise<void>>();
-  for (;;) {
-    const most = stopping.aborted ? 0 : MOST_AT_ONCE - looks.size;
-    const due = most === 0 ? [] : await takeAgentsNotSeenFor(directory, SEEN_WITHIN_MS, { most, mostOfOne: MOST_OF_ONE, underWay });
-    for (const { tenant_id: tenantId, id } of due) {
-      underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
-      const look = refreshCard(directory, discover, tenantId, id, stopping)
-        .catch((error: Error) => {
-          if (error !== stopping.reason) log.warn("agent_card_not_refreshed", { tenant_id: tenantId, agent_id: id, error });
-        })
-        .finally(() => {
-          underWay.set(tenantId, (underWay.get(tenantId) ?? 1) - 1);
-          looks.delete(look);
-        });
-      looks.add(look);
+  const looks = new Map<Promise<void>, string>();
+  let waiting: Due[] = [];
+  const hasTurn = ({ tenant_id: tenantId }: Due) =>
+    looks.size < MOST_AT_ONCE && [...looks.values()].filter((one) => one === tenantId).length < MOST_OF_ONE;
+  while (!stopping.aborted) {
+    if (looks.size < MOST_AT_ONCE && !waiting.some(hasTurn)) {
+      const underWay = new Map<string, number>();
+      for (const tenantId of [...looks.values(), ...waiting.map(({ tenant_id }) => tenant_id)])
+        underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
+      waiting.push(...(await takeAgentsNotSeenFor(directory, SEEN_WITHIN_MS, { ...TAKEN, underWay })));
     }
+    waiting = waiting.filter((agent) => {
+      if (!hasTurn(agent)) return true;
+      const look = refreshCard(directory, discover, agent, stopping)
+        .catch((error: Error) => {
+          if (error !== stopping.reason) log.warn("agent_card_not_refreshed", { tenant_id: agent.tenant_id, agent_id: agent.id, error });
+        })
+        .finally(() => looks.delete(look));
+      looks.set(look, agent.tenant_id);
+      return false;
+    });
     if (looks.size === 0) return;
-    await Promise.race(looks);
+    await Promise.race(looks.keys());
   }
+  await Promise.all(looks.keys());
 }
 
 async function refreshCard(
   directory: Directory,
   discover: CardDiscovery,
-  tenantId: string,
-  id: string,
+  { tenant_id: tenantId, id }: Due,
   stopping: AbortSignal,
 ): Promise<void> {
   const { entry, record } = await probedAgent(directory, tenantId, id);
