@@ -10,7 +10,7 @@ beforeAll(async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('a', 'a', '{}'), ('b', 'b', '{}'), ('c', 'c', '{}')`.execute(db);
   const add = (tenantId: string, most: number) =>
-    sql`INSERT INTO agents (id, tenant_id, card_name, name, base_url) SELECT ${tenantId}::text || n, ${tenantId}, 'x' || n, 'x', 'https://agent.test' FROM generate_series(1, ${most}::int) n`.execute(
+    sql`INSERT INTO agents (id, tenant_id, card_name, name, base_url, is_healthy) SELECT ${tenantId}::text || n, ${tenantId}, 'x' || n, 'x', 'https://agent.test', true FROM generate_series(1, ${most}::int) n`.execute(
       db,
     );
   for (const [tenantId, most] of [
@@ -46,6 +46,12 @@ test("agents of a tenant that never answer, or whose cards cannot be taken, hold
   over.reject(new Error("gone"));
   await run;
   expect([seen.length, new Set(seen).size, failed.length]).toEqual([33, 33, 32]);
+  const { healthy } = await db
+    .selectFrom("agents")
+    .where("is_healthy", "is not", false)
+    .select((eb) => eb.fn.countAll<number>().as("healthy"))
+    .executeTakeFirstOrThrow();
+  expect(healthy).toBe(0);
 });
 
 test("a stop waits for no agent, and begins with none", async () => {

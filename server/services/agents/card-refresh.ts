@@ -34,8 +34,11 @@ export async function refreshCards(directory: Directory, discover: CardDiscovery
     waiting = waiting.filter((agent) => {
       if (!hasTurn(agent)) return true;
       const look = refreshCard(directory, discover, agent, stopping)
-        .catch((error: Error) => {
-          if (error !== stopping.reason) log.warn("agent_card_not_refreshed", { tenant_id: agent.tenant_id, agent_id: agent.id, error });
+        .catch(async (error: Error) => {
+          if (error === stopping.reason) return;
+          log.warn("agent_card_not_refreshed", { tenant_id: agent.tenant_id, agent_id: agent.id, error });
+          // It counts as looked at already, and would pass for as healthy as it was before.
+          await recordAgentHealth(directory, agent.id, false).catch(() => undefined);
         })
         .finally(() => looks.delete(look));
       looks.set(look, agent.tenant_id);
