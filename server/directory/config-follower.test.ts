@@ -152,3 +152,60 @@ test("a tenant that takes long to put in force, or cannot be, keeps no other ten
     await database.close();
   }
 });
+
+test("whoever waits for a change does not wait for a tenant that could not be put in force before", async () => {
+  const database = await testDatabase();
+  const connection = openDatabase(database.url, { log: jsonLog("error") });
+  const change = (tenantId: string) =>
+    database.db.transaction().execute((trx) => recordChanges(trx, [{ tenant_id: tenantId, topic: "policy" }]));
+  const tried: string[] = [];
+  const failed: unknown[] = [];
+  const over = Promise.withResolvers<void>();
+  const listener: ConfigListener = {
+    async tenantChanged(tenantId) {
+      tried.push(tenantId);
+      if (tenantId !== "broken") return;
+      if (tried.filter((one) => one === "broken").length > 1) await over.promise;
+      throw new Error("it cannot be read");
+    },
+    credentialChanged() {},
+    userChanged() {},
+    async everythingChanged() {},
+  };
+  const log = { ...jsonLog("error"), warn: (_event: string, details?: object) => void failed.push(details) };
+  const follower = new ConfigFollower(connection, listener, log);
+  await follower.start();
+  try {
+    await change("broken");
+    await until(
+      () => failed.length,
+      (count) => count === 1,
+    );
+    await change("other");
+    await follower.caughtUp();
+    expect(tried).toContain("other");
+    await until(
+      () => tried.filter((one) => one === "broken").length,
+      (count) => count === 2,
+    );
+    await follower.caughtUp();
+    // Its own change, which came after the failure, is waited for.
+    await change("broken");
+    let isTold = false;
+    const told = follower.caughtUp().then(() => void (isTold = true));
+    await change("other");
+    await until(
+      () => tried.filter((one) => one === "other").length,
+      (count) => count === 2,
+    );
+    expect(isTold).toBe(false);
+    over.resolve();
+    await told;
+    expect(tried.filter((one) => one === "broken")).toHaveLength(3);
+  } finally {
+    over.resolve();
+    await follower.stop();
+    await connection.close();
+    await database.close();
+  }
+});

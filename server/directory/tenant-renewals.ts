@@ -10,6 +10,8 @@ interface Due {
   isUnderWay: boolean;
   /** Changed since the renewal that is under way began. */
   again: boolean;
+  /** What changed was tried to be put in force, in vain: nobody waits for the next try. */
+  wasTried: boolean;
   /** Told by the end of the renewal that is under way, and by the end of the next one. */
   told: (() => void)[];
   waiting: (() => void)[];
@@ -37,16 +39,18 @@ export class TenantRenewals {
     const due = this.due.get(tenantId);
     if (due !== undefined) {
       due.again = due.isUnderWay;
+      due.wasTried = false;
       return;
     }
-    this.due.set(tenantId, { since: performance.now(), isUnderWay: false, again: false, told: [], waiting: [] });
+    this.due.set(tenantId, { since: performance.now(), isUnderWay: false, again: false, wasTried: false, told: [], waiting: [] });
     this.enqueue(tenantId);
   }
 
   /** Resolves when all that changed before is in force, or was tried to be. Never rejects. */
   async settled(): Promise<void> {
     if (this.stopped) return;
-    const settled = [...this.due.values()].map(
+    const untried = [...this.due.values()].filter(({ wasTried }) => !wasTried);
+    const settled = untried.map(
       (due) => new Promise<void>((done) => void (due.isUnderWay && !due.again ? due.told : due.waiting).push(done)),
     );
     await Promise.all(settled);
@@ -96,8 +100,10 @@ export class TenantRenewals {
     );
     due.isUnderWay = false;
     for (const done of due.told.splice(0)) done();
-    if (!isInForce) setTimeout(() => this.enqueue(tenantId), RETRY_MS).unref();
-    else if (due.again) {
+    if (!isInForce) {
+      due.wasTried = !due.again;
+      setTimeout(() => this.enqueue(tenantId), RETRY_MS).unref();
+    } else if (due.again) {
       due.since = began;
       this.enqueue(tenantId);
     } else this.due.delete(tenantId);
