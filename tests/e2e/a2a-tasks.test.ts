@@ -211,6 +211,28 @@ test("what is kept of a task is told by the guardrails that hold now", async () 
   expect([after.includes(body.task.id), after.includes("tangerine")]).toEqual([true, false]);
 });
 
+test("what is kept of a task that is told without its history is not held to what its history says", async () => {
+  const ids = { taskId: "told-short", contextId: "c" };
+  const history = [{ messageId: "one", role: "ROLE_AGENT", parts: [{ text: "a persimmon" }], ...ids }];
+  const agents = await scriptedAgent(ids.taskId, ({ url }) =>
+    new URL(url).pathname.startsWith("/tasks/") ? new Response(null, { status: 503 }) : null,
+  );
+  await agents.stream([{ task: { id: ids.taskId, contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, history } }], message("x"));
+  const guardrail = await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "what agents said before",
+    group_ids: [team.groupId],
+    surfaces: { a2a_outbound: true },
+    builtin: { banned_words: ["persimmon"] },
+  });
+  const [short, whole] = [await agents.get("?historyLength=0"), await agents.get("")];
+  await world.admin.request("DELETE", `/v1/admin/guardrails/configs/${guardrail.id}`);
+  expect([short.status, short.body.status?.state]).toEqual([200, "TASK_STATE_COMPLETED"]);
+  expect([whole.status >= 400, whole.text.includes("persimmon")]).toEqual([true, false]);
+  expect((await agents.task(ids.taskId)).task.history).toHaveLength(1);
+  await agents.stop();
+});
+
 test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {
   const { id } = await sendAs(bob, "complete for bob");
   const tasks = await world.admin.get(`/v1/admin/agent-tasks?tenant_id=default&agent_id=${agentId}`);

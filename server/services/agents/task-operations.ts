@@ -67,10 +67,10 @@ export async function getTask(call: Call, route: AgentRoute, request: AgentReque
     parts,
   );
   if (isRefusal(found) && !mayTellKnown(found, row)) return found;
-  const task = isRefusal(found) ? knownTask(row) : found;
+  const task = withHistory(isRefusal(found) ? knownTask(row) : found, length);
   const refusal = isRefusal(found) ? await lookedAt(call, parts.gates, { kind: "task", value: task }) : null;
   if (refusal !== null) return refusal;
-  return written(() => request.writer.whole({ kind: "task", task: withHistory(task, length) }));
+  return written(() => request.writer.whole({ kind: "task", task }));
 }
 
 const AWAY = new Set([
