@@ -97,14 +97,15 @@ describe("a count of tokens no model could come to is not metered", () => {
   });
 });
 
-test("a stream whose answer does not begin is given up before it fills the memory", async () => {
-  const nothing = new TextEncoder().encode('data: {"choices":[{"index":0,"delta":{}}]}\n\n'.repeat(1_000));
+/** What becomes of a routing group's stream of 16 MiB that consists of this frame. */
+async function streaming(delta: object) {
+  const frames = new TextEncoder().encode(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`.repeat(1_000));
   let sent = 0;
   let isLeft = false;
   const long = new ReadableStream<Uint8Array>({
     pull(body) {
-      sent += nothing.byteLength;
-      body.enqueue(nothing);
+      sent += frames.byteLength;
+      body.enqueue(frames);
       if (sent > 16 * 1024 * 1024) body.close();
     },
     cancel() {
@@ -112,8 +113,19 @@ test("a stream whose answer does not begin is given up before it fills the memor
     },
   });
   const result = await ask(new Response(long, { headers: { "content-type": "text/event-stream" } }), true, readChatReply, true);
+  return { result, sent, isLeft };
+}
+
+test("a stream whose answer does not begin is given up before it fills the memory", async () => {
+  const { result, sent, isLeft } = await streaming({});
   expect(result).toMatchObject({ failure: { outcome: "upstream_invalid_response" } });
   expect([isLeft, sent < 9 * 1024 * 1024]).toEqual([true, true]);
+});
+
+test("a stream of sound alone is given to the caller from its first piece", async () => {
+  const { result, sent, isLeft } = await streaming({ content: null, audio: { id: "audio_1", data: "A".repeat(1_000) } });
+  expect(result).toMatchObject({ answer: { kind: "stream", status: 200 } });
+  expect([isLeft, sent < 4 * 1024 * 1024]).toEqual([false, true]);
 });
 
 describe("a count of no tokens is believed", () => {

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
+import { partsOf } from "./answer-parts.ts";
 import { withSearches } from "./grounding.ts";
-import { member, objectIn, objectsIn, textIn } from "./members.ts";
+import { member, objectIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 /** An object without any of them is no answer of Google's. */
@@ -22,13 +23,15 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
 /** Length of all texts and tool arguments in an answer or a piece of one, thoughts included: they are billed. */
 export function geminiOutputLength(body: JsonObject): number {
   let length = 0;
-  for (const candidate of objectsIn(body, "candidates")) {
-    const content = objectIn(candidate, "content");
-    for (const part of content === null ? [] : objectsIn(content, "parts")) {
-      length += textIn(part, "text")?.length ?? 0;
-      const call = objectIn(part, "functionCall");
-      if (call !== null) length += JSON.stringify(member(call, "args") ?? {}).length;
-    }
+  for (const part of partsOf(body)) {
+    length += textIn(part, "text")?.length ?? 0;
+    const call = objectIn(part, "functionCall");
+    if (call !== null) length += JSON.stringify(member(call, "args") ?? {}).length;
   }
   return length;
+}
+
+/** Whether an answer or a piece of one holds sound or pictures. */
+export function hasGeminiMedia(body: JsonObject): boolean {
+  return partsOf(body).some((part) => objectIn(part, "inlineData") !== null);
 }

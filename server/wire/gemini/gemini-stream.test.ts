@@ -54,6 +54,20 @@ describe("server-sent events", () => {
     expect(codec.usage).toMatchObject({ inputUncached: 8, output: 0 });
   });
 
+  test.each([
+    ["sound", { inlineData: { mimeType: "audio/L16;rate=24000", data: "AAAA" } }],
+    ["a picture", { inline_data: { mime_type: "image/png", data: "AAAA" } }],
+  ])("%s begins the answer, though it is no text", (_what, part) => {
+    const said = { candidates: [{ content: { role: "model", parts: [part] } }] };
+    for (const [codec, piece] of [
+      [new GeminiStream(), `data: ${JSON.stringify(said)}\r\n\r\n`],
+      [new GeminiArrayStream(), `[${JSON.stringify(said)},`],
+    ] as const) {
+      codec.push(Buffer.from(piece));
+      expect(codec).toMatchObject({ begun: true, outputLength: 0 });
+    }
+  });
+
   test("usage of a torn stream is the last that was told", () => {
     const frames = fixture("stream-text.sse")
       .toString()

@@ -6,7 +6,7 @@ import { FrameCutter } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
-import { geminiOutputLength } from "./gemini-reply.ts";
+import { geminiOutputLength, hasGeminiMedia } from "./gemini-reply.ts";
 import { Grounding } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
@@ -94,7 +94,7 @@ abstract class PassingStream implements StreamCodec {
     this.grounding.read(body);
     const length = geminiOutputLength(body);
     this.outputLength += length;
-    if (length > 0) this.begun = true;
+    this.begun ||= length > 0 || hasGeminiMedia(body);
     const feedback = objectIn(body, "promptFeedback");
     if (feedback !== null && textIn(feedback, "blockReason") !== null) this.finished = true;
     for (const candidate of objectsIn(body, "candidates")) if (textIn(candidate, "finishReason") !== null) this.finished = true;
@@ -177,7 +177,7 @@ const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset
 /** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
 const TELLING = new RegExp(
   String.raw`"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|` +
-    String.raw`inlineData|groundingMetadata|grounding_metadata)"`,
+    String.raw`inlineData|inline_data|groundingMetadata|grounding_metadata)"`,
 );
 const TEXT = /"text":\s*"/g;
 

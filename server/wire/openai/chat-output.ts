@@ -13,6 +13,14 @@ export function chatOutputLength(message: unknown): number {
   return length + lengthOfCall(object.function_call);
 }
 
+/** Whether a message or a piece of one holds sound or pictures, as models that make them put beside their texts. */
+export function hasChatMedia(message: unknown): boolean {
+  const object = objectOf(message);
+  if (object === null) return false;
+  const audio = objectOf(object.audio);
+  return lengthOfContent(audio?.data) + lengthOfContent(audio?.transcript) > 0 || looseListOf(object.images).length > 0;
+}
+
 function lengthOfCall(call: unknown): number {
   const called = objectOf(call);
   return called === null ? 0 : lengthOfContent(called.name) + lengthOfContent(called.arguments);

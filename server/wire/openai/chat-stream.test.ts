@@ -69,6 +69,18 @@ describe("a chat stream on its way through", () => {
     expect(events.flatMap((event) => (event.kind === "delta" ? event.text : []))).toEqual(["Well", " done"]);
   });
 
+  test.each([
+    ["sound", { content: null, audio: { id: "audio_1", data: "AAAA" } }],
+    ["what the sound says", { content: null, audio: { id: "audio_1", transcript: "Hello" } }],
+    ["a picture", { content: "", images: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }],
+  ])("%s begins the answer, though it is no text", (_what, delta) => {
+    const stream = new ChatStream({ hideUsage: true });
+    stream.push(encoder.encode(frame(chunk({ role: "assistant", content: null, images: [], audio: { id: "audio_1" } }))));
+    expect(stream.begun).toBe(false);
+    stream.push(encoder.encode(frame(chunk(delta))));
+    expect(stream).toMatchObject({ begun: true, outputLength: 0 });
+  });
+
   test("a stream that stops before its answer ends is torn", () => {
     const stream = new ChatStream({ hideUsage: true });
     expect(run(stream, FRAMES.slice(0, 3).join(""), 5).complete).toBe(false);

@@ -1,4 +1,4 @@
-import { chatOutputLength } from "./chat-output.ts";
+import { chatOutputLength, hasChatMedia } from "./chat-output.ts";
 import { type Choice, ChunkStream, type ChunkStreamOptions } from "./chunk-stream.ts";
 
 /** A chat completion stream on its way through. */
@@ -9,5 +9,9 @@ export class ChatStream extends ChunkStream {
 
   protected lengthOf(choice: Choice): number {
     return chatOutputLength(choice.delta);
+  }
+
+  protected override hasMedia(choice: Choice): boolean {
+    return hasChatMedia(choice.delta);
   }
 }

@@ -58,6 +58,11 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   /** Length of the output in a choice. */
   protected abstract lengthOf(choice: Choice): number;
 
+  /** Whether a choice holds output that has no length, because it is no text. */
+  protected hasMedia(_choice: Choice): boolean {
+    return false;
+  }
+
   get closed(): boolean {
     return this.closing !== null;
   }
@@ -129,7 +134,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       if (filledOf(choice.finish_reason) !== null && this.finished.size < this.choices) this.finished.add(wholeOf(choice.index) ?? place);
       const length = this.lengthOf(choice);
       this.length += length;
-      if (length > 0 || this.finished.size > 0) this.begun = true;
+      this.begun ||= length > 0 || this.finished.size > 0 || this.hasMedia(choice);
     }
     // Azure and others open with an empty choices frame of their own, which carries no usage and is the caller's.
     return !(this.hideUsage && choices.length === 0 && usage !== undefined && usage !== null);
