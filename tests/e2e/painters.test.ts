@@ -109,15 +109,15 @@ test("Gemini draws one by one, in the ratio and size asked for, priced by its to
   });
 });
 
-test("Gemini's largest pictures are given, and billed where they are too many to be", async () => {
+test("Gemini's largest pictures are given, as many as an answer has room for, and all that were drawn are billed", async () => {
   const { data } = await draw("gemini-3.1-flash-image", { prompt: "A lighthouse in detail", size: "4096x4096" });
   expect(data.data?.[0]?.b64_json?.length).toBe(LARGE.length);
-  const asked: InstanceType<typeof OpenAI.APIError> = await draw("gemini-3.1-flash-image", { prompt: "In detail", n: 3 }).then(
-    () => null,
-    (error) => error,
-  );
-  const row = await rowOf(world.admin, { id: (asked.headers as Headers).get("x-request-id") });
-  expect(row).toMatchObject({ success: false, llm_estimated_cost_usd: 0.201612 });
+  const before = vendor.seen.length;
+  const several = await draw("gemini-3.1-flash-image", { prompt: "In detail", n: 5 });
+  expect(several.data.data?.map(({ b64_json }) => b64_json?.length)).toEqual([LARGE.length, LARGE.length]);
+  expect(vendor.seen).toHaveLength(before + 4);
+  // 4 x (8 x $0.5 + 1,120 x $60) a million.
+  expect(await rowBy(several.response)).toMatchObject({ success: true, media_images_generated: 2, llm_estimated_cost_usd: 0.268816 });
 });
 
 test("a model that draws nothing is told so, and what its words took is on the row", async () => {

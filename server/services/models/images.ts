@@ -8,7 +8,7 @@ import { PictureStream } from "../../wire/images/picture-stream.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
-import { estimateTokens, type Usage } from "../../wire/usage.ts";
+import { estimateTokens } from "../../wire/usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
@@ -87,10 +87,6 @@ async function translating(
     operation: codec.operation,
     body: written.body,
     whole: (bytes) => readTranslated(call, model, codec, bytes, request),
-    usageOfPart(answered) {
-      const read = codec.read(answered);
-      return read === null || read.pictures.length === 0 ? (read?.usage ?? null) : countedPictures(request, read);
-    },
     declined(bytes) {
       const read = readPictures(codec, bytes);
       if (read === null || read.pictures.length > 0) return null;
@@ -129,12 +125,9 @@ function readTranslated(
   if (read === null || read.pictures.length === 0) return null;
   const { pictures, usage } = read;
   const data = pictures.map((b64_json) => ({ b64_json }));
+  const counted = pictureUsage(request, { ...(usage ?? onlyPictures(0)), images: pictures.length });
   const tokens = usage === null ? {} : { usage: pictureTokens(usage) };
-  return toldPictures(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, countedPictures(request, read));
-}
-
-function countedPictures(request: PicturesRequest, { pictures, usage }: PicturesRead): Usage {
-  return pictureUsage(request, { ...(usage ?? onlyPictures(0)), images: pictures.length });
+  return toldPictures(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
 }
 
 function qualityRefusal({ quality }: PicturesRequest, { supportedImageQualities = [] }: ModelEntry): Refusal | null {

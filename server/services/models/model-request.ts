@@ -54,7 +54,7 @@ export interface PreparedRequest {
    * begins.
    */
   readonly unbegun?: () => DeclinedReading | null;
-  /** Where the provider may have been asked in several calls: what those used whose answers are not all given. */
+  /** Where the provider may have been asked in several calls: what those used that were answered before or beside one that failed. */
   usageOfPart?(answered: JsonValue): Usage | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */
   refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;

@@ -47,7 +47,7 @@ export interface ProviderRequest {
   readonly timeoutMs: number;
 }
 
-/** What was answered of a question that is asked in several calls, should all of it not be given: an answer of the operation's, since it is billed. */
+/** What was answered of a question that is asked in several calls, one of which failed: an answer of the operation's, since it is billed. */
 export interface AnsweredInPart {
   readonly answered?: JsonValue;
 }

@@ -10,16 +10,16 @@ export async function readJson(
   response: Response,
   timeoutMs: number,
   mostBytes = MOST_BYTES,
-): Promise<{ readonly body: JsonObject } | Refusal> {
+): Promise<{ readonly body: JsonObject; readonly bytes: number } | Refusal> {
   if (response.body === null) return refuse("upstream_invalid_response");
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     const bytes = await readUpTo(response.body, mostBytes, late.signal);
     if (late.signal.aborted) return refuse("upstream_timeout");
-    const value: unknown =
-      bytes === null ? null : JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
-    return isObject(value) ? { body: value } : refuse("upstream_invalid_response");
+    if (bytes === null) return refuse("upstream_invalid_response");
+    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+    return isObject(value) ? { body: value, bytes: bytes.byteLength } : refuse("upstream_invalid_response");
   } catch {
     return refuse(late.signal.aborted ? "upstream_timeout" : "upstream_invalid_response");
   } finally {

@@ -27,3 +27,15 @@ test("what was answered is kept beside a call that failed in its turn or came af
   expect(failed).toMatchObject({ requestId: "r1" });
   expect((await sendEach(bodies, 5_000, answering([]))).failed).toBeNull();
 });
+
+test("answers are kept as far as there is room, the rest as what they are billed by, and no more are asked for then", async () => {
+  const asked: number[] = [];
+  const sendOne = async (body: string) => {
+    const { n } = JSON.parse(body) as { n: number };
+    asked.push(n);
+    return { response: Response.json({ n, picture: "x".repeat(80) }), requestId: null };
+  };
+  const { answers, failed } = await sendEach(bodies, 5_000, sendOne, { mostBytes: 250, billed: ({ n = null }) => ({ n }) });
+  expect(answers.map(({ body }) => Object.keys(body))).toEqual([["n", "picture"], ["n", "picture"], ["n"], ["n"]]);
+  expect({ asked, failed }).toEqual({ asked: [0, 1, 2, 3], failed: null });
+});

@@ -15,29 +15,38 @@ export interface Answers {
   readonly failed: ProviderReply | Refusal | null;
 }
 
-/** Asks one thing in several calls, for vendors that take one text a call. `mostBytes`: of an answer, as `readJson` has it. */
+export interface RoomForAnswers {
+  /** For all answers together, and so for each; once they fill it no more calls are made. */
+  readonly mostBytes: number;
+  /** What is kept of an answer that finds no room: what it is billed by. */
+  billed(answer: JsonObject): JsonObject;
+}
+
+/** Asks one thing in several calls, for vendors that take one text a call. Without `room` answers are as large as `readJson` has them. */
 export async function sendEach(
   bodies: readonly JsonObject[],
   timeoutMs: number,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
-  mostBytes?: number,
+  room?: RoomForAnswers,
 ): Promise<Answers> {
   const answers: Answers["answers"][number][] = [];
   let requestId: string | null = null;
   let failed: ProviderReply | Refusal | null = null;
-  for (let at = 0; at < bodies.length && failed === null; at += TOGETHER) {
+  let left = room?.mostBytes ?? Number.POSITIVE_INFINITY;
+  for (let at = 0; at < bodies.length && failed === null && left > 0; at += TOGETHER) {
     for (const reply of await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(JSON.stringify(body))))) {
       if (isRefusal(reply)) failed ??= reply;
       else if (!reply.response.ok) {
         if (failed === null) failed = reply;
         else await withoutBody(reply);
       } else {
-        const read = await readJson(reply.response, timeoutMs, mostBytes);
+        const read = await readJson(reply.response, timeoutMs, room?.mostBytes);
         if ("code" in read) {
           failed ??= read;
           continue;
         }
-        answers.push({ body: read.body, headers: reply.response.headers });
+        left -= read.bytes;
+        answers.push({ body: left < 0 && room !== undefined ? room.billed(read.body) : read.body, headers: reply.response.headers });
         requestId ??= reply.requestId;
       }
     }

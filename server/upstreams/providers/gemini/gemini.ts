@@ -1,7 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
 import type { JsonObject } from "../../../wire/document.ts";
-import { sendEach, withoutBody } from "../send-each.ts";
+import { type RoomForAnswers, sendEach, withoutBody } from "../send-each.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
@@ -35,23 +35,21 @@ export function geminiProvider(outbound: Outbound): Provider {
   };
 }
 
-/** As of any whole answer. */
-const MOST_OF_A_PICTURE = 64 * 1024 * 1024;
+/** As much as any whole answer may have, with what stands between the pictures. */
+const ROOM_FOR_PICTURES: RoomForAnswers = { mostBytes: 64 * 1024 * 1024 - 1024, billed: ({ usageMetadata = null }) => ({ usageMetadata }) };
 
 /** The body is a JSON list, one member for each picture, and so is the answer. */
 export async function sendPictures(
   { body, timeoutMs }: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | Refusal> {
-  const { answers, requestId, failed } = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne, MOST_OF_A_PICTURE);
+  const { answers, requestId, failed } = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne, ROOM_FOR_PICTURES);
   if (failed !== null) {
     if (answers.length === 0) return failed;
     // The pictures that were made are billed, and given.
     await withoutBody(failed);
   }
-  const drawn = answers.map((one) => one.body);
-  // Several large ones may be more than can be given, and are billed all the same.
-  return { response: Response.json(drawn), requestId, answered: drawn };
+  return { response: Response.json(answers.map(({ body: drawn }) => drawn)), requestId };
 }
 
 /** The method behind the model's name; null for what this format does not have. */
