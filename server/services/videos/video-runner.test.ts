@@ -106,6 +106,8 @@ test("a job whose model was deleted, and which nobody can ask for any more, fail
   const calls = { recordEvent: async (_: object, __: object, outcome: object) => (told.push(outcome), true) };
   const runner = runnerOf({ budgets: { settle: async () => undefined }, calls } as unknown as Partial<VideoRunnerParts>);
   await leave("deleted", runner.id, 1, 1);
+  // Four looks found nobody to ask.
+  await sql`UPDATE video_jobs SET failures = 4 WHERE id = 'deleted1'`.execute(database.db);
   const job = async () => (await sql<VideoJob>`SELECT * FROM video_jobs WHERE id = 'deleted1'`.execute(database.db)).rows[0] as VideoJob;
   const looked = async () => {
     await sql`UPDATE video_jobs SET look_at = now() - interval '1 second' WHERE id = 'deleted1'`.execute(database.db);
