@@ -156,7 +156,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const strangers = new Strangers({ ...{ tenants, refused, ledger, clock, log }, rowsPerMinute: config.strangerRowsPerMinute });
   const { upstreamTimeoutMs, maxBodyBytes } = config;
   const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded: unrecordedIn(parts) };
-  const bodies = new ArrivingBodies({ mostBytes: bodyShare(memoryBytes(), parts.group.size) });
+  const bodies = new ArrivingBodies({ mostBytes: bodyShare(memoryBytes(), parts.group.size, maxBodyBytes) });
   const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
   const background = new BackgroundCalls({ ...callParts, give: givenBy(controls), standing });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { serve, type Serving } from "../runtime/serve.ts";
+import { bodyShare } from "../kernel/group-size.ts";
 import { ArrivingBodies } from "./arriving-bodies.ts";
 
 const IDLE_MS = 300;
@@ -89,4 +90,11 @@ test("bodies that hold too much are given up, and only those of the sender that 
   other.socket.write("x".repeat(700_000));
   expect(await other.answer).toBe("800000 bytes");
   for (const { socket } of [other, ...greedy]) socket.destroy();
+});
+
+test("a body as large as one may be is read in the smallest of many processes", async () => {
+  const mostOfABody = 200_000;
+  const small = new ArrivingBodies({ mostBytes: bodyShare(1_000_000, 8, mostOfABody) });
+  const read = (body: string) => small.read(new Request("http://gateway", { method: "POST", body }), mostOfABody, null, "tenant");
+  expect(await read("x".repeat(mostOfABody))).toHaveLength(mostOfABody);
 });
