@@ -21,6 +21,16 @@ export function historyForClaude(messages: JsonValue | undefined, model: string)
   });
 }
 
+/**
+ * Whether a loop of tools goes on whose calls no thought stands before. A Claude that is told a budget of thoughts refuses to think in the
+ * middle of one.
+ */
+export function goesOnWithoutThoughts(messages: readonly JsonValue[]): boolean {
+  const at = messages.findLastIndex((message) => isObject(message) && message.role === "assistant");
+  const hasResult = messages.slice(at + 1).some((message) => blocksOf(message).some(({ type }) => type === "tool_result"));
+  return hasResult && !blocksOf(messages[at] ?? null).some(({ type }) => type === "thinking" || type === "redacted_thinking");
+}
+
 function blocksOf(message: JsonValue): JsonObject[] {
   return isObject(message) && Array.isArray(message.content) ? message.content.filter(isObject) : [];
 }

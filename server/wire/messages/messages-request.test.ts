@@ -73,6 +73,22 @@ describe("a Messages request on its way out", () => {
     expect(read(impossible).outbound({ ...AS_IT_IS, model: "m" })).toBe(impossible);
   });
 
+  test("a loop whose unsigned thoughts stay behind goes on without thinking where Claude wants thoughts before calls", () => {
+    const loop = (thought: object) => [
+      { role: "user", content: "What time is it?" },
+      { role: "assistant", content: [thought, { type: "tool_use", id: "call_1", name: "clock", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "noon" }] },
+    ];
+    const told = (thought: object, model: string) => {
+      const thinking = { type: "enabled", budget_tokens: 2_000 };
+      return JSON.parse(read(body({ messages: loop(thought), thinking, max_tokens: 4_000 })).outbound({ ...AS_IT_IS, model })).thinking;
+    };
+    const unsigned = { type: "thinking", thinking: "Noon?", signature: "" };
+    expect(told(unsigned, "claude-sonnet-4-5")).toBeUndefined();
+    expect(told({ ...unsigned, signature: "c2ln" }, "claude-sonnet-4-5")).toMatchObject({ type: "enabled" });
+    expect(told(unsigned, "claude-sonnet-5")).toBeDefined();
+  });
+
   test("a temperature that a control set stays out for a model that takes none, whatever the caller sent", () => {
     for (const asked of [{}, { temperature: 1 }]) {
       const request = read(body(asked));

@@ -5,7 +5,8 @@ import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { takesTemperatureWithTopP } from "./claude-sampling.ts";
-import { historyForClaude } from "./claude-history.ts";
+import { goesOnWithoutThoughts, historyForClaude } from "./claude-history.ts";
+import { claudeThinking } from "./claude-thinking.ts";
 import { agreedSettings, type SentByCaller, thinks } from "./agreed-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
@@ -170,7 +171,10 @@ export class MessagesRequest implements ConversationInbound {
     if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null)
       edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
     const history = historyForClaude(this.body.messages, changes.model);
-    if (history !== null) edits.set("messages", this.document.written("messages", history));
+    if (history !== null) {
+      edits.set("messages", this.document.written("messages", history));
+      if (claudeThinking(changes.model) === "budget" && goesOnWithoutThoughts(history)) edits.set("thinking", null);
+    }
     return this.document.text(edits);
   }
 
