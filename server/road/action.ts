@@ -42,8 +42,8 @@ export interface ApprovalTerms {
 export interface ApprovalProof {
   /** Why the call could not go on even if it were approved. */
   ready?(): Promise<Refusal | null>;
-  /** The approval the caller was asked to get and comes again for, once it is decided or waited for long enough; null: it is not there. */
-  readonly asked?: () => Promise<Approval | Refusal | null>;
+  /** The approval that the call was held for before, or that its caller was asked to get, as it stands; null: it is not there. */
+  readonly asked?: () => Promise<Approval | null>;
   /** The approval of a call that goes on in another request; "over" where it cannot, null where the request is none such. */
   readonly continued?: () => Promise<string | "over" | null>;
   /** The session in which somebody was shown the way to the approval. */

@@ -79,6 +79,20 @@ const call = (
 });
 const calls = (fixture: ToolServerFixture) => fixture.seen.filter(({ body }) => body.includes('"tools/call"')).length;
 
+/** Forbids what is asked for at the server, after its call was let in; gives what allows it again. */
+async function forbidden(how: "disabled" | "denied", says: string): Promise<() => Promise<unknown>> {
+  const { admin } = world;
+  if (how === "disabled") {
+    const config = `/v1/admin/server-configs/${configs[idsOf[says] ?? ""]}`;
+    await admin.request("PATCH", config, { disabled_tools: ["echo"] });
+    return () => admin.request("PATCH", config, { disabled_tools: [] });
+  }
+  const policy = { tenant_id: "default", name: `no ${asked++}`, target: "echo", argument_key: "text", analyzer: "sql" };
+  const rules = [{ deny_if: "writes", message: "Reading only." }];
+  const made = await admin.post("/v1/admin/argument-policies", { ...policy, rules, group_ids: [team.groupId] });
+  return () => admin.request("DELETE", `/v1/admin/argument-policies/${made.id}`);
+}
+
 /** The second official client; what it is asked to open goes to `open`, whose answer is the person's. */
 async function secondClient(url: string, open: (params: any) => Promise<"accept" | "decline">, apiKey = team.apiKey): Promise<Client> {
   const client = new Client(
@@ -187,6 +201,22 @@ describe.each([
     expect([refused.status, refused.body.error.code, refused.body.error.data.code]).toEqual([403, 4031, "approval_rejected"]);
   });
 
+  test.each(["disabled", "denied"] as const)("does not go on when it is approved, where what it asks for was %s meanwhile", async (how) => {
+    const before = calls(fixture());
+    const message = call(tool, { text: `DROP TABLE t${asked++}` });
+    const { requestState, inputRequests } = (await post(servers[server], team.apiKey, message)).body.result;
+    const again = { ...message, params: { ...message.params, requestState } };
+    const waiting = post(servers[server], team.apiKey, again);
+    const undo = await forbidden(how, says);
+    await resolve(idOf(inputRequests.gateway_approval.params.url));
+    const refused = await waiting;
+    await undo();
+    expect(refused.body.error.data.code).toBe(how === "disabled" ? "tool_not_allowed" : "argument_policy_denied");
+    expect(calls(fixture())).toBe(before);
+    // It was not spent: the call may be made with it once it is allowed again.
+    expect(textOf((await post(servers[server], team.apiKey, again)).body.result)).toBe(`${says}: ${message.params.arguments.text}`);
+  });
+
   test("is asked by the tool as well, under the same approval", async () => {
     const ask = tool.replace("echo", "ask");
     const client = new Client(
@@ -232,20 +262,11 @@ describe.each([
   test.each(["disabled", "denied"] as const)("does not go on when it is approved, where what it asks for was %s meanwhile", async (how) => {
     const { admin } = world;
     const before = calls(fixture());
-    const config = `/v1/admin/server-configs/${configs[idsOf[says] ?? ""]}`;
-    const policy = { tenant_id: "default", name: `no ${server}`, target: "echo", argument_key: "text", analyzer: "sql" };
     let undo = async (): Promise<unknown> => undefined;
     let id = "";
     const { client } = await firstClient(servers[server], async (params) => {
       id = idOf(params.url);
-      if (how === "disabled") {
-        await admin.request("PATCH", config, { disabled_tools: ["echo"] });
-        undo = () => admin.request("PATCH", config, { disabled_tools: [] });
-      } else {
-        const rules = [{ deny_if: "writes", message: "Reading only." }];
-        const made = await admin.post("/v1/admin/argument-policies", { ...policy, rules, group_ids: [team.groupId] });
-        undo = () => admin.request("DELETE", `/v1/admin/argument-policies/${made.id}`);
-      }
+      undo = await forbidden(how, says);
       await resolve(id);
       return "accept";
     });
@@ -256,6 +277,24 @@ describe.each([
     // It was not spent: the call may be made with it once it is allowed again.
     expect(textOf(await client.callTool({ name: tool, arguments: { text: "DROP TABLE t" } }))).toBe(`${says}: DROP TABLE t`);
     expect((await rowOf(admin, { consumed_approval_request_id: id })).success).toBe(true);
+    await client.close();
+  });
+
+  test("goes on as a call that nobody had to approve, where no approval is needed any more", async () => {
+    const config = `/v1/admin/server-configs/${configs[idsOf[says] ?? ""]}`;
+    let id = "";
+    const { client } = await firstClient(servers[server], async (params) => {
+      id = idOf(params.url);
+      await world.admin.request("PATCH", config, { approval_required_tools: [] });
+      await resolve(id);
+      return "accept";
+    });
+    const text = `free of approval at ${server}`;
+    expect(textOf(await client.callTool({ name: tool, arguments: { text } }))).toBe(`${says}: ${text}`);
+    await world.admin.request("PATCH", config, { approval_required_tools: ["echo", "ask"] });
+    const { request_metadata: metadata } = await world.admin.get(`/v1/admin/approvals/${id}`);
+    const row = await rowOf(world.admin, { id: metadata.call_id });
+    expect([row.success, row.agent_authz_decision, row.consumed_approval_request_id]).toEqual([true, null, null]);
     await client.close();
   });
 

@@ -1,7 +1,7 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { redeemApproval, redeemRequestedApproval, redeemShownApproval, requestApproval } from "../../directory/tools/approvals.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import { isRefusal, reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
 import { abortReason, type Call, endingRefusal, type Identity } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
@@ -73,9 +73,8 @@ export class Approvals implements ActionControl {
     return this.hold(call, requested);
   }
 
-  /** The caller comes again for the approval it was asked to get. */
-  private async afterAsking(call: Call, found: Approval | Refusal | null, redemption: () => Promise<Redemption>): Promise<ActionDecision> {
-    if (found !== null && isRefusal(found)) return refused(found);
+  /** The call comes again for the approval that was asked for. */
+  private async afterAsking(call: Call, found: Approval | null, redemption: () => Promise<Redemption>): Promise<ActionDecision> {
     if (found?.status !== "approved") return this.hold(call, found);
     return (await redeemRequestedApproval(this.parts, found.id, await redemption()))
       ? covered(call, found.id)

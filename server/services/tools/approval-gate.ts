@@ -1,10 +1,10 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
-import type { Refusal } from "../../kernel/errors.ts";
+import { findApproval } from "../../directory/tools/approvals.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { type Action, actionOn, type ApprovalProof } from "../../road/action.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
-import type { RequestView } from "../../road/view.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
 import { continuedApproval, approvalSealer, type SealApproval } from "./approval-chain.ts";
@@ -23,18 +23,18 @@ export interface ToolAction {
   readonly action: Action;
   /** What carries the approval on in answers that ask a stateless caller for input; null where nothing does. */
   carriedBy(approvalId: string | null): SealApproval | null;
-  /** What a caller whose call waits for an approval is told: at once, or on its own stream until the approval is given. */
-  whileHeld(approval: Approval | null): WholeAnswer | Refusal | PausedCall;
+  /** What a caller whose call waits for an approval is told, at once or on its own stream; null once the approval was given. */
+  whileHeld(approval: Approval | null): Promise<WholeAnswer | Refusal | PausedCall | null>;
 }
 
-/** `name` is the tool as its server knows it. */
+/** `name` is the tool as its server knows it; `heldFor` the approval that the call was held for before. */
 export function toolAction(
   call: Call,
   request: ToolRequest,
-  view: RequestView,
   route: ToolRoute,
   target: ToolTarget,
   name: string,
+  heldFor: string | null,
   parts: ToolParts,
 ): ToolAction {
   const { server, access } = target;
@@ -49,27 +49,12 @@ export function toolAction(
   const definition = () => currentDefinition(call, request, target, name, parts);
   const shows = required && canElicitUrl(call, request, route.virtual?.id ?? server.id, parts);
   const answered = state ? takeApprovalState(request, owner(), parts) : null;
+  const askedFor = heldFor ?? answered?.id;
   const proof: ApprovalProof = {
     ready: () => refuseLostSession(call, request, route, target, parts),
-    ...(answered === null
-      ? {}
-      : // A declined page gets the same answer as any other client.
-        {
-          asked: async () => {
-            const found = await awaitDecision(call, server.url, answered.id, parts, answered.declined ? 0 : undefined);
-            // What was let in when it began to wait may not be any more.
-            return (await parts.gates.readmit(call, "group", view)).refusal ?? found;
-          },
-        }),
+    ...(askedFor === undefined ? {} : { asked: () => findApproval(parts, call.identity?.tenantId ?? "", askedFor) }),
     ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner(), definition, parts) } : {}),
     session: stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""),
-  };
-  const pending = (approval: Approval): WholeAnswer | Refusal => {
-    if (answered !== null)
-      return answered.declined
-        ? approvalRequired(approval)
-        : approvalInputRequest(call, request, owner(), approval, answered.round + 1, parts);
-    return shows && stateless ? approvalInputRequest(call, request, owner(), approval, 0, parts) : approvalRequired(approval);
   };
   return {
     action: {
@@ -80,9 +65,19 @@ export function toolAction(
     },
     carriedBy: (approvalId) =>
       approvalId === null || !stateless ? null : approvalSealer(call, owner(), approvalId, access.approvalTimeoutSeconds, parts),
-    whileHeld(approval) {
+    async whileHeld(approval) {
       if (approval?.status !== "pending") return approvalNotGiven(approval);
-      if (!shows || stateless || answered !== null) return pending(approval);
+      // A declined page gets the same answer as any other client.
+      if (answered === null ? !shows : answered.declined) return approvalRequired(approval);
+      if (answered !== null) {
+        const found = await awaitDecision(call, server.url, approval.id, parts);
+        if (found === null || isRefusal(found)) return found ?? approvalNotGiven(found);
+        if (found.status === "approved") return null;
+        return found.status === "pending"
+          ? approvalInputRequest(call, request, owner(), found, answered.round + 1, parts)
+          : approvalNotGiven(found);
+      }
+      if (stateless) return approvalInputRequest(call, request, owner(), approval, 0, parts);
       return {
         kind: "held",
         ask: waitForApproval(call, request, server.url, approval, parts),

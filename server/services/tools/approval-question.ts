@@ -1,6 +1,6 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval } from "../../directory/tools/approvals.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject } from "../../wire/document.ts";
 import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
 import { edited, resultText } from "../../wire/mcp/rpc.ts";
@@ -117,21 +117,19 @@ export function takeApprovalState(
 }
 
 /** The approval once it is decided, or as it stands when the caller has waited long enough or gone; null when it is not there. */
-export async function awaitDecision(
-  call: Call,
-  url: string,
-  id: string,
-  parts: ToolParts,
-  waitMs = WAIT_MS,
-): Promise<Approval | Refusal | null> {
+export async function awaitDecision(call: Call, url: string, id: string, parts: ToolParts): Promise<Approval | Refusal | null> {
   // Whatever becomes of this process meanwhile, the call is on the record.
   const unrecorded = recordTarget(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
-  const until = performance.now() + waitMs;
-  for (;;) {
-    const approval = await findApproval(parts, call.identity?.tenantId ?? "", id);
-    const left = until - performance.now();
-    if (approval?.status !== "pending" || left <= 0 || call.abort.signal.aborted) return approval;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
+  const until = performance.now() + WAIT_MS;
+  try {
+    for (;;) {
+      const approval = await findApproval(parts, call.identity?.tenantId ?? "", id);
+      const left = until - performance.now();
+      if (approval?.status !== "pending" || left <= 0 || call.abort.signal.aborted) return approval;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, left)));
+    }
+  } catch (error) {
+    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });
   }
 }

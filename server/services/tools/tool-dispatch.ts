@@ -44,10 +44,10 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
       const connecting = await connectGate(looking, call, request, target);
       if (connecting !== null)
         return "kind" in connecting && connecting.kind === "held"
-          ? pausedCallStream(call, connecting, () => resumed(call, request, view, shared))
+          ? pausedCallStream(call, connecting, () => resumed(call, request, view, shared, null))
           : connecting;
     }
-    return gated(call, request, view, route, shared, looking);
+    return gated(call, request, view, route, shared, looking, null);
   };
 }
 
@@ -57,14 +57,23 @@ function admittedRoute(call: Call): ToolRoute {
   return route;
 }
 
-/** A call that was held goes on as one that comes now: what was let in when it began may not be any more. */
-async function resumed(call: Call, request: ToolRequest, view: RequestView, shared: ToolServiceParts): Promise<Answer | Refusal> {
+/**
+ * A call that was held goes on as one that comes now: what was let in when it began may not be any more. `heldFor`: the
+ * approval that it waited for.
+ */
+async function resumed(
+  call: Call,
+  request: ToolRequest,
+  view: RequestView,
+  shared: ToolServiceParts,
+  heldFor: string | null,
+): Promise<Answer | Refusal> {
   const { refusal, now } = await shared.gates.readmit(call, "group", view);
   if (refusal !== null) return refusal;
   call.scope = now.scope;
   call.target = now.target;
   const route = admittedRoute(call);
-  return gated(call, request, view, route, shared, reached(call, route, shared, shared.outlet.look(call)));
+  return gated(call, request, view, route, shared, reached(call, route, shared, shared.outlet.look(call)), heldFor);
 }
 
 /** The server for skills is the gateway itself: nobody is asked for anything. */
@@ -82,17 +91,23 @@ async function gated(
   route: ToolRoute,
   shared: ToolServiceParts,
   looking: ToolParts,
+  heldFor: string | null,
 ): Promise<Answer | Refusal> {
   const [target] = route.targets;
   if (route.capability?.type !== "tool" || request.message?.method !== "tools/call" || target === undefined)
     return onwards(call, request, route, null, looking);
-  const tool = toolAction(call, request, view, route, target, route.capability.name, looking);
+  const tool = toolAction(call, request, route, target, route.capability.name, heldFor, looking);
   const passage = await shared.outlet.open(call, tool.action);
   if (isRefusal(passage)) return passage;
   if (passage.kind === "pass")
     return onwards(call, request, route, tool.carriedBy(passage.approvalId), reached(call, route, shared, passage));
-  const held = tool.whileHeld(passage.approval);
-  return "kind" in held && held.kind === "held" ? pausedCallStream(call, held, () => resumed(call, request, view, shared)) : held;
+  const goOn = () => resumed(call, request, view, shared, passage.approval?.id ?? null);
+  const held = await tool.whileHeld(passage.approval);
+  if (held === null) {
+    call.row.proxy_subtype = call.audit.proxySubtype;
+    return goOn();
+  }
+  return "kind" in held && held.kind === "held" ? pausedCallStream(call, held, goOn) : held;
 }
 
 /** The servers of the call, in their callers' names. */
