@@ -72,6 +72,7 @@ async function resumed(
   if (refusal !== null) return refusal;
   call.scope = now.scope;
   call.target = now.target;
+  delete call.row.agent_authz_decision;
   const route = admittedRoute(call);
   return gated(call, request, view, route, shared, reached(call, route, shared, shared.outlet.look(call)), heldFor);
 }
