@@ -106,6 +106,16 @@ export function keyOfServer({ id, url }: { readonly id: string; readonly url: st
   return `${id}\n${url}`;
 }
 
+/** What is remembered under the key, or is being looked for; null where nothing is. */
+export function keptLookup<T extends object>(
+  map: BoundedMap<string, Kept<T | Refusal>>,
+  key: string,
+  clock: Clock,
+): T | Refusal | Promise<T | Refusal> | null {
+  const kept = map.get(key);
+  return kept !== undefined && kept.until > clock.now() ? kept.value : null;
+}
+
 /**
  * What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. Whoever
  * comes while it is looked for waits for the same: anybody can ask, and what is asked may be slow.
@@ -117,8 +127,8 @@ export async function cachedLookup<T extends object>(
   forMs: number,
   find: () => Promise<T | Refusal>,
 ): Promise<T | Refusal> {
-  const kept = map.get(key);
-  if (kept !== undefined && kept.until > clock.now()) return kept.value;
+  const kept = keptLookup(map, key, clock);
+  if (kept !== null) return kept;
   const under: Kept<T | Refusal> = { until: Number.POSITIVE_INFINITY, value: find() };
   map.set(key, under);
   // What was forgotten meanwhile is not brought back.

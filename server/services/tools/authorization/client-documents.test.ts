@@ -25,3 +25,10 @@ test("whoever names any number of slow hosts keeps nobody elsewhere from being k
   for (let n = 0; n < 200; n++) void documentClient(parts, `https://${n}.slow.example/client`, "192.0.2.1");
   expect(await documentClient(parts, "https://quick.example/client", "192.0.2.2")).toMatchObject(quick);
 });
+
+test("whoever asks for a known client after many slow hosts keeps nobody elsewhere from it", async () => {
+  const parts = world();
+  for (let n = 0; n < 200; n++) void documentClient(parts, `https://${n}.slow.example/client`, "192.0.2.1");
+  void documentClient(parts, "https://quick.example/client", "192.0.2.1");
+  expect(await documentClient(parts, "https://quick.example/client", "192.0.2.2")).toMatchObject(quick);
+});

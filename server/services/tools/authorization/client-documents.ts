@@ -1,7 +1,7 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { placeOf } from "../../../kernel/ip-address.ts";
 import { requestJson, mayUseUrl } from "./request-json.ts";
-import { cachedLookup } from "./authorization-cache.ts";
+import { cachedLookup, keptLookup } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { isLoopback } from "./upstream-clients.ts";
 import type { DocumentClient } from "./authorization-cache.ts";
@@ -23,12 +23,14 @@ export function isDocumentAddress(clientId: string, allowPrivate: boolean): bool
 
 /** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. `ip`: who asks. */
 export async function documentClient(parts: Parts, clientId: string, ip: string): Promise<DocumentClient | Refusal> {
-  return cachedLookup(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
-    const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
-    const { memory } = parts;
-    const leave = await memory.fetching(placeOf(ip), new URL(clientId).host);
-    if (leave === null) return unusable("too many documents are being fetched");
-    const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES }).finally(leave);
+  const { memory, clock } = parts;
+  const kept = keptLookup(memory.documents, clientId, clock);
+  if (kept !== null) return kept;
+  // Before anything is looked for: whoever gets no place is refused alone, not for all who ask for the same client.
+  const leave = await memory.fetching(placeOf(ip), new URL(clientId).host);
+  if (leave === null) return unusable("too many documents are being fetched");
+  return cachedLookup(memory.documents, clientId, clock, KEPT_MS, async () => {
+    const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES });
     if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);
     const { body, status } = answer;
     if (status !== 200 || body === null) return unusable(`it was answered ${status}`);
@@ -38,7 +40,11 @@ export async function documentClient(parts: Parts, clientId: string, ip: string)
     const redirectUris = usableRedirects(body.redirect_uris);
     if (redirectUris === null) return unusable("its redirect_uris cannot be used");
     return { clientName: nameOf(body.client_name), redirectUris };
-  });
+  }).finally(leave);
+}
+
+function unusable(why: string): Refusal {
+  return refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
 }
 
 /** The addresses when each of them may be redirected to, else null: https, this machine, or an app's own scheme. */
