@@ -50,6 +50,8 @@ test("what was forgotten while it was looked for is not brought back, and what t
 test("a tenant whose issuers take their time leaves room for the renewals of other tenants, and an issuer for its tenant's others", async () => {
   const { renewing } = authorizationCache();
   const renewal = (tenantId: string, issuer: string) => renewing(tenantId, `${tenantId}\n${issuer}`);
+  for (let n = 0; n < 49; n++) void renewal("many", "https://slow.example");
+  expect(await renewal("many", "https://slow.example")).not.toBeNull();
   for (let n = 0; n < 100; n++) void renewal("many", "https://slow.example");
   expect(await renewal("many", "https://quick.example")).not.toBeNull();
   for (let n = 0; n < 1_000; n++) void renewal("many", `https://slow.example/${n}`);

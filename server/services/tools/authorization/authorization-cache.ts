@@ -9,7 +9,7 @@ import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
 /** An issuer that takes its time leaves room to its tenant's other issuers, and a tenant, who names the issuers, to other tenants. */
-const RENEWALS = { most: 200, mostOfOne: [50, 25], waitMs: 20_000 };
+const RENEWALS = { most: 200, mostOfOne: [150, 50], waitMs: 20_000 };
 /**
  * Anybody can have the gateway fetch one: a host that takes its time leaves room to other hosts, and whoever asks, who may have
  * any number of hosts, to others who ask.
