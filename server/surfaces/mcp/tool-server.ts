@@ -8,6 +8,7 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
+import { mayBeRpc } from "../../wire/mcp/may-be-rpc.ts";
 import { paramHeadersOf } from "../../wire/mcp/param-headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
@@ -82,15 +83,6 @@ export function readRequest(
   if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
   const paramHeaders = envelope === null ? {} : paramHeadersOf(headers);
   return { target, subPath, message, body, envelope, capability, paramHeaders };
-}
-
-/** Whether some reader may find a message in it: names can be spelled with escapes, and a text can be in UTF-16 or UTF-32. */
-function mayBeRpc(body: Uint8Array): boolean {
-  const text = new TextDecoder()
-    .decode(body)
-    .replaceAll("\0", "")
-    .replaceAll(/\\u00([0-9a-f]{2})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  return /jsonrpc/i.test(text);
 }
 
 function decoded(segment: string): string {
