@@ -79,10 +79,18 @@ export class Gates {
     return this.parts.inspectors.some((inspector) => inspector.enforces(call, surface));
   }
 
-  /** Why a caller who was let in would not be now; null when it would. What is found out is not told on the call's row. */
-  async readmit(call: Call, admits: RouteCallers, view: RequestView): Promise<{ readonly refusal: Refusal | null; readonly now: Call }> {
+  /**
+   * Why a caller who was let in would not be now; null when it would. What is found out is not told on the call's row. `tokensAt`: when a
+   * token has to be good, milliseconds since the epoch; now where left out.
+   */
+  async readmit(
+    call: Call,
+    admits: RouteCallers,
+    view: RequestView,
+    tokensAt?: number,
+  ): Promise<{ readonly refusal: Refusal | null; readonly now: Call }> {
     const now: Call = { ...call, row: { ...call.row }, answerHeaders: {} };
-    const refusal = await admit(now, admits, this.parts);
+    const refusal = await admit(now, admits, this.parts, tokensAt);
     // Whoever was let in stays so until the directory can be asked.
     if (refusal !== null) return { refusal: refusal.code === "directory_unavailable" ? null : refusal, now };
     for (const control of this.parts.standing) {

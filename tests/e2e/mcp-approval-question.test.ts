@@ -3,11 +3,16 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitationCompleteNotificationSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
+import { systemClock } from "../../server/kernel/clock.ts";
 import { type AdminClient, rowOf, rowsOf, signInAsApprover } from "../support/admin.ts";
-import { newPerson, PASSWORD, type PortalClient } from "../support/portal.ts";
+import { newPerson, PASSWORD, portalClient, type PortalClient } from "../support/portal.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, type Team, textOf } from "./mcp-harness.ts";
+
+const JWT_SECRET = "the secret that signs these tokens";
 
 let world: World;
 let approver: AdminClient;
@@ -21,7 +26,7 @@ let team: Team;
 let neighbour: Team;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ GW_JWT_SECRET: JWT_SECRET });
   const { admin } = world;
   approver = await signInAsApprover(world.gateway.adminUrl, admin);
   old = startHandshakeServer();
@@ -341,6 +346,28 @@ describe.each([
     expect([blocked.code, blocked.data.code]).toEqual([4030, "approval_required"]);
     await client.close();
   });
+});
+
+test("a call that waits for its approval goes on though its caller's token expires meanwhile", async () => {
+  const person = await newPerson(world.gateway.runtimeUrl, "patient");
+  await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: team.groupId });
+  const send = async (token: string | null, message: object) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "application/json, text/event-stream" };
+    return (await fetch(servers.modern, { method: "POST", headers, body: JSON.stringify(message) })).json() as Promise<any>;
+  };
+  const message = call("echo");
+  const { requestState, inputRequests } = (await send(person.token, message)).result;
+  const tokens = new PortalTokens({ secret: JWT_SECRET, expirySeconds: 2, clock: systemClock() });
+  const holder = { id: person.id, tenant_id: "default", username: "patient", email: null, tokens_valid_from: new Date(0) };
+  const token = await tokens.issue(holder);
+  const answer = send(token, { ...message, params: { ...message.params, requestState } });
+  const late = portalClient(world.gateway.runtimeUrl, token);
+  await until(
+    () => late.request("GET", "/approvals"),
+    ({ status }) => status === 401,
+  );
+  await resolve(idOf(inputRequests.gateway_approval.params.url));
+  expect((await answer).result?.content).toBeDefined();
 });
 
 describe("the page a client is sent to", () => {

@@ -72,18 +72,18 @@ export class WorkloadTokens {
     this.verified.clear();
   }
 
-  /** Rejects when the database is needed and away. */
-  async verify(tenantId: string, token: string): Promise<WorkloadToken | TokenFault> {
+  /** `at`: when the token has to be good, milliseconds since the epoch. Rejects when the database is needed and away. */
+  async verify(tenantId: string, token: string, at = this.clock.now()): Promise<WorkloadToken | TokenFault> {
     if (token.length > MAX_TOKEN_LENGTH) return "credential_unknown";
     const name = sha256Hex(`${tenantId} ${token}`);
     const known = this.verified.get(name);
-    if (known !== undefined) return known.expiresAt <= this.clock.now() ? "credential_expired" : known;
+    if (known !== undefined) return known.expiresAt <= at ? "credential_expired" : known;
     const issuer = issuerNamed(token);
     const trusted = issuer === null ? [] : (await this.trustedBy(tenantId)).filter(({ settings }) => settings.oidc?.issuer === issuer);
     if (issuer === null || trusted.length === 0) return "issuer_not_trusted";
     let fault: TokenFault = "credential_unknown";
     for (const one of trusted) {
-      const read = await this.verifyAs(tenantId, one, issuer, token);
+      const read = await this.verifyAs(tenantId, one, issuer, token, at);
       if (typeof read !== "string") {
         // What was trusted when this began may have been dropped meanwhile.
         if ((await this.trustedBy(tenantId)).includes(one)) this.verified.set(name, read);
@@ -107,10 +107,16 @@ export class WorkloadTokens {
     return load;
   }
 
-  private async verifyAs(tenantId: string, one: TrustedIssuer, issuer: string, token: string): Promise<WorkloadToken | TokenFault> {
+  private async verifyAs(
+    tenantId: string,
+    one: TrustedIssuer,
+    issuer: string,
+    token: string,
+    at: number,
+  ): Promise<WorkloadToken | TokenFault> {
     const { api } = one.settings;
     if (api === null) return "credential_unknown";
-    const payload = await this.payloadOf(token, issuer, [...api.audiences], api.max_age_seconds);
+    const payload = await this.payloadOf(token, issuer, [...api.audiences], api.max_age_seconds, at);
     if (typeof payload === "string") return payload;
     const { subject, username, email, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
     if (!allowed || subject === null) return "credential_unknown";
@@ -122,7 +128,7 @@ export class WorkloadTokens {
     return { tenantId, providerId: one.id, providerName: one.name, subject, username, email, resourceGroupIds: groups, expiresAt };
   }
 
-  private async payloadOf(token: string, issuer: string, audience: string[], maxAge: number): Promise<JWTPayload | TokenFault> {
+  private async payloadOf(token: string, issuer: string, audience: string[], maxAge: number, at: number): Promise<JWTPayload | TokenFault> {
     for (const renewed of [false, true]) {
       const keys = await this.keys.of(issuer, renewed);
       if (keys === null) return "issuer_unavailable";
@@ -134,7 +140,7 @@ export class WorkloadTokens {
           requiredClaims: ["exp", "iat"],
           maxTokenAge: maxAge,
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
-          currentDate: new Date(this.clock.now()),
+          currentDate: new Date(at),
         });
         // A notice that somebody signed out is signed by the same keys.
         return protectedHeader.typ?.toLowerCase() === "logout+jwt" || "events" in payload ? "credential_unknown" : payload;

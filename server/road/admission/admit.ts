@@ -48,15 +48,18 @@ interface Groups {
 
 /**
  * Credential, tenant, resource group, run: who calls and under which policy. Null when admitted. In steady state all of
- * it is found in memory, and nothing here is awaited that need not be.
+ * it is found in memory, and nothing here is awaited that need not be. `tokensAt`: when a token has to be good, milliseconds since
+ * the epoch; now where left out.
  */
-export async function admit(call: Call, admits: RouteCallers, parts: AdmissionParts): Promise<Refusal | null> {
+export async function admit(call: Call, admits: RouteCallers, parts: AdmissionParts, tokensAt?: number): Promise<Refusal | null> {
   try {
     if (admits === "anyone") return await admitAnyone(call, parts);
     const credential = requestCredential(call.headers, call.url);
     if (admits === "key_or_none")
-      return credential.kind === "missing" || credential.kind === "malformed" ? null : await admitAs(call, credential, "group", parts);
-    return await admitAs(call, credential, admits, parts);
+      return credential.kind === "missing" || credential.kind === "malformed"
+        ? null
+        : await admitAs(call, credential, "group", parts, tokensAt);
+    return await admitAs(call, credential, admits, parts, tokensAt);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
     if (call.row.tenant_id != null && call.audit.proxyType !== "portal")
@@ -71,8 +74,9 @@ export async function admitAs(
   credential: RequestCredential,
   admits: Exclude<RouteCallers, "anyone" | "key_or_none">,
   parts: AdmissionParts,
+  tokensAt?: number,
 ): Promise<Refusal | null> {
-  const recognised = recognise(call, credential, admits, parts);
+  const recognised = recognise(call, credential, admits, parts, tokensAt);
   return admitRecognised(call, recognised instanceof Promise ? await recognised : recognised, admits, parts);
 }
 
@@ -149,6 +153,7 @@ function recognise(
   credential: RequestCredential,
   admits: RouteCallers,
   parts: AdmissionParts,
+  tokensAt?: number,
 ): Groups | Refusal | Promise<Groups | Refusal> {
   switch (credential.kind) {
     case "missing":
@@ -158,10 +163,10 @@ function recognise(
     case "token":
       if (admits === "key") return unauthenticated("credential_of_wrong_kind");
       if (isOfAnotherIssuer(credential.text))
-        return admits === "user" ? unauthenticated("credential_of_wrong_kind") : recogniseWorkload(call, credential.text, parts);
-      return recogniseToken(call, credential.text, parts);
+        return admits === "user" ? unauthenticated("credential_of_wrong_kind") : recogniseWorkload(call, credential.text, parts, tokensAt);
+      return recogniseToken(call, credential.text, parts, tokensAt);
     case "broker_token":
-      return recogniseBrokerToken(call, credential.text, parts);
+      return recogniseBrokerToken(call, credential.text, parts, tokensAt);
     case "api_key": {
       if (admits === "user") return unauthenticated("credential_of_wrong_kind");
       const found = parts.credentials.find(sha256Hex(credential.text));
@@ -222,8 +227,13 @@ function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): G
 }
 
 /** A token of the broker's is good at the one server it was made for, as long as whoever it was made for is let in. */
-async function recogniseBrokerToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
-  const claims = readAccessToken(parts.secrets, text, parts.clock.now());
+async function recogniseBrokerToken(
+  call: Call,
+  text: string,
+  parts: AdmissionParts,
+  tokensAt = parts.clock.now(),
+): Promise<Groups | Refusal> {
+  const claims = readAccessToken(parts.secrets, text, tokensAt);
   if (claims === null) return unauthenticated("credential_expired");
   const own = `/v1/proxy/mcp/${claims.serverId}`;
   if (call.path !== own && !call.path.startsWith(`${own}/`)) return unauthenticated("credential_for_another_server");
@@ -239,8 +249,8 @@ export async function identityOfHolder(call: Call, holder: Holder, parts: Admiss
   return user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);
 }
 
-async function recogniseToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
-  const verified = parts.tokens.verify(text);
+async function recogniseToken(call: Call, text: string, parts: AdmissionParts, tokensAt?: number): Promise<Groups | Refusal> {
+  const verified = parts.tokens.verify(text, tokensAt);
   const token = verified instanceof Promise ? await verified : verified;
   if (token === null) return unauthenticated("credential_unknown");
   if (token === "expired") return unauthenticated("credential_expired");
@@ -256,8 +266,8 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts): 
  * A workload with a token of an issuer that its tenant trusts. The tenant is the one the request names, never one found by
  * the issuer: what one tenant trusts must not decide about the calls of another.
  */
-async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
-  const token = await parts.workloads.verify(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT, text);
+async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts, tokensAt?: number): Promise<Groups | Refusal> {
+  const token = await parts.workloads.verify(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT, text, tokensAt);
   if (typeof token === "string") return unauthenticated(token);
   const { row } = call;
   const name = `${token.providerName}: ${token.subject}`;

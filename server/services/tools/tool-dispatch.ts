@@ -2,7 +2,7 @@ import { restrictsTools } from "../../directory/tools/tool-access.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { authorizedSend } from "./authorization/authorize-server.ts";
 import { connectGate } from "./authorization/connect-gate.ts";
-import type { Call } from "../../road/call.ts";
+import { arrivalOf, type Call } from "../../road/call.ts";
 import type { ToolRoute } from "../../road/target.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { SealApproval } from "./approval-chain.ts";
@@ -68,7 +68,8 @@ async function resumed(
   shared: ToolServiceParts,
   heldFor: string | null,
 ): Promise<Answer | Refusal> {
-  const { refusal, now } = await shared.gates.readmit(call, "group", view);
+  // A token that only expired meanwhile was taken from nobody.
+  const { refusal, now } = await shared.gates.readmit(call, "group", view, arrivalOf(call));
   if (refusal !== null) return refusal;
   call.scope = now.scope;
   call.target = now.target;

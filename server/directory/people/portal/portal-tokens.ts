@@ -62,19 +62,19 @@ export class PortalTokens {
       .sign(this.key);
   }
 
-  /** Null for whatever is no token of this gateway; `expired` for one that was. */
-  verify(token: string): PortalToken | "expired" | null | Promise<PortalToken | "expired" | null> {
+  /** Null for whatever is no token of this gateway; `expired` for one that was no more at the time, milliseconds since the epoch. */
+  verify(token: string, at = this.clock.now()): PortalToken | "expired" | null | Promise<PortalToken | "expired" | null> {
     const known = this.verified.get(sha256Hex(token));
-    if (known === undefined) return this.verifyNew(token);
-    return known.expiresAt <= this.clock.now() ? "expired" : known;
+    if (known === undefined) return this.verifyNew(token, at);
+    return known.expiresAt <= at ? "expired" : known;
   }
 
-  private async verifyNew(token: string): Promise<PortalToken | "expired" | null> {
+  private async verifyNew(token: string, at: number): Promise<PortalToken | "expired" | null> {
     try {
       const { payload } = await jwtVerify(token, this.key, {
         algorithms: ["HS256"],
         requiredClaims: ["user_id", "tenant_id", "exp", "iat"],
-        currentDate: new Date(this.clock.now()),
+        currentDate: new Date(at),
       });
       const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti, session_ends: ends, renewed } = payload;
       if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined)
