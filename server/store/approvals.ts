@@ -75,8 +75,19 @@ export interface ApprovalFilters {
   readonly now: Date;
   /** Only those this person or key asked for, or that these groups' members may resolve. */
   readonly visibleTo?: ApprovalViewer | undefined;
-  /** Only those that these groups' members may resolve, and that somebody else asked for. */
-  readonly resolvableBy?: ApprovalViewer | undefined;
+}
+
+const pendingOf = (db: Database, tenantId: string, now: Date) =>
+  db.selectFrom("approvals").where("tenant_id", "=", tenantId).where("status", "=", "pending").where("expires_at", ">", now);
+
+/** How many are pending that these groups' members may resolve, and that somebody else asked for. */
+export async function countResolvableApprovals(db: Database, tenantId: string, viewer: ApprovalViewer, now: Date): Promise<number> {
+  const { total } = await pendingOf(db, tenantId, now)
+    .where("requester_id", "<>", viewer.requesterId)
+    .where((eb) => eb.or(inGroups(viewer)))
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return total;
 }
 
 /** Newest first. */
@@ -85,16 +96,14 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
   const { status, now } = filters;
   if (status !== undefined && status !== "all") {
     const ran = sql<boolean>`(expires_at <= ${now} AND (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)))`;
-    if (status === "pending") query = query.where("status", "=", "pending").where("expires_at", ">", now);
+    if (status === "pending") query = pendingOf(db, tenantId, now);
     else
       query = query.where((eb) =>
         status === "expired" ? eb.or([eb("status", "=", "expired"), ran]) : eb.and([eb("status", "=", status), eb.not(ran)]),
       );
   }
-  const { visibleTo, resolvableBy } = filters;
+  const { visibleTo } = filters;
   if (visibleTo !== undefined) query = query.where((eb) => eb.or([eb("requester_id", "=", visibleTo.requesterId), ...inGroups(visibleTo)]));
-  if (resolvableBy !== undefined)
-    query = query.where("requester_id", "<>", resolvableBy.requesterId).where((eb) => eb.or(inGroups(resolvableBy)));
   // Apart, because the planner takes what a person may see for much, and would look through all from the newest on for a page of it.
   const found = visibleTo === undefined ? query.selectAll() : query.selectAll().offset(0);
   const items = await db

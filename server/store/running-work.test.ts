@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { resolveExpired } from "./alerts.ts";
-import { approvalPage } from "./approvals.ts";
+import { approvalPage, countResolvableApprovals } from "./approvals.ts";
 import { expireApprovals } from "./approval-upkeep.ts";
 import { forgetExpiredNotifications } from "./notifications.ts";
 import { pruneOrphanTokens } from "./oauth-tokens.ts";
@@ -73,6 +73,13 @@ test("what a person sees of the approvals of a tenant is found by who they are a
   for (const index of ["approvals_requester", "approvals_requester_group", "approvals_approvers"])
     expect(plan).toMatch(new RegExp(`Bitmap Index Scan on ${index} `));
   expect(plan).not.toContain("Seq Scan");
+});
+
+test("what a person may decide of the approvals of a tenant is counted with one look, and none of it is read", async () => {
+  statements = [];
+  const viewer = { requesterId: crypto.randomUUID(), groupIds: [crypto.randomUUID()] };
+  expect(await countResolvableApprovals(database.db, "tenant 1", viewer, new Date())).toBe(0);
+  expect(statements).toEqual([expect.stringContaining("select count(*)")]);
 });
 
 test("tokens whose holder is gone are found with one look at the holders, not one for each token", async () => {
