@@ -357,7 +357,7 @@ test("a call that waits for its approval goes on though its caller's token expir
   };
   const message = call("echo");
   const { requestState, inputRequests } = (await send(person.token, message)).result;
-  const tokens = new PortalTokens({ secret: JWT_SECRET, expirySeconds: 2, clock: systemClock() });
+  const tokens = new PortalTokens({ secret: JWT_SECRET, expirySeconds: 8, clock: systemClock() });
   const holder = { id: person.id, tenant_id: "default", username: "patient", email: null, tokens_valid_from: new Date(0) };
   const token = await tokens.issue(holder);
   const answer = send(token, { ...message, params: { ...message.params, requestState } });

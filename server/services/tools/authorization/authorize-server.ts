@@ -120,13 +120,16 @@ async function required(
           scope: asked === "" ? null : asked,
           resourceMetadata: metadataUrl(baseUrl(parts, call), server.id),
         });
-  const extra = { server_id: server.id, ...(asked === "" ? {} : { scope: asked }) };
+  const scope = asked === "" ? {} : { scope: asked };
   // The page behind the link asks for the key or the sign-in of whoever called, and there is neither.
   if (identity.isWorkload === true)
     return refuse(code, "A workload shows its own token for the tool server in Authorization.", {
       headers: { "www-authenticate": challenge },
-      extra,
+      extra: { server_id: server.id, ...scope },
     });
   const link = connectLink(parts, call, principalOfIdentity(identity), server, found.issuers[0] as string, scopes);
-  return refuse(code, undefined, { headers: { "www-authenticate": challenge }, extra: { ...extra, connect_url: link } });
+  return refuse(code, undefined, {
+    headers: { "www-authenticate": challenge },
+    extra: { server_id: server.id, connect_url: link, ...scope },
+  });
 }
