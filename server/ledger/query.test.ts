@@ -109,6 +109,11 @@ describe("a query finds", () => {
   for (const [what, query, rows] of queries) test(what, async () => expect(await found(query)).toEqual([...rows]));
 });
 
+test("a query up to an id finds that row and those before it, so that later pages stay as they are", async () => {
+  expect(await found({ until_id: ids[2], order: "desc" })).toEqual([2, 1, 0]);
+  expect(await found({ until_id: ids[2], order: "desc", page: 2, page_size: 2 })).toEqual([0]);
+});
+
 test("a query that is not valid is refused with every field that is wrong", async () => {
   expect(queryRows(database.db, { page: 0, order: "up" as "asc" }, { bodies: false })).rejects.toThrow(
     "page: must be an integer from 1; order: must be asc or desc",

@@ -14,6 +14,8 @@ export interface RowQuery {
   readonly from?: string | undefined;
   /** Likewise; rows whose timestamp is before it. */
   readonly to?: string | undefined;
+  /** The row of this id and those before it in the order of ids: unlike a time, it bounds what was there whatever times rows bear. */
+  readonly until_id?: string | undefined;
   /** Field name to a value, or an array of which any may match; null matches absence. */
   readonly filters?: Readonly<Record<string, unknown>> | undefined;
   /** Text to find in ids, endpoint, model, tool, names and error. */
@@ -83,6 +85,7 @@ export function searchOf(query: RowQuery): RowSearch {
   if (query.tenant_id !== undefined) conditions.push(sql<boolean>`tenant_id = ${query.tenant_id}`);
   if (since !== undefined) conditions.push(sql<boolean>`timestamp >= ${since}::timestamptz`);
   if (until !== undefined) conditions.push(sql<boolean>`timestamp < ${until}::timestamptz`);
+  if (query.until_id !== undefined) conditions.push(sql<boolean>`audit_rows.id <= ${query.until_id}`);
   if (query.q) {
     const pattern = containing(query.q);
     conditions.push(

@@ -211,3 +211,39 @@ withBrowser("a list of rows is read on from where it was, however many calls com
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("calls before a late upload of old spans stand below them in the list of rows", async () => {
+  const before = await call("echo");
+  await rowOf(world.admin, { id: before.headers.get("x-request-id") });
+  const spans = Array.from({ length: 200 }, (_, at) => ({
+    traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+    spanId: (at + 1).toString(16).padStart(16, "0"),
+    name: "work of last year",
+    startTimeUnixNano: "1763712000000000000",
+    endTimeUnixNano: "1763712001500000000",
+  }));
+  const upload = await fetch(`${world.gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, {
+    method: "POST",
+    headers: { "x-api-key": world.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+  });
+  expect(upload.status).toBe(200);
+  const uploaded = String(upload.headers.get("x-request-id"));
+  await rowOf(world.admin, { id: uploaded });
+  await rowsOf(world.admin, { trace_id: "4bf92f3577b34da6a3ce929d0e0e4736" }, spans.length);
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/audit`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const table = page.getByRole("table", { name: "Rows of the ledger" });
+  await table.getByRole("row").nth(3).waitFor();
+  await table.focus();
+  await page.keyboard.press("End");
+  await table.locator('[aria-rowindex="202"]').waitFor();
+  for (const id of [uploaded, before.headers.get("x-request-id")]) {
+    await page.keyboard.press("j");
+    await page.waitForURL((url) => url.searchParams.get("row") === id);
+  }
+  expect(problems).toEqual([]);
+  await context.close();
+});

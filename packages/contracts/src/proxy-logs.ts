@@ -7,6 +7,7 @@ export const proxyLogQuery = z
   .strictObject({
     from: time.optional().describe("ISO 8601, UTC where it names no offset: rows at or after"),
     to: time.optional().describe("ISO 8601, UTC where it names no offset: rows before"),
+    until_id: z.ulid().optional().describe("the row of this id and those before it by id: later pages of what was there at the first"),
     filters: z
       .record(z.string(), z.unknown())
       .optional()

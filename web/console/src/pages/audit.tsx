@@ -11,7 +11,7 @@ import { ScrollText } from "lucide-react";
 import { type ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
-import { FIRST_PAGE, pageAfter, withoutRepeats } from "../audit/read-on.ts";
+import { withoutRepeats } from "../audit/read-on.ts";
 import { RowDetails } from "../audit/row-details.tsx";
 import { RowFilters } from "../audit/row-filters.tsx";
 import { type ExplorerSearch, rowQueryOf, rowSearchOf } from "../audit/row-search.ts";
@@ -19,6 +19,8 @@ import { PRODUCT } from "../product.ts";
 import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const PAGE_SIZE = 200;
+/** Later pages are of what was there when the first was read: the newest row of that, and older ones. */
+const FIRST: { readonly page: number; readonly until_id?: string } = { page: 1 };
 /** What a guardrail did with a call that was served all the same. */
 const VERDICTS: Readonly<Record<string, string>> = { redact: "redacted", warn: "warned" };
 
@@ -81,14 +83,10 @@ export function AuditPage(): ReactNode {
     queryKey: ["proxy-logs", asked],
     queryFn: ({ pageParam }) =>
       adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...pageParam, ...asked, page_size: PAGE_SIZE } }),
-    initialPageParam: FIRST_PAGE,
-    getNextPageParam: (last, _all, at) =>
-      last.rows.length < PAGE_SIZE
-        ? undefined
-        : pageAfter(
-            at,
-            last.rows.map((row) => row.timestamp ?? ""),
-          ),
+    initialPageParam: FIRST,
+    // By id as the list is, not by time: rows of spans came later than they began.
+    getNextPageParam: (last, _all, { page, until_id = last.rows[0]?.id ?? "" }) =>
+      last.rows.length < PAGE_SIZE ? undefined : { page: page + 1, until_id },
   });
   const rows = withoutRepeats(found.data?.pages.flatMap((page) => page.rows) ?? []);
   const [newest] = found.data?.pages ?? [];
