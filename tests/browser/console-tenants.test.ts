@@ -89,6 +89,19 @@ withBrowser("a person is erased in a tenant that was chosen, and the question be
   await context.close();
 });
 
+withBrowser("nobody is erased while it is not known whether there are several tenants", async () => {
+  const { page, context } = await consolePage("/");
+  await page.route("**/v1/admin/tenants?*", (route) => route.fulfill({ status: 429, json: { error: "Not now.", code: "rate_limited" } }));
+  await page.goto(`${world.console}/erasure`);
+  await page.getByText("The tenants could not be read").waitFor();
+  await page.getByText("Nobody was erased yet.").or(page.getByText("Asked by")).first().waitFor();
+  expect(await page.getByRole("button", { name: "Erase", exact: true }).count()).toBe(0);
+  await page.unroute("**/v1/admin/tenants?*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("Choose the tenant first, at the top of the page.").waitFor();
+  await context.close();
+});
+
 withBrowser("a link to another tenant's page shows an administrator of one tenant that page of their own", async () => {
   const account = { username: "of-one-tenant", password: ADMIN_PASSWORD, role: "admin", tenant_id: "default" };
   await world.admin.post("/v1/admin/admin-users", account);

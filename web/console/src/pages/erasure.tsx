@@ -13,7 +13,7 @@ import { PRODUCT } from "../product.ts";
 import { bodySchema } from "../records/api-schema.ts";
 import { RecordForm } from "../records/record-form.tsx";
 import { type ApiRecord, askRecords, documentQuery } from "../records/records-client.ts";
-import { OfAllTenants, useChoseNoTenant } from "../of-all-tenants.tsx";
+import { OfAllTenants, OfOneTenant } from "../of-all-tenants.tsx";
 import { useTenant } from "../tenant.ts";
 
 const PATH = "/v1/admin/data-erasure";
@@ -31,7 +31,15 @@ export function ErasurePage(): ReactNode {
       <div className="grid gap-4">
         <OfAllTenants />
         <Allowed operation="POST /v1/admin/data-erasure">
-          <EraseForm />
+          <OfOneTenant
+            unchosen={
+              <Panel title="Erase a person">
+                <p>A person of the same name in another tenant is somebody else. Choose the tenant first, at the top of the page.</p>
+              </Panel>
+            }
+          >
+            <EraseForm />
+          </OfOneTenant>
         </Allowed>
         <Erasures />
       </div>
@@ -45,7 +53,6 @@ function EraseForm(): ReactNode {
   const [asked, setAsked] = useState<ApiRecord | null>(null);
   const [round, setRound] = useState(0);
   const tenant = useTenant();
-  const isOpen = useChoseNoTenant();
   const erase = useMutation({
     mutationFn: (body: ApiRecord) => askRecords("POST", PATH, body),
     async onSuccess() {
@@ -59,12 +66,6 @@ function EraseForm(): ReactNode {
   if (!api.isSuccess) return <Skeleton label="Loading" lines={2} />;
   const schema = bodySchema(api.data, "POST", PATH);
   if (schema === null) return null;
-  if (isOpen)
-    return (
-      <Panel title="Erase a person">
-        <p>A person of the same name in another tenant is somebody else. Choose the tenant first, at the top of the page.</p>
-      </Panel>
-    );
   return (
     <Panel title="Erase a person">
       <RecordForm
