@@ -449,6 +449,8 @@ test("passwords are switched off for a tenant, but for a break-glass administrat
   const change = { current_password: password, new_password: "another one of mine" };
   const changed = ({ body }: Awaited<ReturnType<typeof person>>) =>
     portalClient(world.gateway.runtimeUrl, body.access_token).request("POST", "/auth/change-password", change);
+  const profile = await portalClient(world.gateway.runtimeUrl, before.person.body.access_token).request("GET", "/auth/profile");
+  expect([profile.status, profile.body.has_password]).toEqual([200, false]);
   const kept = await changed(before.person);
   expect([kept.status, kept.body.code, (await changed(before.owing)).status]).toEqual([403, "local_passwords_off", 200]);
   for (const [token, status] of [

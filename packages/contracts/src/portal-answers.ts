@@ -65,7 +65,11 @@ export const portalProfile = z
     metadata: z.record(z.string(), z.unknown()),
     avatar_url: z.string().nullable(),
     totp_enabled: z.boolean(),
-    has_password: z.boolean().describe("false of whoever signs in by an identity provider alone"),
+    has_password: z
+      .boolean()
+      .describe(
+        "one that may be changed: false of whoever signs in by an identity provider alone, and where the tenant takes no passwords",
+      ),
     primary_group_id: recordId.nullable(),
   })
   .meta({ id: "PortalProfile" });

@@ -8,6 +8,7 @@ import type { EndUserIdentity } from "../../end-user-cache.ts";
 import { write } from "../../writes/write.ts";
 import { END_USERS, endUsers, notifyUser } from "../end-users.ts";
 import { readEndUser } from "../end-user-record.ts";
+import { takesLocalPasswords } from "../local-passwords.ts";
 import { NO_PASSWORD } from "../no-password.ts";
 import { setPhoto } from "../photos.ts";
 import { userActor, userRow, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
@@ -27,7 +28,7 @@ export interface Profile extends Pick<
   | "totp_enabled"
   | "primary_group_id"
 > {
-  /** Whoever came by an identity provider alone has none to change. */
+  /** Whoever came by an identity provider alone has none to change, and where the tenant takes none nobody has. */
   readonly has_password: boolean;
 }
 
@@ -51,7 +52,7 @@ export async function profile(logins: PortalLogins, identity: EndUserIdentity): 
     metadata,
     avatar_url,
     totp_enabled,
-    has_password: row.password_hash !== NO_PASSWORD,
+    has_password: row.password_hash !== NO_PASSWORD && (await takesLocalPasswords(logins.directory.db, identity.tenant_id)),
     primary_group_id: primaryOf(identity),
   };
 }
