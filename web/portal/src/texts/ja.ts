@@ -281,7 +281,7 @@ export default {
   noEnd: "無期限",
   makeKey: "キーを作成",
   keyActive: "有効",
-  keyRevokedState: "中止済み",
+  keyRevokedState: "取り消し済み",
   keyUnused: "未使用",
   keyUsed: "最終使用 {when}",
   keyUntil: "{when} まで",
