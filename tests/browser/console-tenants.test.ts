@@ -89,6 +89,16 @@ withBrowser("a person is erased in a tenant that was chosen, and the question be
   await context.close();
 });
 
+withBrowser("home says which of what it shows is of all tenants, and which of the usual one", async () => {
+  const { page, context, problems } = await consolePage("/");
+  await page.getByText("Calls and alerts are of all tenants, approvals and first steps of the usual one: none is chosen.").waitFor();
+  await page.goto(`${world.console}/?tenant=house-001`);
+  await page.getByRole("heading", { name: "Calls", exact: true }).waitFor();
+  expect(await page.getByText("none is chosen").count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("nobody is erased while it is not known whether there are several tenants", async () => {
   const { page, context } = await consolePage("/");
   await page.route("**/v1/admin/tenants?*", (route) => route.fulfill({ status: 429, json: { error: "Not now.", code: "rate_limited" } }));

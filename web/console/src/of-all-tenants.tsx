@@ -17,9 +17,9 @@ function useUnchosenTenants() {
 }
 
 /** On pages that show what every tenant has where none is chosen, unlike those that show what the usual one has. */
-export function OfAllTenants(): ReactNode {
+export function OfAllTenants({ what = "Of all tenants" }: { readonly what?: string }): ReactNode {
   const several = (useUnchosenTenants()?.data?.total ?? 0) > 1;
-  return several ? <p className="text-sm text-muted">Of all tenants: none is chosen.</p> : null;
+  return several ? <p className="text-sm text-muted">{what}: none is chosen.</p> : null;
 }
 
 /** What must not reach the usual tenant unmeant: not there before it is known that there is no other, or one is chosen. */

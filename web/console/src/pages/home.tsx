@@ -157,7 +157,7 @@ export function HomePage(): ReactNode {
   return (
     <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs, and what needs a look.">
       <div className="grid gap-4">
-        <OfAllTenants />
+        <OfAllTenants what="Calls and alerts are of all tenants, approvals and first steps of the usual one" />
         <Waiting />
         <OpenAlerts />
         <Allowed operation="POST /v1/admin/proxy-logs/query">
