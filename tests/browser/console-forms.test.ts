@@ -156,6 +156,10 @@ withBrowser("a list that is set at a group is said to be set there, and one that
   await shown.getByText("set here", { exact: true }).waitFor();
   await page.goto(`${world.console}/manage/resource-groups/${id}`);
   await shown.filter({ hasText: "b.example" }).getByText("set here, with more from above", { exact: true }).waitFor();
+  // What holds is told in the order above, and is no more than what was set here.
+  expect((await world.admin.request("PATCH", `${path(id)}/web-search`, rules(["b.example", "a.example"]))).status).toBe(200);
+  await page.reload();
+  await shown.filter({ hasText: "b.example" }).getByText("set here", { exact: true }).waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

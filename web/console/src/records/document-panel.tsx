@@ -26,12 +26,15 @@ function leaves(value: Members, at = ""): [string, unknown][] {
 
 const pathLabel = (path: string) => path.split(".").map(memberLabel).join(", ");
 
-/** A list that holds all of one's own was added to above, any other value of one's own was narrowed. */
+const holdsAll = (list: unknown, members: unknown) =>
+  Array.isArray(list) && Array.isArray(members) && members.every((member) => list.includes(member));
+
+/** A list that holds all of one's own and more was added to above, any other value of one's own was narrowed. Order says nothing. */
 function Origin({ own, value }: { readonly own: unknown; readonly value: unknown }): ReactNode {
   if (own === undefined) return <Badge>from above</Badge>;
-  if (JSON.stringify(own) === JSON.stringify(value)) return <Badge tone="accent">set here</Badge>;
-  const isAddedTo = Array.isArray(own) && Array.isArray(value) && own.every((one) => value.includes(one));
-  return <Badge>{isAddedTo ? "set here, with more from above" : "narrowed from above"}</Badge>;
+  const holdsOwn = holdsAll(value, own);
+  if (JSON.stringify(own) === JSON.stringify(value) || (holdsOwn && holdsAll(own, value))) return <Badge tone="accent">set here</Badge>;
+  return <Badge>{holdsOwn ? "set here, with more from above" : "narrowed from above"}</Badge>;
 }
 
 /** What holds here, and whether it is this record's own word or comes from above. */
