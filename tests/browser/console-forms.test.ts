@@ -191,11 +191,21 @@ withBrowser("the notice of an AI System is shown, changed and taken back where t
 
   await page.reload();
   await page.getByText("Typed again.", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Show the tenant's again" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Show the tenant's again" }).click();
+  const takeBack = async () => {
+    await page.getByRole("button", { name: "Show what holds without it" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Show what holds without it" }).click();
+    await page.getByText("Its own notice is gone. What holds without it is shown.").waitFor();
+  };
+  await takeBack();
   await page.getByText("Of the tenant.", { exact: true }).waitFor();
   expect((await world.admin.get(`/v1/admin/notice-config?ai_system_id=${id}`)).source).toBe("tenant");
   await world.admin.request("DELETE", "/v1/admin/notice-config");
+
+  // Where the tenant has none, that is the gateway's own.
+  await world.admin.request("PUT", "/v1/admin/notice-config", { tenant_id: "default", ai_system_id: id, texts: { en: "Of the shop." } });
+  await page.reload();
+  await takeBack();
+  await page.getByText("the gateway's own", { exact: true }).waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -181,7 +181,7 @@ function ResetButton({ system }: { readonly system: SystemId }): ReactNode {
   const [label, done] =
     system === null
       ? ["Show the gateway's own again", "The gateway's own notice is shown again."]
-      : ["Show the tenant's again", "The tenant's notice is shown again."];
+      : ["Show what holds without it", "Its own notice is gone. What holds without it is shown."];
   const reset = useMutation({
     mutationFn: () => adminApi.call("DELETE /v1/admin/notice-config", { query: queryOf(system) }),
     async onSuccess() {
