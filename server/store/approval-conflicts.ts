@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { ApprovalRow } from "./approvals.ts";
 import type { Database, Trx } from "./database.ts";
 
 /** Who wants to resolve an approval: an administrator, or an end user of its tenant. */
@@ -9,35 +8,42 @@ export interface ResolverAccount {
 }
 
 /**
- * Whether an account is that of whoever asked: the person the call was made for, and whoever made or rotated the key it
+ * Which of some approvals an account is the asker of: the person the call was made for, and whoever made or rotated the key it
  * came with and so has held it. An administrator and an end user are one person where they share a username or an e-mail
  * address, or shared the address until the end user changed theirs.
  */
-export async function isAskersAccount(db: Database, approval: ApprovalRow, { plane, id }: ResolverAccount): Promise<boolean> {
-  const { tenant_id: tenantId, requester_id: requester } = approval;
-  const key = approval.request_metadata.api_key_id ?? (approval.requester_type === "api_key" ? requester : null);
-  const { rows } = await sql<{ own: boolean }>`
-    WITH asked AS (
-      SELECT 'portal' AS plane, id::text AS id, username, email, known_as_admin_ids::text[] AS known_as
-        FROM end_users WHERE tenant_id = ${tenantId} AND id::text = ${requester}
+export async function askedByAccount(
+  db: Database,
+  tenantId: string,
+  approvalIds: readonly string[],
+  { plane, id }: ResolverAccount,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ approval_id: string }>`
+    WITH approval AS (
+      SELECT id, requester_id AS requester,
+             coalesce(request_metadata ->> 'api_key_id', CASE WHEN requester_type = 'api_key' THEN requester_id END) AS key
+        FROM approvals WHERE tenant_id = ${tenantId} AND id = ANY(${approvalIds}::uuid[])
+    ), asked AS (
+      SELECT approval.id AS approval_id, 'portal' AS plane, u.id::text AS id, u.username, u.email, u.known_as_admin_ids::text[] AS known_as
+        FROM approval JOIN end_users u ON u.tenant_id = ${tenantId} AND u.id::text = approval.requester
       UNION ALL
-      SELECT 'admin', log.actor_id, coalesce(a.username, log.actor_username), a.email, '{}'
-        FROM admin_log log LEFT JOIN admin_users a ON a.id::text = log.actor_id
-       WHERE log.tenant_id = ${tenantId} AND log.resource = 'api-keys' AND log.resource_id = ${key} AND log.action IN ('create', 'rotate')
+      SELECT approval.id, 'admin', log.actor_id, coalesce(a.username, log.actor_username), a.email, '{}'
+        FROM approval
+        JOIN admin_log log ON log.tenant_id = ${tenantId} AND log.resource = 'api-keys' AND log.resource_id = approval.key
+                          AND log.action IN ('create', 'rotate')
+        LEFT JOIN admin_users a ON a.id::text = log.actor_id
     ), resolver AS (
       SELECT 'portal' AS plane, id::text AS id, username, email, known_as_admin_ids::text[] AS known_as
         FROM end_users WHERE ${plane} = 'portal' AND tenant_id = ${tenantId} AND id::text = ${id}
       UNION ALL
       SELECT 'admin', id::text, username, email, '{}' FROM admin_users WHERE ${plane} = 'admin' AND id::text = ${id}
     )
-    SELECT EXISTS (
-      SELECT 1 FROM asked, resolver
-       WHERE CASE WHEN asked.plane = resolver.plane THEN asked.id = resolver.id
-                  ELSE lower(asked.username) = lower(resolver.username)
-                    OR (asked.email <> '' AND lower(asked.email) = lower(resolver.email))
-                    OR asked.id = ANY (resolver.known_as) OR resolver.id = ANY (asked.known_as) END
-    ) AS own`.execute(db);
-  return rows[0]?.own === true;
+    SELECT DISTINCT asked.approval_id FROM asked, resolver
+     WHERE CASE WHEN asked.plane = resolver.plane THEN asked.id = resolver.id
+                ELSE lower(asked.username) = lower(resolver.username)
+                  OR (asked.email <> '' AND lower(asked.email) = lower(resolver.email))
+                  OR asked.id = ANY (resolver.known_as) OR resolver.id = ANY (asked.known_as) END`.execute(db);
+  return new Set(rows.map((row) => row.approval_id));
 }
 
 /**

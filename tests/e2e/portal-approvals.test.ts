@@ -78,6 +78,7 @@ test("a call that needs approval is asked for by one person, resolved by another
     call_arguments: given,
     server_config_id: configId,
     may_resolve: true,
+    may_approve: true,
   });
   expect((await asker.request("GET", `/approvals/${id}`)).body.may_resolve).toBe(false);
   expect((await asker.request("GET", "/approvals?status=pending")).body.approvals[0]).toMatchObject({ id, may_resolve: false });
@@ -139,7 +140,7 @@ test("a key polls what it asked for, and a person rejects it", async () => {
   expect((await colleague.request("GET", `/approvals/${id}`)).body).toMatchObject({ resolution_note: "no", resolved_by: "colleague" });
 });
 
-test("who is also an administrator approves nothing of their own by giving up the address that shows it", async () => {
+test("who is also an administrator approves nothing of their own, is told so, and not by giving up the address that shows it", async () => {
   const [runtime, password] = [world.gateway.runtimeUrl, "a long enough password"];
   const account = { username: "carol-adm", email: "Carol@example.com", password, role: "owner", tenant_id: "default" };
   await world.admin.post("/v1/admin/admin-users", account);
@@ -154,6 +155,15 @@ test("who is also an administrator approves nothing of their own by giving up th
 
   expect((await carol.request("PATCH", "/auth/profile", { email: "carol@EXAMPLE.com" })).status).toBe(200);
   const [mine, ofKey, ofAsker] = [await ask(bearer(carol)), await ask({ "x-api-key": own.key }), await ask(bearer(asker))];
+  const listed = (await carol.request("GET", "/approvals?status=pending")).body.approvals as { id: string }[];
+  for (const [id, may_resolve, may_approve] of [
+    [mine, false, false],
+    [ofKey, true, false],
+    [ofAsker, true, true],
+  ] as const) {
+    expect(listed.find((one) => one.id === id)).toMatchObject({ may_resolve, may_approve });
+    expect((await carol.request("GET", `/approvals/${id}`)).body).toMatchObject({ may_resolve, may_approve });
+  }
   for (const email of ["another@example.com", null]) {
     expect((await carol.request("PATCH", "/auth/profile", { email })).body.email).toBe(email);
     expect([(await asAdmin(mine)).status, (await asPerson(ofKey)).status]).toEqual([403, 403]);

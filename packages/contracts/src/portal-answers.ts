@@ -142,7 +142,10 @@ export const alertAcknowledged = z
   .meta({ id: "AlertAcknowledged" });
 
 export const portalApproval = approval
-  .extend({ may_resolve: z.boolean().describe("whether one may decide on it, while it is pending: nobody does on what they asked for") })
+  .extend({
+    may_resolve: z.boolean().describe("whether one may decide on it, while it is pending: nobody does on what they asked for"),
+    may_approve: z.boolean().describe("likewise, not only reject it: nobody approves a call of a key that they made or rotated"),
+  })
   .meta({ id: "PortalApproval" });
 export const portalApprovals = z.strictObject({ approvals: z.array(portalApproval), ...paged }).meta({ id: "PortalApprovals" });
 export const pendingCount = z.strictObject({ pending_count: count.describe("that one may decide on") }).meta({ id: "PendingCount" });

@@ -15,7 +15,7 @@ import {
 import { expireApprovals as expireRows } from "../../store/approval-upkeep.ts";
 import { consumeApproval, markApprovalShown, type ApprovalRedemption } from "../../store/approval-use.ts";
 import { approvedInSession, transferApproval } from "../../store/carried-approvals.ts";
-import { isAskersAccount, type ResolverAccount } from "../../store/approval-conflicts.ts";
+import { askedByAccount, type ResolverAccount } from "../../store/approval-conflicts.ts";
 import type { Database } from "../../store/database.ts";
 import { dropHeldAnswers, keepHeldAnswer, takeHeldAnswer } from "../../store/held-answers.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
@@ -262,15 +262,20 @@ export async function getApproval(parts: Parts, tenantId: string, id: string): P
   return readApproval(await visible(parts, tenantId, id, null), parts.clock.now());
 }
 
-/** As the viewer reads it, who asked for it or is among those who decide. */
+/** As the end user reads it who asked for it or is among those who decide. */
 export interface ViewedApproval extends Approval {
   readonly may_resolve: boolean;
+  readonly may_approve: boolean;
 }
 
-const viewed = (row: ApprovalRow, viewer: Viewer, now: number): ViewedApproval => ({
-  ...readApproval(row, now),
-  may_resolve: mayResolve(row, viewer),
-});
+async function viewed(parts: Parts, tenantId: string, rows: readonly ApprovalRow[], viewer: Viewer): Promise<ViewedApproval[]> {
+  const now = parts.clock.now();
+  const read = rows.map((row) => ({ ...readApproval(row, now), may_resolve: mayResolve(row, viewer) }));
+  const open = read.filter((one) => one.may_resolve && one.status === "pending").map(({ id }) => id);
+  const account = { plane: "portal", id: viewer.requesterId } as const;
+  const own = open.length === 0 ? new Set<string>() : await askedByAccount(parts.db, tenantId, open, account);
+  return read.map((one) => ({ ...one, may_approve: one.may_resolve && !own.has(one.id) }));
+}
 
 export async function listViewedApprovals(
   parts: Parts,
@@ -279,13 +284,15 @@ export async function listViewedApprovals(
   status: ApprovalFilters["status"],
   page: Page,
 ): Promise<Paged<ViewedApproval>> {
-  const now = parts.clock.now();
-  const { items, total } = await approvalPage(parts.db, tenantId, { status, now: new Date(now), visibleTo: viewer }, page);
-  return { total, items: items.map((row) => viewed(row, viewer, now)) };
+  const filters = { status, now: new Date(parts.clock.now()), visibleTo: viewer };
+  const { items, total } = await approvalPage(parts.db, tenantId, filters, page);
+  return { total, items: await viewed(parts, tenantId, items, viewer) };
 }
 
 export async function getViewedApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer): Promise<ViewedApproval> {
-  return viewed(await visible(parts, tenantId, id, viewer), viewer, parts.clock.now());
+  const [approval] = await viewed(parts, tenantId, [await visible(parts, tenantId, id, viewer)], viewer);
+  if (approval === undefined) throw notFound("approval");
+  return approval;
 }
 
 /** How many wait for a decision that the viewer may make. */
@@ -333,7 +340,7 @@ async function resolve(
 ): Promise<ApprovalRow> {
   const before = await visible(parts, tenantId, id, resolver.viewer);
   if (!mayResolve(before, resolver.viewer)) throw new Refused(refuse("forbidden", "You may not resolve this approval."));
-  if (status === "approved" && resolver.account !== null && (await isAskersAccount(parts.db, before, resolver.account)))
+  if (status === "approved" && resolver.account !== null && (await askedByAccount(parts.db, tenantId, [id], resolver.account)).has(id))
     throw new Refused(refuse("forbidden", "The call came with your own account or a key you made: somebody else has to approve it."));
   const now = parts.clock.now();
   return together(parts.db, async (db) => {

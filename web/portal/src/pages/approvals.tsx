@@ -47,7 +47,7 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
         actions={state}
       >
         <div className="grid gap-4">
-          {approval.status === "pending" && <p>{decidable ? t("willHappen") : t("somebodyElseDecides")}</p>}
+          {approval.status === "pending" && <p>{decidable && approval.may_approve ? t("willHappen") : t("somebodyElseDecides")}</p>}
           <div className="grid gap-1">
             <h3 className="text-sm font-medium text-muted">{t("arguments")}</h3>
             <CallArguments given={approval.call_arguments} />
@@ -68,9 +68,11 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
               />
               <FormError error={decide.error} />
               <div className="grid grid-cols-2 gap-2 sm:flex">
-                <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate("approve")}>
-                  {t("approve")}
-                </Button>
+                {approval.may_approve && (
+                  <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate("approve")}>
+                    {t("approve")}
+                  </Button>
+                )}
                 <Button busy={decide.isPending} onClick={() => decide.mutate("reject")}>
                   {t("reject")}
                 </Button>
