@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { grant, stateless } from "../e2e/mcp-harness.ts";
+import { signIn } from "../support/admin.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { portalClient } from "../support/portal.ts";
@@ -65,6 +66,25 @@ withBrowser("what one asked for oneself is shown without a decision to make, and
   expect(await page.getByRole("link", { name: /^Approvals/ }).textContent()).toBe("Approvals");
   expect(await accessibilityFindings(page)).toEqual([]);
   await world.admin.post(`/v1/admin/approvals/${id}/reject`, {});
+  await page.getByText("Nothing waits for you").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a call of a key that one made as an administrator can be rejected, and is not offered to be approved", async () => {
+  const { username } = world.person;
+  await world.admin.post("/v1/admin/admin-users", { username, password: ADMIN_PASSWORD, role: "owner", tenant_id: "default" });
+  const admin = await signIn(world.gateway.adminUrl, { username, password: ADMIN_PASSWORD, tenant_id: "default" }, "tenant");
+  const groups = (await admin.get("/v1/admin/resource-groups")) as any;
+  const path = `/v1/admin/resource-groups/${groups.resource_groups[0].id}/api-keys`;
+  const { key } = await admin.post(path, { name: "made by oneself", access_mode: "shared" });
+  await callTool("with a key of my own", key);
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/approvals`);
+  await page.getByText("with a key of my own").waitFor();
+  await page.getByText("Somebody else has to allow this call.").waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Reject" }).click();
   await page.getByText("Nothing waits for you").waitFor();
   expect(problems).toEqual([]);
   await context.close();
