@@ -6,12 +6,15 @@ const LEAST_JOURNAL_BYTES = 16 * 1024 * 1024;
 /** Of what the journals of a gateway may take that of each of its processes. */
 export const journalShare = (bytes: number, processes: number): number => Math.max(LEAST_JOURNAL_BYTES, Math.floor(bytes / processes));
 
+/** With room for fewer a body within the bound would be refused for no more than another one beside it. */
+const LEAST_BODIES = 2;
+
 /**
- * Of the memory that the bodies of requests may hold that are still on their way, in one of so many processes: never less
- * than one body may have, which else could not be sent however often it is tried.
+ * What bodies of requests that are still on their way may hold of the memory in one of so many processes, where one may have
+ * `maxBodyBytes`.
  */
-export const bodyShare = (memoryBytes: number, processes: number, mostOfABody: number): number =>
-  Math.max(mostOfABody, Math.floor(memoryBytes / 4 / processes));
+export const bodyShare = (memoryBytes: number, processes: number, maxBodyBytes: number): number =>
+  Math.max(LEAST_BODIES * maxBodyBytes, Math.floor(memoryBytes / 4 / processes));
 
 /** How many processes this configuration asks for. */
 export const groupSize = ({ processes, roles }: Pick<Configuration, "processes" | "roles">): number =>
