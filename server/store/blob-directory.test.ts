@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readlinkSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,4 +57,26 @@ test("a blob that is written is there after a loss of power: its name is on the 
   await blobs.write("file-01zz", pieces());
   spy.mockRestore();
   expect(synced).toEqual([path, join(path, "zz"), join(path, "zz")]);
+});
+
+/** Below it names of a few letters still fit into a path, and that under which an id is written does not. */
+function deepDirectory(): string {
+  const above = join(path, crypto.randomUUID());
+  const filled = join(above, ...Array.from({ length: 19 }, () => "x".repeat(200)));
+  const deep = join(filled, "x".repeat(4_075 - filled.length - 1));
+  mkdirSync(deep, { recursive: true });
+  return deep;
+}
+
+test("a directory that has an id is opened where nothing can be written, as on a full disk", async () => {
+  const deep = deepDirectory();
+  writeFileSync(join(deep, "directory-id"), "the id");
+  expect((await openBlobDirectory(deep)).directory).toBe("the id");
+});
+
+test("where no id can be written, files are stored all the same", async () => {
+  const opened = await openBlobDirectory(deepDirectory());
+  expect(opened.directory).toBeNull();
+  await opened.write("file-0001", pieces());
+  expect(await opened.remove("file-0001")).toBe(true);
 });

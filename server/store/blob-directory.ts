@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { uuid } from "../kernel/ids.ts";
@@ -15,7 +15,7 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
   const arriving = join(path, arrivals);
   await rm(arriving, { recursive: true, force: true });
   await mkdir(arriving, { recursive: true, mode: 0o700 });
-  const directory = idOf(path);
+  const directory = idOf(path, arriving);
   const made = new Set<string>();
   const folderOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error("not a key of a blob");
@@ -67,19 +67,25 @@ export async function openBlobDirectory(path: string, arrivals = "arriving"): Pr
   };
 }
 
-/** It goes where the directory goes, and is that of the first process that opens it, also where several do so at once. */
-function idOf(path: string): string {
+/**
+ * It goes where the directory goes, and is that of the first process that opens it, also where several do so at once. Null where none
+ * can be kept, on a full disk or without hard links: files are stored all the same, as if every process reached them.
+ */
+function idOf(path: string, arriving: string): string | null {
   const file = join(path, "directory-id");
-  const own = join(path, uuid());
-  writeFileSync(own, uuid(), { mode: 0o600, flush: true });
+  return existsSync(file) || madeId(file, join(arriving, "directory-id")) ? readFileSync(file, "utf8") : null;
+}
+
+/** Linked when it is whole, so that nobody reads a part of it. */
+function madeId(file: string, own: string): boolean {
   try {
+    writeFileSync(own, uuid(), { mode: 0o600, flush: true });
     linkSync(own, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    rmSync(own);
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
   }
-  return readFileSync(file, "utf8");
+  rmSync(own);
+  return true;
 }
 
 /** What was made in it is there after a loss of power. */
