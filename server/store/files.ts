@@ -180,6 +180,14 @@ export async function noteFileDirectory(db: Database, id: string): Promise<boole
   return rows.length > 0;
 }
 
+/** Forgets what was to be removed from directories that no process has had for so long that none will again. */
+export async function forgetLostBlobs(db: Database): Promise<void> {
+  await sql`
+    DELETE FROM blobs_to_remove b
+     WHERE directory IS NOT NULL AND due_at < now() - interval '30 days'
+       AND NOT EXISTS (SELECT FROM file_directories d WHERE d.id = b.directory)`.execute(db);
+}
+
 /** All that lay in directories lies in this one. */
 export async function moveFiles(db: Database, directory: string | null): Promise<void> {
   for (const table of ["files", "blobs_to_remove"] as const)

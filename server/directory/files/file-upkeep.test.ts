@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { removeDirectory } from "../../../tests/support/gateway.ts";
 import { storedBytes } from "../../../tests/support/stored-bytes.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { openBlobDirectory } from "../../store/blob-directory.ts";
 import type { BlobStore } from "../../store/blobs.ts";
 import { moveFiles } from "../../store/files.ts";
-import { directoryWatch, removeBytes } from "./file-upkeep.ts";
+import { directoryWatch, endFiles, removeBytes } from "./file-upkeep.ts";
 
 /** Two gateways on one database, each with files in a data directory of its own. */
 
@@ -56,6 +57,19 @@ test("what is in no directory that is known of is looked for by every process fo
   await due("file-of-none", null, Date.now() - 86_400_000);
   await stores[0].remove("file-of-none");
   await remove(stores[1]);
+  expect(await waiting()).toEqual([]);
+});
+
+test("what lies in a directory that nobody has any more is waited for a month, and no longer", async () => {
+  const daysAgo = (days: number) => Date.now() - days * 86_400_000;
+  await directoryWatch({ db: database.db, blobs: stores[0], log: jsonLog("error") })();
+  await due("file-in-lost", "lost", daysAgo(31));
+  await due("file-scaled-down", "scaled down", daysAgo(29));
+  await due("file-in-living", stores[0].directory, daysAgo(31));
+  await endFiles({ db: database.db, clock: systemClock() });
+  expect(await waiting()).toEqual(["file-in-living", "file-scaled-down"]);
+  await stores[0].remove("file-in-lost");
+  await remove({ ...stores[0], directory: null });
   expect(await waiting()).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { BlobStore } from "../../store/blobs.ts";
 import type { Database } from "../../store/database.ts";
-import { type DueBlob, noteFileDirectory, removeDue, sweepFiles } from "../../store/files.ts";
+import { type DueBlob, forgetLostBlobs, noteFileDirectory, removeDue, sweepFiles } from "../../store/files.ts";
 import { sweepResumableUploads } from "../../store/resumable-uploads.ts";
 
 const AT_ONCE = 200;
@@ -43,9 +43,10 @@ export function directoryWatch({ db, blobs, log }: Upkeep & { readonly log: Log 
   };
 }
 
-/** Ends files, and uploads under way, whose time is over. */
+/** Ends files, and uploads under way, whose time is over, and waits no longer for directories that are gone. */
 export async function endFiles({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
   const now = new Date(clock.now());
   await sweepFiles(db, now);
   await sweepResumableUploads(db, now);
+  await forgetLostBlobs(db);
 }
