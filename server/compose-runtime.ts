@@ -27,6 +27,7 @@ import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
+import { coalesced } from "./kernel/coalesced.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import { bodyShare } from "./kernel/group-size.ts";
 import type { Job } from "./kernel/job.ts";
@@ -247,10 +248,8 @@ function rememberedPassages(config: Configuration, { connection }: RuntimeParts)
 const memoryBytes = () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
 /** Resolves when every row that any process of this machine sealed so far is in the database. */
-const shippedBy =
-  (ledger: Ledger, { group }: Pick<RuntimeParts, "group">) =>
-  (): Promise<void> =>
-    Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined);
+const shippedBy = (ledger: Ledger, { group }: Pick<RuntimeParts, "group">) =>
+  coalesced(() => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
 
 function unrecordedIn({ metrics }: RuntimeParts): RoadParts["unrecorded"] {
   return (reason) => {

@@ -5,6 +5,7 @@ import { counterAnswerers } from "../controls/limits/remote-counters.ts";
 import { ServedCounters } from "../controls/limits/served-counters.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import { type Attempts, attemptAnswerers } from "../directory/people/shared-login-throttle.ts";
+import { coalesced } from "../kernel/coalesced.ts";
 import type { Log } from "../kernel/log.ts";
 import type { MetricFigures } from "../kernel/telemetry.ts";
 import type { MemberSettings } from "./member-process.ts";
@@ -129,6 +130,8 @@ interface MemberOptions {
 class Member {
   /** Resolves when it takes calls for the first time; rejects when it ends before that. */
   readonly started: Promise<void>;
+  /** Resolves when every row that it sealed so far is in the database. Asked for all, since each asking ships what there is at once. */
+  readonly shipped = coalesced(() => this.rowsShipped());
   private readonly options: MemberOptions;
   private child: ChildOfOurs | undefined;
   private ready = Promise.withResolvers<void>();
@@ -153,7 +156,7 @@ class Member {
   }
 
   /** While it is being started again its rows are in its journal, so that is waited for. */
-  async shipped(): Promise<void> {
+  private async rowsShipped(): Promise<void> {
     while (!this.stopping) {
       await this.ready.promise;
       const { child } = this;
