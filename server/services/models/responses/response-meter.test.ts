@@ -5,6 +5,7 @@ import { until } from "../../../../tests/support/until.ts";
 import { type ResponseToStore, ResponseStore } from "../../../directory/responses/response-store.ts";
 import { refuse } from "../../../kernel/errors.ts";
 import { ulid } from "../../../kernel/ids.ts";
+import { jsonLog } from "../../../kernel/log.ts";
 import type { JobQuestion } from "../../../upstreams/providers/provider.ts";
 import { ResponseMeter, type ResponseMeterParts } from "./response-meter.ts";
 
@@ -49,6 +50,59 @@ test("a tenant whose provider never answers keeps nobody else's responses waitin
   for (let look = 0; look < 3; look++) await meter.look();
   expect(asked.filter((path) => path.includes("slow")).length).toBeLessThanOrEqual(16);
   hangUp();
+  await meter.stop();
+  await database.close();
+});
+
+test("a response that its caller left counts once in windows that nobody has read yet", async () => {
+  const database = await testDatabase();
+  const groupId = crypto.randomUUID();
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);
+  await sql`INSERT INTO resource_groups (id, tenant_id, name, group_type) VALUES (${groupId}, 't', 'g', 'team')`.execute(database.db);
+  const store = new ResponseStore(database.db);
+  await store.insert([
+    {
+      ...{ tenant_id: "t", id: "resp_1", resource_group_id: groupId, end_user_id: null, api_key_id: null, model_id: "m", model: "m" },
+      ...{ provider_key: "p", request_id: ulid(), client_ip: "", input_characters: 1, created_at: new Date(), streamed: false },
+      ...{ expires_at: new Date(Date.now() + HOUR_MS), look_at: new Date(), held_tokens: 0, held_micro_usd: 0 },
+    },
+  ]);
+  let recorded = 0;
+  let spent: number | null = null;
+  let counted = false;
+  const models = new Map([
+    ["m", { id: "m", modelName: "m", provider: { apiFormat: "openai" }, priceSchedule: [{ from: 0, prices: {}, tiers: [] }] }],
+  ]);
+  const answer = { id: "resp_1", status: "completed", usage: { input_tokens: 10, output_tokens: 20, total_tokens: 30 } };
+  const meter = new ResponseMeter({
+    store,
+    providers: { openai: { ask: async () => ({ response: Response.json(answer) }) } },
+    tenant: () => ({ models }),
+    scope: () => ({ tenant: { models } }),
+    calls: {
+      async recordEvent({ fields, claim }: Parameters<ResponseMeterParts["calls"]["recordEvent"]>[0]) {
+        recorded += fields?.llm_total_tokens ?? 0;
+        return (await claim?.(ulid())) ?? true;
+      },
+    },
+    budgets: {
+      async hold() {
+        spent ??= recorded;
+      },
+      async settle(_id: string, _micros: number, used: { input: number; output: number }) {
+        spent = (spent ?? recorded) + used.input + used.output;
+        counted = true;
+      },
+    },
+    chain: "here",
+    now: Date.now,
+    log: jsonLog("warn"),
+  } as unknown as ResponseMeterParts);
+  await until(
+    () => meter.look(),
+    () => counted,
+  );
+  expect([recorded, spent]).toEqual([30, 30]);
   await meter.stop();
   await database.close();
 });

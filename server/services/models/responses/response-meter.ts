@@ -170,14 +170,18 @@ export class ResponseMeter {
     const used = useOf(row, model, usage);
     const error = objectOf(response.error);
     const failed = response.status === "failed" ? (filledOf(error?.message) ?? "the provider let the response fail") : null;
-    const told = await tellUse(this.parts, row, { used, usage, status: filledOf(response.status), failed });
-    if (!told) return;
-    // Nothing was held any more for a stream that its caller left.
-    if (row.chain === null)
+    // Nothing is held any more for a stream that its caller left. What it used is added to what the windows say without its row.
+    const isLeft = row.chain === null;
+    if (isLeft)
       await this.holdFor(row).catch((reason: Error) =>
         this.parts.log.warn("response_budget_not_held", { call_id: row.request_id, error: reason }),
       );
-    if (row.chain === null || this.held.has(row.request_id)) await this.release(row.request_id, used);
+    let told = false;
+    try {
+      told = await tellUse(this.parts, row, { used, usage, status: filledOf(response.status), failed });
+    } finally {
+      if (isLeft || (told && this.held.has(row.request_id))) await this.release(row.request_id, told ? used : null);
+    }
   }
 
   private async ask(model: ModelEntry, id: string): Promise<Look> {
