@@ -18,7 +18,7 @@ function Shown({ dismissLabel }: { readonly dismissLabel: string }): ReactNode {
       className="mt-2 flex items-center gap-3 rounded-xl border border-line bg-surface px-4 py-2.5 text-ink shadow-pop"
     >
       <Toast.Title className="grow text-sm" />
-      {toast.actionProps !== undefined && <Toast.Action className="rounded px-2 py-1 text-sm font-semibold text-accent" />}
+      {toast.actionProps !== undefined && <Toast.Action className="shrink-0 rounded px-2 py-1 text-sm font-semibold text-accent" />}
       <Toast.Close aria-label={dismissLabel} className="inline-flex size-7 items-center justify-center rounded hover:bg-sunken">
         <X aria-hidden size={16} />
       </Toast.Close>

@@ -114,7 +114,7 @@ function BoundGroups({ id }: { readonly id: string }): ReactNode {
       adminApi.call("DELETE /v1/admin/end-user-groups/{id}/resource-groups", { path: { id }, query: { resource_group_ids: group } }),
     async onSuccess(_answer, { id: group, name }) {
       await readAnew();
-      tell(`Its members may use ${name} through it no more.`, { label: "Undo", run: () => bind.mutate(group) });
+      tell(`${name} was taken away from its members.`, { label: "Undo", run: () => bind.mutate(group) });
     },
   });
   return (
