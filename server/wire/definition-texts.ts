@@ -76,7 +76,8 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
   const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number, place: Place): void => {
     if (depth > MAX_DEPTH) return;
     const isNaming = named || Array.isArray(holder);
-    for (const [key, value] of Object.entries(holder)) {
+    for (const key in holder) {
+      const value = (holder as JsonObject)[key] as JsonValue;
       // The descriptions of tools are texts of the request already.
       const isTold = key === "description" && TOOLS.has(member);
       const isWord = worded || (!isNaming && WORDS.has(key) && !isTold);

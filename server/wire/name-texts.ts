@@ -41,7 +41,8 @@ export function nameTexts(body: JsonObject, members: readonly string[], touch: (
       return;
     }
     if (!isObject(value)) return;
-    for (const [key, inner] of Object.entries(value)) {
+    for (const key in value) {
+      const inner = value[key];
       if (key === "name" && typeof inner === "string") slots.push(nameSlot(value, inner, () => touch(member)));
       // A call's input is what its tool is told; the input of a request holds the calls.
       else if (typeof inner === "object" && !NAMELESS.has(key) && !(key === "input" && !Array.isArray(inner)))

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "./document.ts";
+import type { JsonObject, JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
 import { fromBase64, isReadAsText } from "./text-file.ts";
@@ -31,19 +31,25 @@ function typeWithin(said: string, name: string | null): string {
 }
 
 /** The text documents that OpenAI's formats carry anywhere below `value`, and what files are called; others hold no text to look at. */
-export function fileSlots(value: JsonValue | undefined, touch: () => void, depth = 0): TextSlot[] {
-  if (depth > MAX_DEPTH) return [];
-  if (Array.isArray(value)) return value.flatMap((item) => fileSlots(item, touch, depth + 1));
-  if (!isObject(value)) return [];
-  return Object.keys(value).flatMap((key) =>
-    typeof value[key] !== "string"
-      ? fileSlots(value[key], touch, depth + 1)
-      : CARRIERS.has(key)
-        ? fileSlot(value, key, touch)
-        : key === "filename"
-          ? [fileNameSlot(value, key, "user", touch)]
-          : [],
-  );
+export function fileSlots(value: JsonValue | undefined, touch: () => void): TextSlot[] {
+  const slots: TextSlot[] = [];
+  collectFiles(value, touch, slots, 0);
+  return slots;
+}
+
+/** Looked through for every request to a model: nothing is made where there is no file. */
+function collectFiles(value: JsonValue | undefined, touch: () => void, slots: TextSlot[], depth: number): void {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
+  if (Array.isArray(value)) {
+    for (const item of value) collectFiles(item, touch, slots, depth + 1);
+    return;
+  }
+  for (const key in value) {
+    const inner = value[key];
+    if (typeof inner !== "string") collectFiles(inner, touch, slots, depth + 1);
+    else if (CARRIERS.has(key)) slots.push(...fileSlot(value, key, touch));
+    else if (key === "filename") slots.push(fileNameSlot(value, key, "user", touch));
+  }
 }
 
 /** What a file is called at `holder[key]`: models are told of it. */

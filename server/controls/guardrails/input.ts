@@ -78,9 +78,10 @@ function wordsOf(view: RequestView): string {
 
 /** Every text by itself, then those that are parts of one message as the one text they are read as. */
 function* guardTexts(view: RequestView, run: GuardRun, guardOf: GuardOf): InTurns<boolean> {
-  let changed = yield* guardSlots(view.texts(), run, guardOf);
+  const slots = view.texts();
+  let changed = yield* guardSlots(slots, run, guardOf);
   // As they stand now.
-  for (const parts of run.blocked === null ? partsOfMessages(view.texts()) : []) {
+  for (const parts of run.blocked === null ? partsOfMessages(changed ? view.texts() : slots) : []) {
     if (yield* guardedAcross(parts, run, guardOf(parts[0] as TextSlot))) changed = true;
     if (run.blocked !== null) return changed;
   }
