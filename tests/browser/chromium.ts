@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { type Browser, chromium, type BrowserContext, type Page, type Request } from "playwright-core";
 
 /** Where Debian's and others' packages put it. The shell without a window renders alike and takes a third less of the processor. */
@@ -41,6 +42,7 @@ export interface PageOptions {
 export async function watchedPage(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
   const { width = 1440, height = 900, theme = "light", locale = "en-US" } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce" });
+  context.setDefaultTimeout(PATIENCE_MS);
   const problems: string[] = [];
   const page = await context.newPage();
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));

@@ -63,7 +63,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
       // Some answers hold the record within.
       const record = (typeof answer["user"] === "object" && answer["user"] !== null ? answer["user"] : answer) as ApiRecord;
       tell(`${shownName(kind, record)} is there.`);
-      await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) } });
+      await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) }, ignoreBlocker: true });
     },
   });
   if (made !== null)
