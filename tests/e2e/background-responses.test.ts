@@ -238,6 +238,8 @@ test("a run's ceilings hold for what it has written in the background, while tha
     if (event.type === "response.output_text.delta") break;
   }
   left.controller.abort();
+  // Only then is it one that its caller left.
+  await rowOf(world.admin, { llm_model_requested: "slow-enveloped", error_type: "client_disconnected" });
   vendor.finish();
   await endOf(id);
   await until(
