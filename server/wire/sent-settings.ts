@@ -19,6 +19,19 @@ export function sentSettings(temperature: unknown, maxTokens: unknown, instructi
   };
 }
 
+/**
+ * The temperature a provider is sent, null for none. What a control set stays out where the model takes none; what the
+ * caller sent is the vendor's to answer.
+ */
+export function temperatureToSend(
+  now: number | null,
+  asSent: number | null,
+  { defaultTemperature, sampling }: { readonly defaultTemperature: number | null; readonly sampling?: boolean | undefined },
+): number | null {
+  if (sampling === false && now !== asSent) return null;
+  return now ?? defaultTemperature;
+}
+
 export function joinedInstructions(parts: readonly (string | null)[]): string | null {
   const said = parts.filter((part) => part !== null);
   return said.length === 0 ? null : said.join("\n");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { secretBox } from "../../kernel/secrets.ts";
-import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
+import { toolCalled } from "../../../tests/support/tool-request.ts";
 import type { Call } from "../../road/call.ts";
 import { continuedApproval, approvalSealer } from "./approval-chain.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -13,19 +13,7 @@ const definition = async () => "";
 const call = { id: "call-1", identity: { tenantId: "t" } } as unknown as Call;
 
 function bringing(requestState: string): ToolRequest {
-  const message = readRpc(
-    new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "tool", requestState } })),
-  );
-  if (isRpcProblem(message)) throw new Error(message.message);
-  return {
-    target: { kind: "server", id: "mcp-1" },
-    subPath: null,
-    message,
-    body: null,
-    envelope: null,
-    capability: null,
-    paramHeaders: {},
-  };
+  return toolCalled(JSON.stringify({ name: "tool", requestState }));
 }
 
 function stateOf(owner: string): string {

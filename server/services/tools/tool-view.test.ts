@@ -1,22 +1,10 @@
 import { expect, test } from "bun:test";
-import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
+import { toolCalled } from "../../../tests/support/tool-request.ts";
 import { toolView } from "./tool-view.ts";
 
 function read(params: string) {
-  const message = readRpc(new TextEncoder().encode(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`));
-  if (isRpcProblem(message)) throw new Error(message.message);
-  return {
-    message,
-    view: toolView({
-      target: { kind: "server", id: "s" },
-      subPath: null,
-      message,
-      body: null,
-      envelope: null,
-      capability: null,
-      paramHeaders: {},
-    }),
-  };
+  const request = toolCalled(params);
+  return { message: request.message, view: toolView(request) };
 }
 
 test("what a control changes leaves every digit of the numbers beside it", () => {

@@ -3,7 +3,7 @@ import { type FieldProblem, JsonDocument, type JsonObject, type JsonValue } from
 import { withExactTools } from "../exact-tools.ts";
 import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
-import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
+import { joinedInstructions, temperatureToSend, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { knownMembers, otherSlots, otherTexts, visitOthers } from "../other-texts.ts";
 import { withCallSignatures } from "./call-signatures.ts";
@@ -162,22 +162,16 @@ export class GeminiRequest implements ConversationInbound {
 
   sentSettings(changes: OutboundChanges): SentSettings {
     return {
-      temperature: this.temperatureFor(changes),
+      temperature: temperatureToSend(this.temperature, this.sentTemperature, changes),
       maxTokens: this.maxTokens ?? changes.defaultMaxTokens,
       instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
     };
   }
 
-  /** What a control set stays out where the model takes none; what the caller sent is the vendor's to answer. */
-  private temperatureFor({ defaultTemperature, sampling }: OutboundChanges): number | null {
-    if (sampling === false && this.temperature !== this.sentTemperature) return null;
-    return this.temperature ?? defaultTemperature;
-  }
-
   protected edits(changes: OutboundChanges): Map<string, string> {
     const edits = new Map<string, string>();
     const config: JsonObject = { ...objectIn(this.body, "generationConfig") };
-    const temperature = this.temperatureFor(changes);
+    const temperature = temperatureToSend(this.temperature, this.sentTemperature, changes);
     const maxTokens = this.maxTokens === null ? changes.defaultMaxTokens : null;
     const changed = temperature !== this.temperature;
     if (changed && temperature === null) delete config[spellingIn(config, "temperature")];

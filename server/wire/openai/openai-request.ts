@@ -8,7 +8,7 @@ import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts
 import { type KnownMembers, knownMembers, otherTexts, shapeTexts } from "../other-texts.ts";
 import { PlacedText, type RequestVisitor } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
-import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
+import { joinedInstructions, temperatureToSend, type SentSettings } from "../sent-settings.ts";
 
 /** Members in which files may stand. */
 const WITH_FILES = ["messages", "input", "prompt"] as const;
@@ -191,7 +191,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
     const edits = new Map<string, string | null>();
     if (this.document.has("model_id")) edits.set("model_id", null);
     if (this.body.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
-    const temperature = this.temperatureFor(changes);
+    const temperature = temperatureToSend(this.temperature, this.sentTemperature, changes);
     if (temperature !== this.temperature) edits.set("temperature", temperature === null ? null : String(temperature));
     if (changes.defaultMaxTokens !== null && this.maxTokens === null)
       edits.set(changes.maxTokensName ?? this.defaultCeiling, String(changes.defaultMaxTokens));
@@ -206,16 +206,10 @@ export abstract class OpenAiRequest implements ConversationInbound {
 
   sentSettings(changes: OutboundChanges): SentSettings {
     return {
-      temperature: this.temperatureFor(changes),
+      temperature: temperatureToSend(this.temperature, this.sentTemperature, changes),
       maxTokens: this.maxTokens ?? changes.defaultMaxTokens,
       instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
     };
-  }
-
-  /** What a control set stays out where the model takes none; what the caller sent is the vendor's to answer. */
-  private temperatureFor({ defaultTemperature, sampling }: OutboundChanges): number | null {
-    if (sampling === false && this.temperature !== this.sentTemperature) return null;
-    return this.temperature ?? defaultTemperature;
   }
 
   /** What an endpoint asks of the provider whatever the caller said. */
