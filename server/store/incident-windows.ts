@@ -33,3 +33,18 @@ export function windowsOfSystem(db: Database | Trx, tenantId: string, systemId: 
     .where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]))
     .execute();
 }
+
+const OPEN_TOLD = 10;
+
+/** Those of its own, not of all systems, that have no end yet or one to come; a few of them. */
+export function openWindowsOf(db: Database | Trx, tenantId: string, systemId: string, now: Date): Promise<Pick<WindowRow, "title">[]> {
+  return db
+    .selectFrom("incident_windows")
+    .select("title")
+    .where("tenant_id", "=", tenantId)
+    .where("ai_system_id", "=", systemId)
+    .where((eb) => eb.or([eb("ended_at", "is", null), eb("ended_at", ">", now)]))
+    .orderBy("started_at")
+    .limit(OPEN_TOLD)
+    .execute();
+}

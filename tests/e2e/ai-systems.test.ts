@@ -223,7 +223,22 @@ describe("autonomy", () => {
 
   test("what is retired is read only, and goes nowhere else", async () => {
     await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`);
+    const incident = await author.post(at("/incident-windows"), {
+      title: "odd mails",
+      severity: "sev3",
+      started_at: "2026-11-20T00:00:00Z",
+    });
+    const kept = await lifecycle("retired", "replaced");
+    const open = kept.body.transitions.find(({ to }: any) => to === "retired").requirements.filter(({ met }: any) => !met);
+    expect([kept.status, open.map(({ id }: any) => id), open[0].detail]).toEqual([
+      409,
+      ["incidents_closed"],
+      expect.stringContaining("odd mails"),
+    ]);
+    await author.request("PATCH", `/v1/admin/incident-windows/${incident.id}`, { ended_at: "2026-11-21T00:00:00Z" });
     expect((await lifecycle("retired", "replaced")).body).toMatchObject({ state: "retired", transitions: [] });
+    const late = { ai_system_id: system, title: "later", severity: "sev3", started_at: "2026-11-22T00:00:00Z" };
+    expect((await author.request("POST", "/v1/admin/incident-windows", late)).body.code).toBe("ai_system_retired");
     expect((await author.request("PATCH", at(), { purpose: "another" })).body.code).toBe("ai_system_retired");
     expect((await author.request("POST", at("/contracts"), {})).body.code).toBe("ai_system_retired");
     const [{ id: evidence }] = (await author.get(at("/evidence"))).evidence;

@@ -101,6 +101,8 @@ export async function declareWindowOfSystem(
 }
 
 export async function declareIncidentWindow(write: Write, tenantId: string, body: IncidentWindowCreate): Promise<IncidentWindow> {
+  const system = body.ai_system_id == null ? undefined : await aiSystemStore.find(write.trx, tenantId, body.ai_system_id, "lock");
+  if (system !== undefined) refuseRetired(system);
   return (await openWindow(write, tenantId, body)).window;
 }
 

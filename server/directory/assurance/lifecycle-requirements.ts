@@ -1,6 +1,7 @@
 import type { LifecycleState, Requirement } from "@gatehouse/contracts/ai-systems";
 import { hasEvidence } from "../../store/ai-system-evidence.ts";
 import { newestContract } from "../../store/ai-contracts.ts";
+import { openWindowsOf } from "../../store/incident-windows.ts";
 import { baselineKnown, replaysPassed } from "./learned-requirements.ts";
 import { type LifecycleCheck, lifecycleRequirement } from "./lifecycle-check.ts";
 import { type AiSystemRow, liveKeysOf } from "../../store/ai-systems.ts";
@@ -92,6 +93,18 @@ const keysUnbound: LifecycleCheck = async ({ db, row, now }) => {
   );
 };
 
+const incidentsClosed: LifecycleCheck = async ({ db, row, now }) => {
+  const open = await openWindowsOf(db, row.tenant_id, row.id, now);
+  return lifecycleRequirement(
+    "incidents_closed",
+    "No incident window of it is open",
+    open.length === 0,
+    open.length === 0
+      ? "No incident window of it is open."
+      : `Set ended_at of its incident windows, or withdraw them: ${open.map(({ title }) => title).join("; ")}`,
+  );
+};
+
 const logsKept: LifecycleCheck = async ({ db, row }) => {
   const title = "Its log is kept for six months";
   if (row.risk_class !== "high") return lifecycleRequirement("log_retention", title, true, "Needed of high-risk systems only.");
@@ -131,7 +144,7 @@ const NEEDED: Record<LifecycleState, readonly LifecycleCheck[]> = {
   in_service: [...ASSESSED, ...OVERSEEN, ACTIVE, baselineKnown, replaysPassed, keyBound, logsKept],
   restricted: [],
   suspended: [],
-  retired: [keysUnbound],
+  retired: [keysUnbound, incidentsClosed],
 };
 
 export async function requirementsOf(db: Database | Trx, row: AiSystemRow, to: LifecycleState, now: Date): Promise<Requirement[]> {
