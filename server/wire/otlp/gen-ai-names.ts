@@ -1,7 +1,7 @@
 import { ownEntry } from "../../kernel/own-entry.ts";
 import { type Attributes, textAttribute } from "./attributes.ts";
 
-/** Names of operations before the conventions had them: Traceloop's, and OpenInference's span kinds. */
+/** Names of operations before the conventions had them: Traceloop's, OpenInference's span kinds, and the AI SDK's. */
 export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
   chat: "chat",
   completion: "text_completion",
@@ -12,6 +12,7 @@ export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
   AGENT: "invoke_agent",
   CHAIN: "invoke_workflow",
   RETRIEVER: "retrieval",
+  "ai.toolCall": "execute_tool",
 };
 
 const PROVIDERS: Readonly<Record<string, string>> = { xai: "x_ai", gemini: "gcp.gemini", vertex_ai: "gcp.vertex_ai" };

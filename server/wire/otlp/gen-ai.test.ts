@@ -32,3 +32,41 @@ test("what is no pair among attributes is left out, and no name of one is more t
   const facts = genAiFacts(inference(list, proto));
   expect([facts.rest.list, facts.promptTokens]).toEqual([{ m: 1 }, null]);
 });
+
+const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+
+test("what a call was about is no fact of it, whichever instrumentation told it", () => {
+  const content = [
+    "ai.response.text",
+    "ai.response.toolCalls",
+    "ai.response.object",
+    "ai.toolCall.args",
+    "ai.value",
+    "ai.request.headers.x-auth-token",
+    "embedding.text",
+    "reranker.query",
+    "langfuse.observation.input",
+    "mlflow.spanOutputs",
+    "braintrust.output_json",
+    "gen_ai.prompt.0.content",
+  ];
+  const facts = ["ai.response.finishReason", "gen_ai.output.type", "output.mime_type", "ai.model.id", "session.id"];
+  const { rest } = genAiFacts(inference(...[...content, ...facts].map((name) => text(name, "Ada owes 12 euros"))));
+  expect(Object.keys(rest)).toEqual(facts);
+  expect(genAiFacts(inference({ key: "llm.token_count.prompt", value: { intValue: "5" } })).rest).toEqual({ "llm.token_count.prompt": 5 });
+});
+
+test("spans of the AI SDK have what was asked and answered, and its tool calls are calls of tools", () => {
+  const asked = genAiFacts(inference(text("ai.prompt.messages", "[1]"), text("ai.response.text", "two")));
+  expect([asked.input, asked.output]).toEqual(["[1]", "two"]);
+  const attributes = [
+    text("ai.operationId", "ai.toolCall"),
+    text("ai.toolCall.name", "weather"),
+    text("ai.toolCall.args", "{}"),
+    text("ai.toolCall.result", "rain"),
+  ];
+  const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", startTimeUnixNano: "1", endTimeUnixNano: "2" };
+  const [told] = decodeTraces({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, attributes }] }] }] })?.spans ?? [];
+  const { kind, operation, tool, input, output } = genAiFacts(told as Span);
+  expect([kind, operation, tool, input, output]).toEqual(["mcp", "execute_tool", "weather", "{}", "rain"]);
+});

@@ -36,19 +36,37 @@ const INFERENCE = new Set(["chat", "generate_content", "text_completion", "embed
 const TOOL_OPERATIONS = new Set(["execute_tool"]);
 const AGENT_OPERATIONS = new Set(["invoke_agent", "create_agent", "invoke_workflow"]);
 
-const INPUT = ["gen_ai.input.messages", "gen_ai.prompt", "input.value", "traceloop.entity.input", "gen_ai.tool.call.arguments"] as const;
+const INPUT = [
+  "gen_ai.input.messages",
+  "gen_ai.prompt",
+  "input.value",
+  "traceloop.entity.input",
+  "gen_ai.tool.call.arguments",
+  "ai.prompt.messages",
+  "ai.prompt",
+  "ai.toolCall.args",
+] as const;
 const OUTPUT = [
   "gen_ai.output.messages",
   "gen_ai.completion",
   "output.value",
   "traceloop.entity.output",
   "gen_ai.tool.call.result",
+  "ai.response.text",
+  "ai.response.object",
+  "ai.response.toolCalls",
+  "ai.toolCall.result",
 ] as const;
-const IS_CONTENT = new RegExp(
-  String.raw`(?:^|[._])(?:prompt|prompts|completion|messages?|content|arguments|result|system_instructions|definitions|` +
-    String.raw`input\.value|output\.value|entity\.(?:input|output))(?:[._]|$)`,
-);
-const IS_COUNT = /token|usage|_count/;
+/** Words that content stands under, wherever in a name, and at the end of one. Headers may hold credentials. */
+const WITHIN = "prompts?|completion|messages?|content|arguments|result|system_instructions|definitions|headers?|body";
+const AT_THE_END = "texts?|inputs?|outputs?|args|values?|object|query|transcript|embeddings?|vector|reasoning|tool_calls?|function_call";
+const IS_CONTENT = new RegExp(String.raw`(?:^|[._])(?:(?:${WITHIN})(?:[._]|$)|(?:${AT_THE_END})(?:_json)?$)`);
+
+/** What a call was about, and no fact of it: no number is. Names are written in either case. */
+function isContent(name: string, value: unknown): boolean {
+  if (typeof value === "number" || typeof value === "boolean") return false;
+  return IS_CONTENT.test(name.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase());
+}
 
 function contentOf(attributes: Attributes, names: readonly string[]): string | null {
   for (const name of names) {
@@ -78,7 +96,7 @@ export function genAiFacts(span: Span): GenAiFacts {
   const { attributes, resource } = span;
   const mcpMethod = textAttribute(attributes, "mcp.method.name");
   const a2aMethod = textAttribute(attributes, "a2a.method.name");
-  const old = textAttribute(attributes, "llm.request.type", "openinference.span.kind");
+  const old = textAttribute(attributes, "llm.request.type", "openinference.span.kind", "ai.operationId");
   const named = textAttribute(attributes, "gen_ai.operation.name") ?? (old === null ? null : (ownEntry(OLD_OPERATIONS, old) ?? null));
   const aboutModels = Object.keys(attributes).some((name) => name.startsWith("gen_ai.") || name.startsWith("llm."));
   // Before operations had names a span with a model and usage was the call of the model.
@@ -126,13 +144,11 @@ export function genAiFacts(span: Span): GenAiFacts {
     responseId: textAttribute(attributes, "gen_ai.response.id"),
     conversation: textAttribute(attributes, "gen_ai.conversation.id", "session.id"),
     agent: textAttribute(attributes, "gen_ai.agent.name", "gen_ai.agent.id") ?? textAttribute(resource, "service.name"),
-    tool: textAttribute(attributes, "gen_ai.tool.name", "tool.name"),
+    tool: textAttribute(attributes, "gen_ai.tool.name", "tool.name", "ai.toolCall.name"),
     mcpMethod,
     errorType: failed ? (textAttribute(attributes, "error.type") ?? span.exception?.type ?? "error") : null,
     input: contentOf(attributes, INPUT),
     output: contentOf(attributes, OUTPUT),
-    rest: Object.fromEntries(
-      Object.entries(attributes).filter(([name]) => !TOLD.test(name) && (IS_COUNT.test(name) || !IS_CONTENT.test(name))),
-    ),
+    rest: Object.fromEntries(Object.entries(attributes).filter(([name, value]) => !TOLD.test(name) && !isContent(name, value))),
   };
 }
