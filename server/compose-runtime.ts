@@ -51,6 +51,7 @@ import type { RoadParts } from "./road/road-parts.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { collectorInlet } from "./services/discovery/collector-inlet.ts";
+import { spanClaims } from "./ledger/span-claims.ts";
 import { traceIngest } from "./services/ingest/trace-ingest.ts";
 import type { KeptParts } from "./services/models/kept-store.ts";
 import { KeptItems } from "./services/models/kept-items.ts";
@@ -317,7 +318,7 @@ function openRecordServices(
   const reading = { db, secrets, clock, log, shipped: () => waitUntilShipped(shipped()) };
   return {
     runs: runAccess({ ...reading, truth }),
-    traces: traceIngest({ ...reading, ledger }),
+    traces: traceIngest({ ...reading, ledger, claims: spanClaims(db) }),
     collectors: collectorInlet({ db, clock }, gatewayOrigins),
   };
 }

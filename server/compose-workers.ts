@@ -15,6 +15,7 @@ import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { registerSigningKey, retireSigningKeys } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { importUsage } from "./services/usage-import/import-usage.ts";
+import { pruneSpanClaims } from "./store/span-claims.ts";
 import { pruneSeenEvents } from "./store/collector-keys.ts";
 import { pruneFormerValues } from "./store/former-key-values.ts";
 import { pruneIdempotentAnswers } from "./store/idempotent-answers.ts";
@@ -51,6 +52,7 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "forget_page_sessions", everyMs: HOUR_MS, run: () => prunePageSessions(db, new Date(clock.now())) },
     { name: "forget_sign_on_sessions", everyMs: HOUR_MS, run: () => pruneSignOnSessions(db, new Date(clock.now())) },
     { name: "forget_discovery_events", everyMs: HOUR_MS, run: () => pruneSeenEvents(db, new Date(clock.now())) },
+    { name: "forget_span_claims", everyMs: 5 * MINUTE_MS, run: () => pruneSpanClaims(db) },
     { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => pruneProcessMessages(db) },
     { name: "forget_tool_sessions", everyMs: 5 * MINUTE_MS, run: () => forgetSessions(db) },
   ];

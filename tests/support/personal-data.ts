@@ -317,6 +317,7 @@ export const ABOUT_NOBODY = [
   "sign_on_steps",
   "sign_on_used",
   "skill_usage_hourly",
+  "span_claims",
   "tenants",
   "tool_letters",
   "tool_results_hourly",

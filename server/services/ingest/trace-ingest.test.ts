@@ -34,46 +34,48 @@ test("a batch that tells of one call over and over is looked through once", () =
   expect(looks).toBeLessThan(10_000);
 });
 
+const NOTHING_KNOWN = { transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery: async () => ({ rows: [] }) };
+const KEY_CALL = {
+  identity: { tenantId: "t", credentialId: "k" },
+  scope: { groupId: "g", tenant: { storeBodies: "none" } },
+  row: {},
+} as unknown as Call;
+const SPAN = {
+  ...client("s"),
+  name: "",
+  startNanos: 1n,
+  endNanos: 2n,
+  attributes: {},
+  resource: {},
+  scope: null,
+  statusCode: 0,
+  statusMessage: null,
+  exception: null,
+};
+
 test("a span that is sent again while its row is on the way is taken when the row is stored, and not when it is lost", async () => {
   const rows: PromiseWithResolvers<void>[] = [];
   const seal = () => {
     rows.push(Promise.withResolvers<void>());
     return (rows.at(-1) as PromiseWithResolvers<void>).promise;
   };
-  const nothingKnown = { transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery: async () => ({ rows: [] }) };
   const secrets = { hmac: () => "h".repeat(64) };
   let room = Number.POSITIVE_INFINITY;
   const inlet = traceIngest({
-    db: { getExecutor: () => nothingKnown },
+    db: { getExecutor: () => NOTHING_KNOWN },
+    claims: { take: async (_tenant: string, spans: Span[]) => new Set(spans.map(({ spanId }) => `t/${spanId}`)), release: async () => {} },
     ledger: { accepting: () => room-- > 0, seal },
     secrets,
     clock: systemClock(),
     shipped: async () => true,
   } as unknown as TraceIngestParts);
-  const call = {
-    identity: { tenantId: "t", credentialId: "k" },
-    scope: { groupId: "g", tenant: { storeBodies: "none" } },
-    row: {},
-  } as unknown as Call;
-  const span = {
-    ...client("s"),
-    name: "",
-    startNanos: 1n,
-    endNanos: 2n,
-    attributes: {},
-    resource: {},
-    scope: null,
-    statusCode: 0,
-    statusMessage: null,
-    exception: null,
-  };
   const lookedUp = () => new Promise(setImmediate);
 
-  const lost = [inlet.accept(call, [span]), inlet.accept(call, [span])];
+  const lost = [inlet.accept(KEY_CALL, [SPAN]), inlet.accept(KEY_CALL, [SPAN])];
   await lookedUp();
   rows[0]?.reject(new Error("the journal is full"));
   expect(await Promise.all(lost)).toMatchObject([{ code: "ledger_unavailable" }, { code: "ledger_unavailable" }]);
-  const stored = [inlet.accept(call, [span]), inlet.accept(call, [span])];
+  const stored = [inlet.accept(KEY_CALL, [SPAN]), inlet.accept(KEY_CALL, [SPAN])];
   await lookedUp();
   rows[1]?.resolve();
   expect(await Promise.all(stored)).toEqual([{ recorded: 1 }, { recorded: 0 }]);
@@ -82,11 +84,32 @@ test("a span that is sent again while its row is on the way is taken when the ro
   // The room that is kept for calls is not taken for the rest of a batch: its sender tries again.
   room = 3;
   const many = inlet.accept(
-    call,
-    Array.from({ length: 10 }, (_, at) => ({ ...span, spanId: `many-${at}` })),
+    KEY_CALL,
+    Array.from({ length: 10 }, (_, at) => ({ ...SPAN, spanId: `many-${at}` })),
   );
   await lookedUp();
   for (const row of rows) row.resolve();
   expect(await many).toMatchObject({ code: "ledger_unavailable" });
   expect(rows).toHaveLength(4);
+});
+
+test("a span that another process records just now is left to it, the rest is recorded, and the sender asks again", async () => {
+  const sealed: string[] = [];
+  const released: string[] = [];
+  const inlet = traceIngest({
+    db: { getExecutor: () => NOTHING_KNOWN },
+    claims: {
+      take: async () => new Set(["t/mine"]),
+      release: async (_tenant: string, spans: Span[]) => void released.push(...spans.map(({ spanId }) => spanId)),
+    },
+    ledger: { accepting: () => true, seal: async ({ span_id: id }: { span_id: string }) => void sealed.push(id) },
+    secrets: { hmac: () => "h".repeat(64) },
+    clock: systemClock(),
+    shipped: async () => true,
+  } as unknown as TraceIngestParts);
+  const taken = await inlet.accept(KEY_CALL, [
+    { ...SPAN, spanId: "mine" },
+    { ...SPAN, spanId: "another's" },
+  ]);
+  expect([taken, sealed, released]).toMatchObject([{ code: "ledger_unavailable" }, ["mine"], []]);
 });

@@ -5,6 +5,7 @@ import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { CallLedger } from "../../ledger/ledger.ts";
+import type { SpanClaims } from "../../ledger/span-claims.ts";
 import { knownSpans, type KnownSpans } from "../../ledger/span-lookup.ts";
 import type { Span } from "../../wire/otlp/traces.ts";
 import type { Call } from "../../road/call.ts";
@@ -13,6 +14,7 @@ import { spanRow } from "./span-row.ts";
 
 export interface TraceIngestParts {
   readonly db: Parameters<typeof knownSpans>[0];
+  readonly claims: SpanClaims;
   readonly ledger: CallLedger;
   readonly secrets: SecretBox;
   readonly clock: Clock;
@@ -43,8 +45,11 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
       if (!parts.ledger.accepting()) return again();
       // What the gateway carried itself must be there to be joined.
       if (!(await parts.shipped())) return again();
+      let claimed: ReadonlySet<string>;
       let known: KnownSpans;
       try {
+        // Before it is read what is recorded: what was claimed and is by then, is found.
+        claimed = await parts.claims.take(identity.tenantId, spans);
         known = await knownSpans(parts.db, identity.tenantId, identity.credentialId, spans);
       } catch (error) {
         parts.log.warn("spans_not_taken", { call_id: call.id, error: error as Error });
@@ -54,6 +59,7 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
       const stored: Promise<void>[] = [];
       let recorded = 0;
       let full = false;
+      let isElsewhere = false;
       for (const span of spans) {
         const key = `${identity.tenantId}/${keyOf(span)}`;
         if (known.reported.has(keyOf(span))) continue;
@@ -61,6 +67,11 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
         if (told !== undefined) {
           // Its row may be on the way yet, of a request whose sender gave up waiting.
           stored.push(told);
+          continue;
+        }
+        if (!claimed.has(keyOf(span))) {
+          // Another process records it: once its row is there, the sender is told so.
+          isElsewhere = true;
           continue;
         }
         // Nobody else asks for room for so many rows. What is recorded by then is passed over when the sender tries again.
@@ -96,7 +107,13 @@ export function traceIngest(parts: TraceIngestParts): TraceIngest {
         recorded++;
       }
       const results = await Promise.allSettled(stored);
-      return !full && results.every(({ status }) => status === "fulfilled") ? { recorded } : again();
+      if (!full && !isElsewhere && results.every(({ status }) => status === "fulfilled")) return { recorded };
+      const isLeft = (key: string) => claimed.has(key) && !known.reported.has(key) && !recent.has(`${identity.tenantId}/${key}`);
+      const left = spans.filter((span) => isLeft(keyOf(span)));
+      await parts.claims
+        .release(identity.tenantId, left)
+        .catch((error: unknown) => parts.log.warn("spans_not_released", { call_id: call.id, error: error as Error }));
+      return again();
     },
   };
 }
