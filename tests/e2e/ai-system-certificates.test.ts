@@ -5,8 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import pg from "pg";
 import { type AdminClient, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
@@ -106,4 +108,40 @@ test("a certificate under a contract is given out as long as that contract is in
   await owner.post(`/v1/admin/contracts/${id}/revoke`, { reason: "an emergency" });
   const refused = await certificate();
   expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
+});
+
+test("no certificate rests on a chain that was verified as altered, until the whole of it is verified as it was written", async () => {
+  await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": team.apiKey } });
+  await until(
+    () => world.admin.get("/v1/admin/audit/chains"),
+    ({ chains }) => chains.some(({ head_seq: head }: any) => head > 0),
+  );
+  const captured = await owner.post(at("/assurance"), {});
+  const [{ chain_id: chain }] = captured.report.ledger;
+  const certificate = () => document(at(`/assurance/history/${captured.id}/export`));
+  expect((await certificate()).status).toBe(200);
+
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  const addToStatus = (more: number) =>
+    database.query("UPDATE audit_rows SET http_status_code = http_status_code + $1 WHERE chain_id = $2 AND chain_seq = 1", [more, chain]);
+  const verify = (range: object) => owner.post(`/v1/admin/audit/chains/${chain}/verify`, range);
+  const record = async () => (await owner.get(at("/health"))).components.find(({ id }: any) => id === "record");
+
+  await addToStatus(1);
+  expect((await verify({})).verdict).toBe("altered");
+  const refused = await certificate();
+  expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
+  expect(refused.text).toContain(`${chain} of the ledger, which it rests on, was verified as altered`);
+  expect([(await record()).score, (await owner.get(at("/assurance"))).result]).toEqual([20, "FAILED"]);
+
+  await addToStatus(-1);
+  expect((await verify({ from_seq: 1, to_seq: 1 })).verdict).not.toBe("altered");
+  expect((await certificate()).status).toBe(409);
+  await verify({});
+  expect((await certificate()).status).toBe(200);
+  expect((await record()).score).not.toBe(20);
+  const { entries } = await world.admin.get("/v1/admin/admin-log?resource=audit-chains");
+  expect(entries.map(({ after }: any) => after.verdict).slice(1)).toEqual(["altered"]);
+  await database.end();
 });

@@ -260,6 +260,7 @@ export const ABOUT_NOBODY = [
   "audit_keys",
   "audit_late_rows",
   "audit_retention",
+  "chain_faults",
   "collector_keys",
   "config_version",
   "conversation_notices",

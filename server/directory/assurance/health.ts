@@ -12,6 +12,8 @@ export interface HealthFacts {
   readonly traffic: Pick<SystemTraffic, "calls" | "errors">;
   /** Chains whose newest rows no checkpoint is over, though there was time for one. */
   readonly unanchored: number;
+  /** Chains that a verification found to be other than they were written. */
+  readonly faults: readonly { readonly chain_id: string; readonly verdict: string }[];
   readonly hasBaseline: boolean;
 }
 
@@ -59,17 +61,21 @@ function bandOf(score: number | null): SystemHealth["band"] {
   return score >= 70 ? "watch" : score >= 50 ? "degraded" : "unhealthy";
 }
 
-function componentsOf({ system, contract, openFindings, liveness, traffic, unanchored, hasBaseline }: HealthFacts): Component[] {
+function recordComponent(unanchored: number, faults: HealthFacts["faults"]): Component {
+  const about = { id: "record", title: "Its record is anchored" };
+  const [fault] = faults;
+  if (fault !== undefined) return { ...about, score: 20, detail: `Chain ${fault.chain_id} was verified as ${fault.verdict}.` };
+  return unanchored === 0
+    ? { ...about, score: 100, detail: "Every chain is under a signed checkpoint." }
+    : { ...about, score: 80, detail: `${unanchored} chains have rows that no checkpoint is over.` };
+}
+
+function componentsOf({ system, contract, openFindings, liveness, traffic, unanchored, faults, hasBaseline }: HealthFacts): Component[] {
   const worst = FINDINGS.find(([severity]) => (openFindings[severity] ?? 0) > 0);
   const share = traffic.calls === 0 ? 0 : traffic.errors / traffic.calls;
   const errors = ERRORS.find(([most]) => share <= most)?.[1] ?? 30;
   return [
-    {
-      id: "record",
-      title: "Its record is anchored",
-      score: unanchored === 0 ? 100 : 80,
-      detail: unanchored === 0 ? "Every chain is under a signed checkpoint." : `${unanchored} chains have rows that no checkpoint is over.`,
-    },
+    recordComponent(unanchored, faults),
     {
       id: "contract",
       title: "It is what its contract says",

@@ -2,6 +2,7 @@ import type { AssuranceReport, SystemHealth } from "@gatehouse/contracts/ai-assu
 import { usdFromMicros } from "../../kernel/money.ts";
 import { evidenceStore } from "../../store/ai-system-evidence.ts";
 import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
+import { chainFaults } from "../../store/chain-faults.ts";
 import { chainHeads, unanchoredChains } from "../../store/chain-heads.ts";
 import { activeContract } from "../../store/ai-contracts.ts";
 import { newestSuite } from "../../store/replay-suites.ts";
@@ -33,6 +34,7 @@ async function factsOf(directory: Directory, row: AiSystemRow, now: number) {
   const health = healthOf({
     ...{ system: row, contract, openFindings: open, liveness: status, traffic: counted },
     unanchored: await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS)),
+    faults: await chainFaults(db),
     hasBaseline: baseline !== undefined,
   });
   const { calls } = counted;

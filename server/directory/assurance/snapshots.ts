@@ -11,6 +11,7 @@ import { notFound } from "../writes/records.ts";
 import { sealRecord } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem } from "./ai-systems.ts";
+import { chainFaults } from "../../store/chain-faults.ts";
 import { contractInForce } from "./contract-in-force.ts";
 import { readAssuranceReport } from "./report.ts";
 
@@ -134,6 +135,12 @@ export async function exportCertificate(
   if (report.contract !== null && (await contractInForce(db, tenantId, systemId))?.digest !== report.contract.digest)
     throw new Refused(
       refuse("certificate_revoked", `Contract ${report.contract.version}, under which it was captured, is not in force any more.`),
+    );
+  const rests = new Set(report.ledger.map(({ chain_id: chain }) => chain));
+  const fault = (await chainFaults(db)).find(({ chain_id: chain }) => rests.has(chain));
+  if (fault !== undefined)
+    throw new Refused(
+      refuse("certificate_revoked", `Chain ${fault.chain_id} of the ledger, which it rests on, was verified as ${fault.verdict}.`),
     );
   const subject = {
     [`ai-system:${systemId}`]: row.digest,

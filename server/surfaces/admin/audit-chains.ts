@@ -1,4 +1,5 @@
 import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
+import { isNewVerdict, noteVerdict } from "../../directory/assurance/chain-verdicts.ts";
 import { exportChain } from "../../ledger/chain-export.ts";
 import { listChains } from "../../ledger/chain-facts.ts";
 import { verifyChain } from "../../ledger/chains.ts";
@@ -36,7 +37,8 @@ export const auditChainOperations: readonly AdminOperation[] = [
     summary: "Verify an audit chain",
     description:
       "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's " +
-      "admin, whom no finding tells the id of another's row.",
+      "admin, whom no finding tells the id of another's row. Where it is worse than `unanchored`, no certificate that rests on " +
+      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     async run(call) {
@@ -53,6 +55,8 @@ export const auditChainOperations: readonly AdminOperation[] = [
         knownHeads,
       });
       call.services.verified(verification.verdict);
+      const isWhole = call.body.from_seq === undefined && call.body.to_seq === undefined;
+      if (await isNewVerdict(call.services.directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification));
       return verification;
     },
   }),
