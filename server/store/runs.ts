@@ -3,7 +3,7 @@ import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
 import { auditColumns, isoColumn } from "./audit-columns.ts";
 import type { Database } from "./database.ts";
-import { isAction } from "./run-facts.ts";
+import { isAction, isJoined } from "./run-facts.ts";
 
 export type RunState = (typeof RUN_STATES)[number];
 export type EndState = Exclude<RunState, "open">;
@@ -75,10 +75,15 @@ const ACTION_FIELDS: readonly FieldName[] = [
   "tags",
 ];
 
+export interface ActionRow extends AuditRow {
+  /** A span that tells once more of a call the gateway carried itself. */
+  readonly joined?: boolean | null;
+}
+
 /** The rows of a run in the order of the calls, at most `limit`. */
-export async function runActions(db: Database, tenantId: string, rootTaskId: string, limit: number): Promise<AuditRow[]> {
-  const { rows } = await sql<AuditRow>`
-    SELECT ${auditColumns(ACTION_FIELDS)} FROM audit_rows
+export async function runActions(db: Database, tenantId: string, rootTaskId: string, limit: number): Promise<ActionRow[]> {
+  const { rows } = await sql<ActionRow>`
+    SELECT ${auditColumns(ACTION_FIELDS)}, ${sql.raw(isJoined("audit_rows"))} AS joined FROM audit_rows
     WHERE root_task_id = ${rootTaskId} AND tenant_id = ${tenantId} AND ${sql.raw(isAction("audit_rows"))}
     ORDER BY audit_rows.timestamp, audit_rows.id LIMIT ${limit}`.execute(db);
   return rows;

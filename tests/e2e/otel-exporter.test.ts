@@ -59,6 +59,7 @@ test.each(["gzip", "none"] as const)("an agent's trace, compression %s: one row 
   const root = agent
     .span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL)
     .setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
+  agent.span("step 1", agent.under(root)).setAttributes({ "gen_ai.operation.name": "agent_step" }).end();
   inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
   agent
     .span("execute_tool search", agent.under(root), SpanKind.INTERNAL)
@@ -69,7 +70,7 @@ test.each(["gzip", "none"] as const)("an agent's trace, compression %s: one row 
   const { traceId } = root.spanContext();
   expect(await agent.flush()).toEqual({ code: 0 });
 
-  const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 3);
+  const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 4);
   expect(
     Object.fromEntries(
       rows.map((row) => [
@@ -79,10 +80,11 @@ test.each(["gzip", "none"] as const)("an agent's trace, compression %s: one row 
     ),
   ).toEqual({
     invoke_agent: ["a2a", null, true, null, "external"],
+    agent_step: ["llm", null, true, null, "external"],
     chat: ["llm", 120, true, null, "external"],
     execute_tool: ["mcp", null, false, "search", "external"],
   });
-  expect(await runOf(traceId)).toMatchObject({ calls: 3, external_calls: 3, total_tokens: 120 });
+  expect(await runOf(traceId)).toMatchObject({ calls: 4, llm_calls: 1, external_calls: 4, total_tokens: 120 });
 });
 
 test("a span that is none is refused by itself: the exporter keeps going, and the rest is recorded", async () => {
@@ -136,7 +138,8 @@ test("a span around a call that the gateway carried joins its row: nothing is co
     carried.id,
     carried.root_task_id,
   ]);
-  expect(await runOf("instrumented")).toMatchObject({ calls: before.calls, total_tokens: before.total_tokens, cost_usd: before.cost_usd });
+  const { calls, total_tokens, cost_usd, turns } = before;
+  expect(await runOf("instrumented")).toMatchObject({ calls, total_tokens, cost_usd, turns });
 });
 
 test("a key that is none is told as an error, and nothing is recorded as a span", async () => {

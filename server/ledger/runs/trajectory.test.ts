@@ -66,3 +66,20 @@ test("an action is aimed at what was called, whoever acted", () => {
   ]);
   expect(actions.map(({ target }) => target)).toEqual(["m", "server", "agent", null, "asked"]);
 });
+
+test("a span that tells of a call once more, or of what is around one, begins no turn", () => {
+  const span = (proxy_subtype: string, fields = {}) => llm({ source: "otel", proxy_subtype, ...fields });
+  const { turns, actions } = trajectoryOf([
+    span("agent_step"),
+    span("chat", { joined: true }),
+    llm({ source: "gateway", proxy_subtype: "chat_completions" }),
+    tool({ source: "otel", proxy_subtype: "execute_tool" }),
+    span("agent_step"),
+    span("chat"),
+  ]);
+  expect(turns.map((turn) => [turn.turn_seq, turn.calls])).toEqual([
+    [1, 4],
+    [2, 1],
+  ]);
+  expect(actions.map((action) => action.turn_seq)).toEqual([1, null, 1, 1, 1, 2]);
+});

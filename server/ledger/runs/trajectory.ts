@@ -1,6 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { OWN_CALLS } from "../../store/own-calls.ts";
+import { INFERENCE_OPERATIONS } from "../../kernel/inference-operations.ts";
 import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
+import { OWN_CALLS } from "../../store/own-calls.ts";
+import type { ActionRow } from "../../store/runs.ts";
 
 /** A pass of an agent's loop: a model call and what it led to. */
 export interface AgentTurn {
@@ -53,6 +55,12 @@ export interface Trajectory {
 
 /** They ask no model, or ask one about a call of the agent: its loop goes no further by them. */
 const NO_PASS: ReadonlySet<string> = new Set([...OWN_CALLS, ...MODEL_LISTINGS]);
+const TOLD_PASS: ReadonlySet<string> = new Set(INFERENCE_OPERATIONS);
+
+function isModelCall({ proxy_type: type, proxy_subtype: subtype, source }: AuditRow): boolean {
+  if (type !== "llm") return false;
+  return source === "otel" ? TOLD_PASS.has(subtype ?? "") : !NO_PASS.has(subtype ?? "");
+}
 
 type Counted<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -84,7 +92,7 @@ function actionOf(row: AuditRow, turn: AgentTurn | null): RunAction {
 }
 
 /** Turns, steps and actions of a run whose rows come in the order of its calls. */
-export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
+export function trajectoryOf(rows: readonly ActionRow[]): Trajectory {
   const turns: Counted<AgentTurn>[] = [];
   const steps: Counted<AgentStep>[] = [];
   const named = new Map<string, Counted<AgentTurn>>();
@@ -101,17 +109,17 @@ export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
       turn.turn_seq ??= row.turn_seq ?? null;
       return turn;
     }
-    const isModelCall = row.proxy_type === "llm" && !NO_PASS.has(row.proxy_subtype ?? "");
-    if (inferred === null || (isModelCall && inferred.hasModelCall)) {
+    const asksModel = isModelCall(row);
+    if (inferred === null || (asksModel && inferred.hasModelCall)) {
       inferred = { turn: { turn_id: null, turn_seq: turns.length + 1, inferred: true, calls: 0 }, hasModelCall: false };
       turns.push(inferred.turn);
     }
-    inferred.hasModelCall ||= isModelCall;
+    inferred.hasModelCall ||= asksModel;
     return inferred.turn;
   }
 
   const actions = rows.map((row) => {
-    if (isLate(row)) return actionOf(row, null);
+    if (isLate(row) || row.joined === true) return actionOf(row, null);
     if (row.step_id != null || row.step_name != null) {
       const key = JSON.stringify([row.step_id ?? null, row.step_id == null ? row.step_name : null]);
       let step = phases.get(key);

@@ -1,3 +1,4 @@
+import { INFERENCE_OPERATIONS } from "../../kernel/inference-operations.ts";
 import { ownEntry } from "../../kernel/own-entry.ts";
 import { plausibleCount } from "../usage.ts";
 import { type Attributes, countAttribute, textAttribute } from "./attributes.ts";
@@ -32,7 +33,7 @@ export interface GenAiFacts {
   readonly rest: Attributes;
 }
 
-const INFERENCE = new Set(["chat", "generate_content", "text_completion", "embeddings"]);
+const INFERENCE: ReadonlySet<string> = new Set(INFERENCE_OPERATIONS);
 const TOOL_OPERATIONS = new Set(["execute_tool"]);
 const AGENT_OPERATIONS = new Set(["invoke_agent", "create_agent", "invoke_workflow"]);
 
