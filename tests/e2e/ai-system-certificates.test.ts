@@ -134,6 +134,13 @@ test("no certificate rests on a chain that was verified as altered, until the wh
   expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
   expect(refused.text).toContain(`${chain} of the ledger, which it rests on, was verified as altered`);
   expect([(await record()).score, (await owner.get(at("/assurance"))).result]).toEqual([20, "FAILED"]);
+  const reported = async (report: string, control: string) =>
+    (await owner.get(`/v1/admin/compliance/${report}`)).items.find((item: any) => item.control === control);
+  for (const [report, control] of [
+    ["eu-ai-act/risk-classification", "Article 12"],
+    ["soc2/control-coverage", "CC7.1, CC7.2"],
+  ] as const)
+    expect(await reported(report, control)).toMatchObject({ status: "not_met", reason: expect.stringContaining("altered") });
 
   await addToStatus(-1);
   expect((await verify({ from_seq: 1, to_seq: 1 })).verdict).not.toBe("altered");
@@ -141,6 +148,7 @@ test("no certificate rests on a chain that was verified as altered, until the wh
   await verify({});
   expect((await certificate()).status).toBe(200);
   expect((await record()).score).not.toBe(20);
+  expect((await reported("soc2/control-coverage", "CC7.1, CC7.2")).status).not.toBe("not_met");
   const { entries } = await world.admin.get("/v1/admin/admin-log?resource=audit-chains");
   expect(entries.map(({ after }: any) => after.verdict).slice(1)).toEqual(["altered"]);
   await database.end();

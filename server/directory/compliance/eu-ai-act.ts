@@ -7,6 +7,7 @@ import {
   guardrailsOf,
   item,
   keptFor,
+  logged,
   logOf,
   NO_CALLS,
   NOT_FROM_HERE,
@@ -66,13 +67,7 @@ export function euAiActItems(facts: ComplianceFacts, systems: readonly TableRow[
       guardrailsOf(facts),
       rowsOf(facts, "guarded"),
     ),
-    item(
-      "Article 12",
-      "Record-keeping (from 2 December 2027)",
-      seen(facts.rows.calls.count, "Each call left a row.", "No call was made."),
-      rowsOf(facts, "calls"),
-      checkpointsOf(facts),
-    ),
+    item("Article 12", "Record-keeping (from 2 December 2027)", logged(facts), rowsOf(facts, "calls"), checkpointsOf(facts)),
     item("Article 13", "Information to deployers (from 2 December 2027)", noted(facts, "ai-contracts"), logOf(facts, "ai-contracts")),
     item(
       "Article 14",

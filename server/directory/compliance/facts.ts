@@ -1,4 +1,5 @@
 import type { ComplianceEvidence, ComplianceItem } from "@gatehouse/contracts/compliance";
+import { type ChainFault, chainFaults } from "../../store/chain-faults.ts";
 import {
   countAdminLog,
   countCheckpoints,
@@ -26,6 +27,8 @@ export interface ComplianceFacts {
   readonly rows: Readonly<Record<RowFact, Counted>>;
   readonly log: ReadonlyMap<string, Counted>;
   readonly checkpoints: number;
+  /** Chains that a verification found to be other than they were written. */
+  readonly faults: readonly ChainFault[];
   readonly guardrails: number;
   readonly standing: Standing;
   readonly notices: { readonly met: number; readonly of: number };
@@ -46,6 +49,7 @@ export async function gatherFacts(trx: Trx, window: FactWindow): Promise<Complia
     rows: await countRows(trx, window),
     log: await countAdminLog(trx, window),
     checkpoints: await countCheckpoints(trx, window),
+    faults: await chainFaults(trx),
     guardrails: await countEnabledGuardrails(trx, window.tenantId),
     standing: await readStanding(trx, window, tenant.data_retention, NO_PASSWORD),
     notices: { met: noticed.filter(({ met }) => met).length, of: noticed.length },
@@ -108,9 +112,18 @@ export const guarded = ({ guardrails }: ComplianceFacts): JudgedItem =>
 
 export const NO_CALLS = "No call was made.";
 
-export const logged = (facts: ComplianceFacts) => seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS);
+/** What the record says, unless it was found to be other than it was written. */
+const unaltered = ({ faults: [fault] }: ComplianceFacts, status: JudgedItem): JudgedItem =>
+  fault === undefined
+    ? status
+    : ["not_met", `Chain ${fault.chain_id} was verified as ${fault.verdict} on ${fault.found_at.toISOString()}.`];
+
+export const logged = (facts: ComplianceFacts) => unaltered(facts, seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS));
 export const signed = (facts: ComplianceFacts) =>
-  seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed.");
+  unaltered(
+    facts,
+    seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed."),
+  );
 export const regions = ({ tenant, rows }: ComplianceFacts): JudgedItem => {
   if (tenant.allowed_regions.length === 0) return ["not_applicable", "The tenant allows every region."];
   const unknown = rows.regionUnknown.count;
