@@ -125,7 +125,7 @@ export const signed = (facts: ComplianceFacts) =>
     seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed."),
   );
 export const regions = ({ tenant, rows }: ComplianceFacts): JudgedItem => {
-  if (tenant.allowed_regions.length === 0) return ["not_applicable", "The tenant allows every region."];
+  if (tenant.allowed_regions.length === 0) return ["no_data", "The tenant allows every region: where content goes is held to nothing."];
   const unknown = rows.regionUnknown.count;
   return unknown > 0
     ? ["partial", `Calls are held to ${tenant.allowed_regions.join(", ")}; of ${unknown} the region was not evaluated.`]
