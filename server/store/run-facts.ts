@@ -37,11 +37,14 @@ const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 
  */
 const DECIDES = `(a.parent_request_id IS NULL OR ${MADE_BY_CALLER})`;
 
+/** When a row of `audit_rows a` happened. A span that says it began after it arrived was told by a clock that is wrong. */
+export const HAPPENED_AT = `CASE WHEN a.source = 'otel' THEN least(a.timestamp, a.created_at) ELSE a.timestamp END`;
+
 /**
  * What runs need to know of a row of `audit_rows a`, and not its bodies: they would be carried along. `moment` is text
  * that sorts as the time does.
  */
-export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_task_id, a.timestamp, a.created_at, to_char(a.timestamp AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS') AS moment,
+export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_task_id, ${HAPPENED_AT} AS timestamp, a.created_at, to_char(${HAPPENED_AT} AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS') AS moment,
   (${ASKS_MODEL}) AS asks_model, coalesce(${USES_TOOL}, false) AS tool, a.success IS FALSE OR coalesce(a.tags, '[]') @> '["tool_error"]' AS failed_tool, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
   CASE WHEN a.trace_continuity = 'client_asserted' THEN a.request_headers->>'x-gw-run-id' END AS run_id,
   a.custom_metadata ? 'run_outcome' AS told_outcome, a.custom_metadata->>'run_outcome' AS outcome, ${isJoined("a")} AS joined,

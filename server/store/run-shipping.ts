@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { IS_ACTION, RUN_FACTS } from "./run-facts.ts";
+import { HAPPENED_AT, IS_ACTION, RUN_FACTS } from "./run-facts.ts";
 
 /**
  * Adds newly stored audit rows to the runs they belong to, inside the transaction that stored them.
@@ -113,7 +113,7 @@ const TAG_LATE = `
   WITH tagged AS (
     UPDATE audit_rows a SET tags = coalesce(a.tags, '[]') || '["late"]'
     FROM runs r JOIN unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) USING (tenant_id, root_task_id)
-    WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp > r.closed_at
+    WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND ${HAPPENED_AT} > r.closed_at
       AND ${IS_ACTION} AND NOT coalesce(a.tags, '[]') @> '["late"]'
     RETURNING a.id)
   INSERT INTO audit_late_rows SELECT id FROM tagged ON CONFLICT DO NOTHING`;
@@ -123,7 +123,7 @@ const ADD_UP_ANEW = `
   UPDATE runs r SET (last_at, decided_at, last_id, last_result, ${SUM_COLUMNS.join(", ")}, degraded) = (
     SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST}, ${SUMS}
     FROM ${JUDGED(
-      `SELECT ${RUN_FACTS}, a.timestamp > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND ` +
+      `SELECT ${RUN_FACTS}, ${HAPPENED_AT} > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND ` +
         `a.root_task_id = r.root_task_id AND a.timestamp IS NOT NULL AND ${IS_ACTION}`,
     )})
   FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id)

@@ -125,3 +125,13 @@ test("the tenant says how long a silence ends a run", async () => {
   await endIdleRuns(database.db, new Date(Date.now() + 3 * 60_000));
   expect((await view())?.state).toBe("completed");
 });
+
+test("a run whose span says it begins years from now began when it arrived, and ends when it is idle", async () => {
+  const told = { source: "otel", trace_continuity: "external", timestamp: "2062-04-11T23:47:16.000000Z" };
+  await sealed(first, told);
+  expect(Date.parse((await view())?.started_at ?? "")).toBeLessThanOrEqual(Date.now());
+  await endIdleRuns(database.db, new Date(Date.now() + 31 * 60_000));
+  expect(await view()).toMatchObject({ state: "completed", calls: 1, late_calls: 0 });
+  await sealed(first, { ...told, timestamp: at(-1), source: "gateway" });
+  expect(await view()).toMatchObject({ state: "completed", calls: 2, late_calls: 0 });
+});
