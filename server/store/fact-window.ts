@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { encodeTime } from "ulid";
+import { isJoined } from "./run-facts.ts";
 
 /** What reports count. Windows are of when a row was recorded, which its id tells: a trace row's timestamp is its sender's. */
 export interface FactWindow {
@@ -9,5 +10,6 @@ export interface FactWindow {
 }
 
 const floor = (at: Date) => `${encodeTime(at.getTime(), 10)}${"0".repeat(16)}`;
+/** A span that tells once more of a call the gateway carried itself is no further call. */
 export const recordedWithin = ({ tenantId, from, to }: FactWindow) =>
-  sql`r.tenant_id = ${tenantId} AND r.id >= ${floor(from)} AND r.id < ${floor(to)}`;
+  sql`r.tenant_id = ${tenantId} AND r.id >= ${floor(from)} AND r.id < ${floor(to)} AND (r.source IS DISTINCT FROM 'otel' OR NOT ${sql.raw(isJoined("r"))})`;

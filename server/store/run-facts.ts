@@ -10,7 +10,7 @@ const listed = (names: readonly string[]): string => names.map((name) => `'${nam
 export const isAction = (row: string): string =>
   `coalesce(${row}.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
 /** A span that tells once more of a call the gateway carried itself. */
-export const isJoined = (row: string): string => `${row}.custom_metadata->'joined_row_id' IS NOT NULL`;
+export const isJoined = (row: string): string => `(${row}.custom_metadata->'joined_row_id' IS NOT NULL)`;
 export const IS_ACTION = isAction("a");
 
 /** What a run would end as if this row were its last. */

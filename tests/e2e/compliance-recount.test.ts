@@ -22,6 +22,8 @@ import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 const ROOT = join(import.meta.dir, "..", "..");
 const RECOUNT = join(ROOT, "tests", "support", "recount", "recount-reports.mjs");
 const PATH = "/v1/admin/compliance";
+/** A call that went through the gateway and was told of by a span as well. */
+const TRACED = { trace: "5b8efff798038103d269b633813fc60d", span: "00000000000000a2" };
 const PATHS = {
   soc2: "soc2/control-coverage",
   eu_ai_act: "eu-ai-act/risk-classification",
@@ -144,7 +146,16 @@ beforeAll(async () => {
       endTimeUnixNano: "1763712001500000000",
       attributes: [],
     },
+    {
+      ...{ traceId: TRACED.trace, spanId: TRACED.span, name: "chat priced", kind: 3 },
+      ...{ startTimeUnixNano: "1763712000000000000", endTimeUnixNano: "1763712001500000000" },
+      attributes: [
+        { key: "gen_ai.operation.name", value: { stringValue: "chat" } },
+        { key: "gen_ai.provider.name", value: { stringValue: "openai" } },
+      ],
+    },
   ];
+  await chat(clinic.apiKey, "priced", { traceparent: `00-${TRACED.trace}-${TRACED.span}-01` });
   const traced = await fetch(`${gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": clinic.apiKey },
