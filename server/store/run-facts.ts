@@ -2,13 +2,14 @@ import { CAPABILITY_METHODS } from "../kernel/capability-methods.ts";
 import { POLICY_REFUSALS } from "../kernel/errors.ts";
 import { INFERENCE_OPERATIONS } from "../kernel/inference-operations.ts";
 import { MODEL_LISTINGS } from "../kernel/model-listings.ts";
+import { RECORD_CALLS } from "../kernel/record-calls.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 
 /** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
 export const isAction = (row: string): string =>
-  `coalesce(${row}.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
+  `coalesce(${row}.proxy_subtype, '') NOT IN (${listed(RECORD_CALLS)}) AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
 /** A span that tells once more of a call the gateway carried itself. */
 export const isJoined = (row: string): string => `(${row}.custom_metadata->'joined_row_id' IS NOT NULL)`;
 export const IS_ACTION = isAction("a");

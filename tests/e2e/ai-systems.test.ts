@@ -188,6 +188,10 @@ describe("autonomy", () => {
     expect(((await refused.json()) as any).code).toBe("ai_system_suspended");
     const tool = await callTool();
     expect(JSON.stringify(tool.body)).toContain("suspended");
+    for (const path of ["/v1/proxy/files", "/v1/proxy/files/file-none/content", "/v1/proxy/batch/jobs", "/v1/proxy/llm/models"]) {
+      const stored = await fetch(world.gateway.runtimeUrl + path, { headers: { "x-api-key": team.apiKey } });
+      expect([path, stored.status, ((await stored.json()) as any).code]).toEqual([path, 403, "ai_system_suspended"]);
+    }
     const row = await rowOf(world.admin, { resource_group_id: system, error_type: "ai_system_suspended" });
     expect([row.autonomy_level, row.autonomy_provenance]).toEqual(["suspended", "live"]);
     await lifecycle("in_service", "it behaves again");

@@ -36,3 +36,28 @@ test("the floor holds only where nothing is known, and only narrows", async () =
         expect(unknown.decision.kind).toBe(floored ? "refuse" : "pass");
       }
 });
+
+test("a suspended system is refused files and lists as well, and may end its runs", async () => {
+  const refusedOf = async (level: (typeof AUTONOMY_LEVELS)[number], proxySubtype: string, proxyType = "llm") => {
+    const call = {
+      row: {},
+      audit: { proxyType, proxySubtype },
+      scope: { autonomy: { level, asksFirst: false, bounds: null }, tenant: { autonomyFloor: "autonomous" } },
+    };
+    const decision = await autonomy(() => "live").decide(call as never as Parameters<Decide>[0], { target: { kind: "none" } });
+    return [decision.kind, (call.row as Record<string, unknown>).autonomy_level];
+  };
+  for (const subtype of ["file_content", "file_upload", "models_list"]) {
+    expect(await refusedOf("suspended", subtype)).toEqual(["refuse", "suspended"]);
+    expect(await refusedOf("restricted", subtype)).toEqual(["pass", undefined]);
+  }
+  expect(await refusedOf("suspended", "batch_results", "batch")).toEqual(["refuse", "suspended"]);
+  for (const [subtype, type] of [
+    ["run_end"],
+    ["run_inspect"],
+    ["otel_traces"],
+    ["approvals", "portal"],
+    ["oauth_revoke", "oauth"],
+  ] as const)
+    expect(await refusedOf("suspended", subtype, type)).toEqual(["pass", undefined]);
+});
