@@ -14,12 +14,19 @@ export async function chainHeads(db: Database | Trx): Promise<StoredHead[]> {
   return rows;
 }
 
-/** Rows that no checkpoint is over yet although there was time for one. */
-export async function unanchoredChains(db: Database | Trx, before: Date): Promise<number> {
-  const { rows } = await sql<{ chains: number }>`
-    SELECT count(*) AS chains FROM audit_chains
-     WHERE head_seq > coalesce(last_checkpoint_seq, 0) AND updated_at < ${before}`.execute(db);
-  return rows[0]?.chains ?? 0;
+/** Chains with rows that no checkpoint is over yet although there was time for one. */
+export interface Unanchored {
+  readonly chains: number;
+  /** When the one of them that waits longest was last signed, or begun: the same however often others are signed. Null without any. */
+  readonly since: Date | null;
+}
+
+export async function unanchoredChains(db: Database | Trx, before: Date): Promise<Unanchored> {
+  const { rows } = await sql<Unanchored>`
+    SELECT count(*) AS chains, min(coalesce(k.signed_at, c.created_at)) AS since FROM audit_chains c LEFT JOIN LATERAL
+      (SELECT signed_at FROM audit_checkpoints WHERE chain_id = c.chain_id ORDER BY checkpoint_no DESC LIMIT 1) k ON true
+     WHERE c.head_seq > coalesce(c.last_checkpoint_seq, 0) AND c.updated_at < ${before}`.execute(db);
+  return rows[0] ?? { chains: 0, since: null };
 }
 
 /** When a checkpoint was last signed; null where none ever was. */

@@ -32,11 +32,12 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 const at = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
-async function ask(content: string): Promise<string> {
+async function ask(content: string, instructions?: string): Promise<string> {
+  const system = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": team.apiKey },
-    body: JSON.stringify({ model: "agreed", messages: [{ role: "user", content }] }),
+    body: JSON.stringify({ model: "agreed", messages: [...system, { role: "user", content }] }),
   });
   expect(answer.status).toBe(200);
   await answer.text();
@@ -138,4 +139,36 @@ test("statements are n of m over the ledger, with the rows behind each", async (
   expect([long.status, long.body.fields[0].field]).toEqual([400, "from"]);
   const { report } = await owner.post(at("/assurance"), {});
   expect(report.statements.find((one: any) => one.id === "guardrails.looked").met).toBe(25);
+});
+
+test("a chain whose process is gone is one finding, however often the others are signed", async () => {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  const checkpoint = (signedAt: string) =>
+    client.query(
+      `INSERT INTO audit_checkpoints (chain_id, checkpoint_no, chain_seq, note, signed_at)
+       SELECT chain_id, 1000000 + (SELECT count(*) FROM audit_checkpoints), head_seq, '', ${signedAt} FROM audit_chains WHERE chain_id <> 'gone' LIMIT 1`,
+    );
+  try {
+    await checkpoint("now() - interval '1 minute'");
+    await client.query(
+      "INSERT INTO audit_chains (chain_id, writer, head_seq, head_hash, created_at, updated_at) VALUES ('gone', 'gone', 5, repeat('0', 64), '2026-01-02T03:04:05Z', now() - interval '1 hour')",
+    );
+    const unsigned = async () => (await open()).filter(({ kind }) => kind === "control_liveness");
+    const [found] = await until(unsigned, (all) => all.length > 0);
+    expect(found).toMatchObject({ severity: "high", subject: "checkpoints since 2026-01-02T03:04:05.000Z" });
+    expect((await control("checkpoints")).status).toBe("silent");
+    await checkpoint("now()");
+    // Looked at twice since: what is found of calls comes before what is found of controls.
+    for (const instructions of ["Be brief.", "Be polite."]) {
+      const before = (await open()).length;
+      await ask("hello", instructions);
+      await until(open, (all) => all.length > before);
+    }
+    expect(await unsigned()).toHaveLength(1);
+    await client.query("DELETE FROM audit_chains WHERE chain_id = 'gone'");
+    await owner.post(`/v1/admin/drift/${found.id}/resolve`, { kind: "fixed" });
+  } finally {
+    await client.end();
+  }
 });

@@ -182,7 +182,7 @@ function silentControls({ liveness, windows, now }: DriftFacts): Sighting[] {
         detail: { control, usual_share, last_sign_at: last },
         occurrences: calls_since,
         firstSeen: since,
-        lastSeen: new Date(liveness.last_call_at ?? now),
+        lastSeen: new Date(Math.max(since.getTime(), Date.parse(liveness.last_call_at ?? now.toISOString()))),
         firstRow: null,
         lastRow: last_row,
       },

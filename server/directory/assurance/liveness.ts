@@ -73,10 +73,11 @@ async function controlsOf(db: Database | Trx, tenantId: string, systemId: string
   });
   const checkpoint = await newestCheckpoint(db);
   const late = await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS));
-  const status = checkpoint === null ? "unknown" : late > 0 ? "silent" : "live";
+  const status = checkpoint === null ? "unknown" : late.chains > 0 ? "silent" : "live";
   const anchoring = {
     ...({ control: "checkpoints", status, last_row: null, usual_share: null, calls_since: 0 } as const),
-    last_sign_at: checkpoint?.toISOString() ?? null,
+    // Of what is silent: the checkpoints of other chains are no sign of it.
+    last_sign_at: (late.since ?? checkpoint)?.toISOString() ?? null,
   };
   return [...controls, anchoring];
 }
