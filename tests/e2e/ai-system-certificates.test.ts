@@ -153,3 +153,16 @@ test("no certificate rests on a chain that was verified as altered, until the wh
   expect(entries.map(({ after }: any) => after.verdict).slice(1)).toEqual(["altered"]);
   await database.end();
 });
+
+test("a report names every document that is attached, however many there are", async () => {
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  await database.query(
+    `INSERT INTO ai_system_evidence (id, tenant_id, ai_system_id, kind, uri, sha256)
+     SELECT gen_random_uuid(), 'default', $1, 'policy', 'https://documents.example/' || n, repeat('a', 64) FROM generate_series(1, 205) n`,
+    [team.groupId],
+  );
+  await database.end();
+  const { report } = await owner.post(at("/assurance"), {});
+  expect(new Set(report.evidence.map(({ uri }: any) => uri)).size).toBe(205);
+});

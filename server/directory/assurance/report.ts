@@ -12,6 +12,7 @@ import { openFindings } from "../../store/drift-findings.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem, readAiSystem } from "./ai-systems.ts";
 import { gapsOf } from "./fleet-gaps.ts";
+import { everything } from "./closure-parts.ts";
 import { contractOnBoard } from "./contracts.ts";
 import { statementsOver } from "./statements.ts";
 import { healthOf } from "./health.ts";
@@ -19,7 +20,6 @@ import { ANCHORED_WITHIN_MS, livenessOf } from "./liveness.ts";
 
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;
-const MOST_EVIDENCE = 200;
 const PASSING_SCORE = 70;
 
 async function factsOf(directory: Directory, row: AiSystemRow, now: number) {
@@ -72,7 +72,7 @@ export async function readAssuranceReport(directory: Directory, tenantId: string
   const now = directory.clock.now();
   const { contract, baseline, open, status, health, traffic } = await factsOf(directory, row, now);
   const { name, owner, purpose, role, risk_class, lifecycle_state, autonomy_level } = readAiSystem(row);
-  const { items: evidence } = await evidenceStore.page(db, tenantId, { systemId }, { limit: MOST_EVIDENCE, offset: 0 });
+  const evidence = await everything((page) => evidenceStore.page(db, tenantId, { systemId }, page));
   const window = { from: new Date(now - WINDOW_DAYS * DAY_MS).toISOString(), to: new Date(now).toISOString() };
   const isPassed =
     lifecycle_state === "in_service" &&
