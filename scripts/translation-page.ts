@@ -117,7 +117,7 @@ const BESIDE = `## Beside the parameters
 - **Files to OpenAI's formats** have a name that ends as their type does, and text files are sent as the texts they are, under their name.
 - **Ids of tool calls** that a vendor does not take (OpenAI's chat beyond 40 characters, its responses beyond 64, Anthropic and Bedrock other letters) are replaced in the request, alike in the call and in its result.
 - **Failed tools.** OpenAI's formats have no mark for a result that is an error: its text begins with \`Error\` there, unless it does already.
-- **Fees.** Audio tokens that a provider reports are metered at the model's audio prices, and searches of the vendor's own web search (Anthropic's \`server_tool_use\`, the \`web_search_call\` items of a response) at \`web_search_cost_per_thousand\`; a search without a price leaves the call unpriced. A budget does not hold what searches may come to before they are made.
+- **Fees.** Audio tokens that a provider reports are metered at the model's audio prices, and searches of the vendor's own web search (Anthropic's \`server_tool_use\`, the \`web_search_call\` items of a response, one for a chat completion with \`web_search_options\`) at \`web_search_cost_per_thousand\`; a search without a price leaves the call unpriced. What a budget holds for them [stands elsewhere](../guides/limits.md#web-searches).
 - **Usage** is brought into the caller's format. A provider that tells none is estimated, and the row says so.
 - **Errors** of a provider come in the caller's own envelope.
 

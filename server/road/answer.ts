@@ -36,6 +36,8 @@ export interface StreamAnswer {
   readonly bytes?: boolean;
   /** Bytes that may be held of it where it has to be looked at whole; as of any stream when left out. */
   readonly mostHeld?: number;
+  /** What its caller is told while there is nothing to tell, wherever no event has begun; nothing when left out. */
+  readonly whenSilent?: Uint8Array;
   /** Whether it tells news for as long as it is listened to: whoever listens ends it by going, and nothing was cut off. */
   readonly endless?: boolean;
   /** How it tells its texts, where a model says it. */

@@ -13,6 +13,7 @@ import { RecordedStream } from "./answers/recorded-stream.ts";
 import { bufferAnswer } from "./answers/buffered-answer.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { StreamAnswer } from "./answer.ts";
+import { BLANK_LINES } from "../wire/sse-data.ts";
 import { PASSED_STREAM } from "../wire/stream.ts";
 
 const call = { abort: new AbortController() } as Call;
@@ -240,5 +241,44 @@ describe("a caller that stops reading a stream", () => {
     called.abort.abort(reason);
     await stream.cancel();
     expect(end).toMatchObject(expected);
+  });
+});
+
+describe("a stream whose provider is silent", () => {
+  test("says that it is there for as long as the provider may be silent, and no longer", async () => {
+    const encoder = new TextEncoder();
+    const silent = { abort: new AbortController() } as Call;
+    const upstream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(encoder.encode("data: 1\n\n"));
+        // As the network does with an answer that is not waited for any more.
+        silent.abort.signal.addEventListener("abort", () => controller.error(new Error("aborted")));
+      },
+    }).getReader();
+    const codec: StreamAnswer["codec"] = {
+      push: (piece) => piece,
+      end: () => ({ complete: false, last: null, errorReported: false }),
+      begun: true,
+      usage: null,
+      outputLength: 0,
+      providerError: null,
+    };
+    const parts = { status: 200, headers: {}, upstream, codec, head: [], inputCharacters: 0 } as const;
+    let sent = "";
+    let end: StreamEnd | undefined;
+    const stream = streamOut(
+      silent,
+      { kind: "stream", ...parts, whenSilent: BLANK_LINES },
+      {
+        idleMs: 200,
+        silentMs: [20, 20],
+        sent: (piece) => void (sent += new TextDecoder().decode(piece)),
+        end: async (how) => ((end = how), encoder.encode("data: failed\n\n")),
+      },
+    );
+    const given = await new Response(stream).text();
+    expect(given).toMatch(/^data: 1\n\n(?:\n\n){2,}data: failed\n\n$/);
+    expect(`${sent}data: failed\n\n`).toBe(given);
+    expect(end?.failure?.code).toBe("upstream_timeout");
   });
 });

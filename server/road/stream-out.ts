@@ -5,6 +5,7 @@ import type { StreamAnswer } from "./answer.ts";
 import { idleWatch } from "./idle-watch.ts";
 import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
 import { readOut } from "./read-out.ts";
+import { signOfLife } from "./sign-of-life.ts";
 
 /** How a stream ended: by itself, or with an error that the caller gets and the row records. */
 export interface StreamEnd {
@@ -21,6 +22,8 @@ export interface StreamOutParts {
   readonly idleMs: number;
   /** How long the caller may take nothing of what is there for them; as long as a connection may be idle when left out. */
   readonly unreadMs?: number;
+  /** Silences after which `whenSilent` is said, before the first piece and behind it; the usual ones when left out. */
+  readonly silentMs?: readonly [number, number];
   /** Each piece as it goes out. */
   readonly sent: (piece: Uint8Array) => void;
   /** Settles and seals; resolves with the caller's last bytes once the row is on stable storage. Called exactly once. */
@@ -62,14 +65,23 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     if (ended) return null;
     ended = true;
     idle.stop();
+    silence.stop();
     unreadWatch?.stop();
     signal.removeEventListener("abort", shutOut);
     await over();
     return parts.end(how);
   };
 
+  /** Nothing piles up in front of a caller who reads no more. */
+  const tellSilence = (said: Uint8Array) => {
+    if (ended || ending || unread || (controller.desiredSize ?? 0) <= 0) return;
+    parts.sent(said);
+    controller.enqueue(said);
+  };
+  const silence = signOfLife(answer.whenSilent ?? null, tellSilence, parts.silentMs);
   const give = (piece: Uint8Array) => {
     parts.sent(piece);
+    silence.told(piece);
     controller.enqueue(piece);
     unread = (controller.desiredSize ?? 0) <= 0;
     if (unread) (unreadWatch ??= idleWatch(parts.unreadMs ?? UNREAD_MS, letGo)).wait();
@@ -112,7 +124,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           const refused = answer.refusal?.(false) ?? null;
           if (refused !== null) {
             void reader.cancel().catch(() => undefined);
-            how = { failure: refused, abandoned: null, last: null, errorReported: false };
+            how = refusedEnd(refused);
             break;
           }
           idle.wait();
@@ -134,13 +146,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         if (reason === "client_disconnected") how = left(call, answer);
         // What may end at any time has ended.
         else if (reason === "gateway_interrupted") how = await atEnd(call, answer);
-        else
-          how = {
-            failure: answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)),
-            abandoned: null,
-            last: null,
-            errorReported: false,
-          };
+        else how = refusedEnd(answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)));
         void reader.cancel().catch(() => undefined);
       }
       await finish(how);
@@ -151,6 +157,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
       await end(left(call, answer));
     },
   });
+}
+
+function refusedEnd(failure: Refusal): StreamEnd {
+  return { failure, abandoned: null, last: null, errorReported: false };
 }
 
 function torn(call: Call, { sender }: StreamAnswer, reason: string): Refusal {

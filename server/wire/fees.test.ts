@@ -3,6 +3,7 @@ import { readGeminiReply } from "./gemini/gemini-reply.ts";
 import { GeminiArrayStream, GeminiStream } from "./gemini/gemini-stream.ts";
 import { GeminiStreamReader } from "./gemini/stream-reader.ts";
 import { readGeminiUsage, writeGeminiUsage } from "./gemini/usage.ts";
+import { MessagesStream } from "./messages/messages-stream.ts";
 import { readMessagesUsage as messagesUsage } from "./messages/usage.ts";
 import { offeredSearches } from "./offered-searches.ts";
 import { chatUsageMember } from "./openai/usage-member.ts";
@@ -120,6 +121,27 @@ test("searches that Google ran: each query once, of older models one for the pro
   array.push(bytes(pieces));
   array.end();
   expect(array.usage).toMatchObject({ webSearches: 3 });
+});
+
+test("Claude's searches are counted as they begin, until its usage tells of them", () => {
+  const event = (body: { type: string; [member: string]: unknown }) =>
+    new TextEncoder().encode(`event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`);
+  const stream = new MessagesStream();
+  stream.push(event({ type: "message_start", message: { usage: { input_tokens: 9, output_tokens: 1 } } }));
+  const started = ["web_search", "web_search", "web_fetch"].map((name, index) =>
+    event({ type: "content_block_start", index, content_block: { type: "server_tool_use", id: `s${index}`, name, input: {} } }),
+  );
+  stream.push(event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Found: " } }));
+  stream.push(Buffer.concat([...started, event({ type: "content_block_delta", index: 3, delta: { type: "text_delta", text: "four" } })]));
+  expect(stream.usage).toMatchObject({ inputUncached: 9, webSearches: 2, estimated: true });
+  stream.push(
+    event({
+      type: "message_delta",
+      delta: { stop_reason: "end_turn" },
+      usage: { output_tokens: 7, server_tool_use: { web_search_requests: 1 } },
+    }),
+  );
+  expect(stream.usage).toMatchObject({ output: 7, webSearches: 1, estimated: false });
 });
 
 test.each([

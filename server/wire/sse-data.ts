@@ -2,6 +2,12 @@ import type { JsonValue } from "./document.ts";
 
 const SPACE = 32;
 
+/**
+ * Says that a stream is alive to whoever waits for bytes, and nothing to whoever reads them. Comments would be the usual word for it, and
+ * some clients do not know them: Google's for Python takes one for an error.
+ */
+export const BLANK_LINES = new TextEncoder().encode("\n\n");
+
 /** The data of one frame, its lines joined as the format says; null for a comment or an event without data. */
 export function frameData(frame: string): string | null {
   if (!frame.includes("data:")) return null;

@@ -4,44 +4,68 @@ import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What a vendor bills beside plain tokens is in the cost of the row. */
+const item = { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "q" } };
+const SEARCHED = [
+  { type: "response.created", response: { id: "resp_1", object: "response", status: "in_progress", output: [] } },
+  { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress" } },
+  { type: "response.output_item.done", output_index: 0, item },
+  {
+    type: "response.output_item.done",
+    output_index: 1,
+    item: { ...item, id: "ws_2", action: { type: "open_page", url: "https://a.example" } },
+  },
+  { type: "response.output_text.delta", item_id: "msg_1", output_index: 2, content_index: 0, delta: "Found." },
+];
+
+/** Events of an answer that does not end. */
+function unended(events: readonly { readonly type: string }[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const event of events) controller.enqueue(new TextEncoder().encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
+    },
+  });
+}
+
 let world: World;
 let vendor: FakeVendor;
 let apiKey: string;
 
 beforeAll(async () => {
   vendor = fakeVendor(({ path }) =>
-    path.endsWith(":generateContent")
-      ? Response.json({
-          candidates: [
-            {
-              content: { role: "model", parts: [{ text: "Found." }] },
-              finishReason: "STOP",
-              index: 0,
-              groundingMetadata: { webSearchQueries: ["one", "two", "one"] },
-            },
-          ],
-          usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 },
-          modelVersion: "gemini-3.5-flash",
-        })
-      : path.endsWith("/messages")
+    path.endsWith("/responses")
+      ? new Response(unended(SEARCHED), { headers: { "content-type": "text/event-stream" } })
+      : path.endsWith(":generateContent")
         ? Response.json({
-            id: "msg_1",
-            type: "message",
-            role: "assistant",
-            model: "m",
-            content: [{ type: "text", text: "Found." }],
-            stop_reason: "end_turn",
-            stop_sequence: null,
-            usage: { input_tokens: 100, output_tokens: 10, server_tool_use: { web_search_requests: 2 } },
+            candidates: [
+              {
+                content: { role: "model", parts: [{ text: "Found." }] },
+                finishReason: "STOP",
+                index: 0,
+                groundingMetadata: { webSearchQueries: ["one", "two", "one"] },
+              },
+            ],
+            usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 },
+            modelVersion: "gemini-3.5-flash",
           })
-        : Response.json({
-            id: "c",
-            object: "chat.completion",
-            created: 1,
-            model: "m",
-            choices: [{ index: 0, message: { role: "assistant", content: "Heard." }, finish_reason: "stop" }],
-            usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { audio_tokens: 60 } },
-          }),
+        : path.endsWith("/messages")
+          ? Response.json({
+              id: "msg_1",
+              type: "message",
+              role: "assistant",
+              model: "m",
+              content: [{ type: "text", text: "Found." }],
+              stop_reason: "end_turn",
+              stop_sequence: null,
+              usage: { input_tokens: 100, output_tokens: 10, server_tool_use: { web_search_requests: 2 } },
+            })
+          : Response.json({
+              id: "c",
+              object: "chat.completion",
+              created: 1,
+              model: "m",
+              choices: [{ index: 0, message: { role: "assistant", content: "Heard." }, finish_reason: "stop" }],
+              usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { audio_tokens: 60 } },
+            }),
   );
   world = await startWorld();
   const { admin } = world;
@@ -60,6 +84,8 @@ beforeAll(async () => {
   await model("grounds", "g", { web_search_cost_per_thousand: 14 });
   await model("grounds-unpriced", "g", {});
   await model("hears", "o", { audio_input_cost_per_million_tokens: 32 });
+  await model("looks-up-in-responses", "o", { modes: ["responses"], web_search_cost_per_thousand: 25 });
+  await model("looks-up", "o", { web_search_cost_per_thousand: 25 });
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
 });
 
@@ -153,4 +179,34 @@ test("a budget that stops hard holds what a write to the vendor's cache for an h
     });
   // At twice $2 a million the first could come to more than four cents, the second to two.
   expect([(await message(10_000)).status, (await message(5_000)).status]).toEqual([429, 200]);
+});
+
+test.each([
+  // 100 x $2 + 10 x $10 a million, and the one search that is made for each such request at 2.5 cents.
+  ["looks-up", { search_context_size: "low" }, 0.0253],
+  ["looks-up", undefined, 0.0003],
+  ["hears", {}, null],
+])("a chat completion of %s with the search options %p costs %p dollars", async (model, web_search_options, cost) => {
+  for (const stream of [false, true]) {
+    const messages = [{ role: "user", content: "Hi" }];
+    const response = await post("/v1/proxy/llm/chat/completions", apiKey, { model, messages, web_search_options, stream });
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("Heard.")]);
+    expect((await rowOf(world.admin, { id: response.headers.get("x-request-id") })).llm_estimated_cost_usd).toBe(cost);
+  }
+});
+
+test("a search that a response has made is paid for by who hangs up before its end", async () => {
+  const response = await post("/v1/proxy/llm/responses", apiKey, {
+    model: "looks-up-in-responses",
+    input: "Hi",
+    stream: true,
+    store: false,
+    tools: [{ type: "web_search" }],
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  for (let text = ""; !text.includes("Found.");) text += new TextDecoder().decode((await reader.read()).value);
+  await reader.cancel();
+  const row = await rowOf(world.admin, { id: response.headers.get("x-request-id") });
+  // One token at $2 and two at $10 a million as they are estimated, and the search; to look at a page that was found is no other.
+  expect([row.error_type, row.tags, row.llm_estimated_cost_usd]).toEqual(["client_disconnected", ["usage_estimated"], 0.025022]);
 });

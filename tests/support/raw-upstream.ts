@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 export interface RawAnswer {
   /** The head's lines; null writes none. */
   readonly head: string | null;
-  readonly pieces: readonly Uint8Array[];
+  readonly pieces: readonly (Uint8Array | Promise<Uint8Array>)[];
   /** `end` closes in order, `tear` resets the connection, `hold` leaves it open and says nothing more. */
   readonly ending: "end" | "tear" | "hold";
 }
@@ -47,7 +47,7 @@ export async function startRawUpstream(answer: (path: string, body: string) => R
 
 async function write(socket: Socket, { head, pieces, ending }: RawAnswer): Promise<void> {
   if (head !== null) await sent(socket, Buffer.from(head, "latin1"));
-  for (const piece of pieces) await sent(socket, piece);
+  for (const piece of pieces) await sent(socket, await piece);
   if (ending === "end") socket.end();
   else if (ending === "tear") socket.resetAndDestroy();
 }

@@ -3,8 +3,10 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
+import { isEventStreamType } from "../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
+import { BLANK_LINES } from "../../wire/sse-data.ts";
 import { plausibleUsage } from "../../wire/usage.ts";
 import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
@@ -175,7 +177,7 @@ async function beginStream(
       };
     }
   }
-  const headers = {
+  const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
     "cache-control": "no-cache",
@@ -193,6 +195,7 @@ async function beginStream(
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
       ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),
+      ...(isEventStreamType(prepared.operation, headers["content-type"]?.toLowerCase() ?? "") && { whenSilent: BLANK_LINES }),
     },
   };
 }

@@ -7,6 +7,7 @@ import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { llmRefusals } from "./refusals.ts";
+import { readSearchedReply, SearchedStream } from "./searched-chat.ts";
 
 /** POST /chat/completions: plain and streamed, OpenAI's own shape both ways (interface 4.2). */
 export const chatCompletions = (models: Dispatch): Surface => ({
@@ -15,12 +16,16 @@ export const chatCompletions = (models: Dispatch): Surface => ({
   read(call, body) {
     const inbound = readChatRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
+    const streaming = () => ({ hideUsage: !inbound.includesUsage, choices: inbound.candidates });
     return conversationExchange(
       models,
       {
         inbound,
         caller: chatCodec,
-        passing: { stream: () => new ChatStream({ hideUsage: !inbound.includesUsage, choices: inbound.candidates }), reply: readChatReply },
+        passing: {
+          stream: () => (inbound.searchesWeb ? new SearchedStream(streaming(), inbound.inputCharacters) : new ChatStream(streaming())),
+          reply: (bytes) => (inbound.searchesWeb ? readSearchedReply(bytes, inbound.inputCharacters) : readChatReply(bytes)),
+        },
         writer: null,
         streamType: "text/event-stream",
         includeUsage: inbound.includesUsage,

@@ -71,7 +71,7 @@ function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequ
       inbound,
       caller: responsesCodec,
       passing: {
-        stream: (sealed) => new KeptStream(note, sealed, background ? inputCharacters : null),
+        stream: (sealed) => new KeptStream(note, sealed, inbound),
         reply: (bytes, sealed) =>
           readResponsesReply(
             bytes,
@@ -103,10 +103,9 @@ type NoteResponse = (response: JsonObject) => boolean;
 /** A streamed response, of which it is kept whose it is: of one only, whatever else its provider says. */
 class KeptStream extends ResponsesStream {
   private readonly state: { kept: boolean | null };
-  private readonly inputCharacters: number | null;
+  private readonly inbound: Pick<ResponsesRequest, "background" | "inputCharacters">;
 
-  /** `inputCharacters`: of one in the background, which is metered here where nobody could find it again. */
-  constructor(note: NoteResponse, sealed: SealsTold, inputCharacters: number | null) {
+  constructor(note: NoteResponse, sealed: SealsTold, inbound: Pick<ResponsesRequest, "background" | "inputCharacters">) {
     const state: { kept: boolean | null } = { kept: null };
     super(
       (response) => {
@@ -116,12 +115,19 @@ class KeptStream extends ResponsesStream {
       sealed,
     );
     this.state = state;
-    this.inputCharacters = inputCharacters;
+    this.inbound = inbound;
   }
 
+  /**
+   * What was used of one that did not come to its end: of one in the background where nobody could find it again, of every other where
+   * there are searches in it, whose fee an estimate from texts leaves out.
+   */
   override get usage(): Usage | null {
-    const { inputCharacters } = this;
-    return super.usage ?? (inputCharacters === null || this.state.kept === true ? null : estimated(inputCharacters, this.outputLength));
+    const told = super.usage;
+    const { searches } = this;
+    const { background, inputCharacters } = this.inbound;
+    if (told !== null || (background ? this.state.kept === true : searches === 0)) return told;
+    return { ...estimated(inputCharacters, this.outputLength), ...(searches > 0 && { webSearches: searches }) };
   }
 }
 

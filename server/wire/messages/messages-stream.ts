@@ -7,7 +7,7 @@ import { type Usage, withOutputSince } from "../usage.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
-const TELLING = /"(?:message_\w+|error|usage)"|\r/;
+const TELLING = /"(?:message_\w+|error|usage|server_tool_use)"|\r/;
 /** What the text of a delta stands under. */
 const GROWING = ["text", "thinking", "partial_json"];
 
@@ -21,6 +21,8 @@ export class MessagesStream implements StreamCodec, FrameReader {
   private counts: JsonObject | null = null;
   private closing: Uint8Array | null = null;
   private finished = false;
+  /** That the vendor was seen to begin. Its usage tells of them at the end. */
+  private searches = 0;
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
@@ -28,7 +30,9 @@ export class MessagesStream implements StreamCodec, FrameReader {
   get usage(): Usage | null {
     const told = readMessagesUsage(this.counts);
     // The start tells of the first token only; the rest is told at the end, which a torn answer has not.
-    return told === null || this.finished ? told : withOutputSince(told, this.outputLength);
+    if (told === null || this.finished) return told;
+    const since = withOutputSince(told, this.outputLength);
+    return this.searches > (since.webSearches ?? 0) ? { ...since, webSearches: this.searches, estimated: true } : since;
   }
 
   get closed(): boolean {
@@ -75,6 +79,8 @@ export class MessagesStream implements StreamCodec, FrameReader {
       case "content_block_start":
         // An empty text says nothing yet; every other block is already part of the answer.
         this.begun ||= !isObject(event.content_block) || !OPENED_EMPTY.has(event.content_block.type);
+        if (isObject(event.content_block) && event.content_block.type === "server_tool_use" && event.content_block.name === "web_search")
+          this.searches++;
         return true;
       case "content_block_delta":
         this.begun = true;

@@ -23,9 +23,14 @@ export class ChatRequest extends OpenAiRequest {
     return objectOf(this.body.stream_options)?.include_usage === true;
   }
 
+  /** Whether its vendor searches the web for the answer, unless governance took that away. */
+  get searchesWeb(): boolean {
+    return isObject(this.body.web_search_options);
+  }
+
   override get tools(): readonly string[] {
     const names = [...super.tools, ...openAiToolNames(this.body.functions)];
-    if (isObject(this.body.web_search_options)) names.push(WEB_SEARCH);
+    if (this.searchesWeb) names.push(WEB_SEARCH);
     return names;
   }
 

@@ -38,7 +38,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private readonly finished = new Set<number>();
   private readonly echoed: number;
   private length = 0;
-  usage: Usage | null = null;
+  private told: Usage | null = null;
   begun = false;
   /** The provider's own error frame, when it sent one. */
   providerError: string | null = null;
@@ -49,6 +49,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     this.hideUsage = hideUsage;
     this.choices = choices;
     this.echoed = echoed;
+  }
+
+  get usage(): Usage | null {
+    return this.told;
   }
 
   get outputLength(): number {
@@ -127,7 +131,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     const usage = (chunk as { usage?: unknown }).usage ?? x_groq?.usage;
-    if (usage !== undefined && usage !== null) this.usage = readChatUsage(usage) ?? this.usage;
+    if (usage !== undefined && usage !== null) this.told = readChatUsage(usage) ?? this.told;
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
       if (choice === null || typeof choice !== "object") continue;

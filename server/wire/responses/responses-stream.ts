@@ -6,7 +6,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.
 import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
-import { usageOfResponse } from "./usage.ts";
+import { isWebSearch, usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
 /** A whole response, an error, an item. */
@@ -26,6 +26,8 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   private readonly closing: Uint8Array[] = [];
   private finished = false;
   private found: Usage | null = null;
+  /** Items that were whole before the response was, by whose end its usage is told. */
+  protected searches = 0;
   outputLength = 0;
   begun = false;
   providerError: string | null = null;
@@ -124,7 +126,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
           this.outputLength += length;
           if (length > 0) this.begun = true;
         } else if (type.endsWith(".done")) this.begun = true;
-        if (type === "response.output_item.done") this.noteSeals(sealsIn([event.item ?? null]));
+        if (type === "response.output_item.done") {
+          this.noteSeals(sealsIn([event.item ?? null]));
+          if (isWebSearch(objectOf(event.item) ?? {})) this.searches++;
+        }
     }
   }
 

@@ -5,12 +5,13 @@ import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from
 /** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
 export function usageOfResponse(response: JsonObject): Usage | null {
   const usage = readResponsesUsage(response.usage);
-  const webSearches = [
-    ...objectsOf(response.output).filter(
-      ([item]) => item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search",
-    ),
-  ].length;
+  const webSearches = [...objectsOf(response.output).filter(([item]) => isWebSearch(item))].length;
   return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
+}
+
+/** Whether an item of an output is a search of the vendor's own, and not a look at what one found. */
+export function isWebSearch(item: JsonObject): boolean {
+  return item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search";
 }
 
 /** The `usage` member of a response; null when it is not one. Cached counts are parts of the input. */

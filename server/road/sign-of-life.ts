@@ -1,0 +1,44 @@
+const LF = 10;
+const CR = 13;
+
+/** Until a stream that has said nothing yet says that it is there: a server's head leaves with its first bytes. */
+const FIRST_MS = 3_000;
+/** A silence of one that has begun: balancers and clients take a longer one for a dead connection. */
+const NEXT_MS = 15_000;
+
+/**
+ * Has `said` (null: nothing) said wherever a stream of events is silent, and never in the middle of an event. One timer for the whole
+ * stream.
+ */
+export function signOfLife(
+  said: Uint8Array | null,
+  say: (said: Uint8Array) => void,
+  [firstMs, nextMs]: readonly [number, number] = [FIRST_MS, NEXT_MS],
+): { told(piece: Uint8Array): void; stop(): void } {
+  if (said === null) return { told: () => undefined, stop: () => undefined };
+  let last: Uint8Array | null = null;
+  let due = performance.now() + firstMs;
+  const check = () => {
+    const left = due - performance.now();
+    if (left <= 0) {
+      due = performance.now() + nextMs;
+      if (last === null || endsAnEvent(last)) say(said);
+    }
+    timer = setTimeout(check, left <= 0 ? nextMs : left);
+  };
+  let timer = setTimeout(check, firstMs);
+  return {
+    told: (piece) => {
+      last = piece;
+      due = performance.now() + nextMs;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Whether a piece ends with a blank line. */
+function endsAnEvent(piece: Uint8Array): boolean {
+  const [before, newest] = [piece.at(-2), piece.at(-1)];
+  if (newest === LF && before === CR) return piece.at(-3) === LF || piece.at(-3) === CR;
+  return (newest === LF || newest === CR) && (before === LF || before === CR);
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { type Served, serveModels } from "../support/admin.ts";
+import { STREAM_FRAMES, STREAM_WORDS, USAGE_FRAME } from "../support/fake-upstream.ts";
+import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Less than any client waits by itself, and more than the gateway lets one wait. */
+const CLIENT_TIMEOUT_MS = 20_000;
+
+let world: World;
+let upstream: RawUpstream;
+let served: Served;
+let asked = 0;
+const speaking = Promise.withResolvers<void>();
+
+beforeAll(async () => {
+  world = await startWorld();
+  upstream = await startRawUpstream(() => {
+    asked++;
+    return {
+      head: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n",
+      pieces: [speaking.promise.then(() => Buffer.from([...STREAM_FRAMES, USAGE_FRAME, "data: [DONE]\n\n"].join("")))],
+      ending: "end",
+    };
+  });
+  served = await serveModels(world.admin, `${upstream.origin}/v1`, ["thinks-first"]);
+});
+
+afterAll(async () => {
+  await upstream.stop();
+  await world.end();
+});
+
+test("clients are given the beginning of a stream while its model still thinks, and do not ask again", async () => {
+  const { runtimeUrl } = world.gateway;
+  const client = { apiKey: served.apiKey, timeout: CLIENT_TIMEOUT_MS };
+  const messages = [{ role: "user" as const, content: "Hi" }];
+  const chunks = await Promise.all([
+    new OpenAI({ ...client, baseURL: `${runtimeUrl}/v1/proxy/llm` }).chat.completions.create({
+      model: "thinks-first",
+      messages,
+      stream: true,
+    }),
+    new Anthropic({ ...client, baseURL: runtimeUrl }).messages.create({ model: "thinks-first", max_tokens: 100, messages, stream: true }),
+  ]);
+  speaking.resolve();
+  let texts = ["", ""];
+  for await (const { choices } of chunks[0]) texts = [texts[0] + (choices[0]?.delta.content ?? ""), ""];
+  for await (const event of chunks[1])
+    if (event.type === "content_block_delta" && event.delta.type === "text_delta") texts[1] += event.delta.text;
+  expect(texts).toEqual([STREAM_WORDS.join(""), STREAM_WORDS.join("")]);
+  expect(asked).toBe(2);
+});
