@@ -207,7 +207,7 @@ describe("bytes of a file or a sound", () => {
     const stream = sending(called, upstream, async ({ last }) => (await stored.promise, last), [piece("one, ")]);
     let given = "";
     const whole = (async () => {
-      for await (const bytes of stream) given += new TextDecoder().decode(bytes);
+      for await (const passed of stream) given += new TextDecoder().decode(passed);
     })();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(given).toBe("one, two, thr");

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowOf, signIn } from "../support/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { newTeam } from "../e2e/mcp-harness.ts";
 
 /** More than a connection and the gateway's own buffers take of what nobody reads. */
@@ -53,3 +54,35 @@ test.each(["killed", "stopped"])(
     await removeDirectory(gateway.dataDir);
   },
 );
+
+test("an upload has its row where the gateway is killed before it has ended", async () => {
+  const gateway = await startGateway({ databaseUrl: database.url });
+  const team = await newTeam(await signIn(gateway.adminUrl), "uploads");
+  const boundary = "----part";
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="kind"\r\n\r\ndocument\r\n--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nwords`;
+  const begun = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode(head));
+      begun.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  const upload = fetch(`${gateway.runtimeUrl}/v1/proxy/files`, {
+    ...{ method: "POST", body, duplex: "half" },
+    headers: { "x-api-key": team.apiKey, "x-correlation-id": "upload", "content-type": `multipart/form-data; boundary=${boundary}` },
+  }).catch(() => null);
+  await begun.promise;
+  const metrics = async () => (await fetch(`${gateway.adminUrl}/metrics`)).text();
+  await until(metrics, (text) => /^gatehouse_ledger_open_calls(\{.*\})? 1$/m.test(text));
+  await gateway.kill();
+  await upload;
+  const again = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+  expect(await rowOf(await signIn(again.adminUrl), { correlation_id: "upload" })).toMatchObject({
+    proxy_subtype: "file_upload",
+    success: false,
+    error_type: "gateway_interrupted",
+  });
+  await again.stop();
+  await removeDirectory(gateway.dataDir);
+});
