@@ -75,6 +75,8 @@ export interface Call extends OnRoster {
   batched?: Batched;
   /** What part of its model's prices holds for it; all where left out. */
   priceFactor?: number;
+  /** Whether its begin marker is written. */
+  begun: boolean;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */

@@ -79,6 +79,7 @@ export class OpenCalls {
   /** The begin marker. Throws when calls can no longer be recorded. */
   begin(call: Call): void {
     this.parts.ledger.begin(beginMarkerRow(call));
+    call.begun = true;
   }
 
   /** It goes on where its provider's batch comes back; its row is sealed then. A refusal means that it must not leave. */

@@ -15,6 +15,8 @@ import { Sender } from "./sender.ts";
 /** What is told where the record of a call can not be kept: such a call has no row. */
 const NO_ROOM = refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } });
 
+const READS_ONLY: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
 /** What a call ends with whose credential was looked at and did not hold. */
 const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user"]);
 
@@ -101,7 +103,10 @@ export class Road {
     }
     const reading = route.surface.read(call, body);
     const exchange = reading instanceof Promise ? await reading : reading;
-    return isRefusal(exchange) ? exchange : this.parts.govern(call, exchange);
+    if (isRefusal(exchange)) return exchange;
+    // What asks no model, tool or agent may change something here: a process that dies then has not done it without a trace.
+    if (exchange.view.target.kind === "none" && !READS_ONLY.has(call.method) && call.identity !== null) this.parts.calls.begin(call);
+    return this.parts.govern(call, exchange);
   }
 
   private async bodyOf(call: Call, request: Request, most: number, mayBeGzip: boolean): Promise<Uint8Array | Refusal> {

@@ -8,6 +8,7 @@ import { streamUsage } from "./metering/stream-usage.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { storedBodies, SentContent } from "./record/content.ts";
 import { closeRecord, type CallOutcome, callOutcome, refusedOutcome, wholeSent } from "./record/finish.ts";
+import { withHeldEnd } from "./output/held-end.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { Surface } from "./surface.ts";
 
@@ -52,12 +53,14 @@ export class Sender {
   }
 
   /** `sealBroken` seals the row of a call whose end cannot be told. */
-  stream(call: Call, surface: Surface, answer: StreamAnswer, sealBroken: () => Promise<boolean>): Response {
+  stream(call: Call, surface: Surface, given: StreamAnswer, sealBroken: () => Promise<boolean>): Response {
+    this.begin(call, given);
+    const answer = withHeldEnd(given);
     const headers = { ...call.answerHeaders, ...answer.headers };
     const content = new SentContent(storedBodies(call) !== "none");
     const end = async ({ failure, abandoned, last, errorReported: told }: StreamEnd): Promise<Uint8Array | null> => {
       const errorFrame = failure === null || told ? null : surface.streamError(failure, call, content.last);
-      const tail = errorFrame ?? last;
+      const tail = answer.bytes !== true ? (errorFrame ?? last) : failure === null ? last : null;
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));
       const { hash, preview } = content.close(storedBodies(call), answer.form);
@@ -65,6 +68,7 @@ export class Sender {
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
       if (await this.sealed(call)) return tail;
       this.parts.unrecorded("audit_unavailable");
+      if (answer.bytes === true) throw new Error(ERRORS.audit_unavailable.message);
       return surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
     const ended = Promise.withResolvers<void>();
@@ -84,6 +88,17 @@ export class Sender {
     const response = new Response(stream, { status: answer.status, headers });
     // A file is there: only its reader can be slow.
     return answer.bytes === true ? response : waitsForOthers(response, ended.promise);
+  }
+
+  /** What left for nobody has no begin marker yet, and its caller is about to have some of its answer before its row is stored. */
+  private begin(call: Call, { upstream }: StreamAnswer): void {
+    if (call.begun) return;
+    try {
+      this.parts.calls.begin(call);
+    } catch (error) {
+      void upstream.cancel().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** The caller's next request may come to another process at once. */

@@ -11,6 +11,7 @@ import { responsesCodec } from "../wire/responses/responses-codec.ts";
 import { ResponsesStream } from "../wire/responses/responses-stream.ts";
 import { RecordedStream } from "./answers/recorded-stream.ts";
 import { bufferAnswer } from "./answers/buffered-answer.ts";
+import { withHeldEnd } from "./output/held-end.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { StreamAnswer } from "./answer.ts";
 import { BLANK_LINES } from "../wire/sse-data.ts";
@@ -177,6 +178,74 @@ describe("an upstream that has said its last word", () => {
     expect(await held()).toBe("upstream_invalid_response");
     expect(await held(10 * 1024 * 1024)).toBe(9 * 1024 * 1024);
   });
+});
+
+describe("bytes of a file or a sound", () => {
+  const piece = (text: string) => new TextEncoder().encode(text);
+  const file = (upstream: ReadableStream<Uint8Array>, head: readonly Uint8Array[] = []): StreamAnswer =>
+    withHeldEnd({
+      ...{ kind: "stream", status: 200, headers: {}, head, inputCharacters: null, bytes: true },
+      ...{ upstream: upstream.getReader(), codec: PASSED_STREAM },
+    });
+  function sending(
+    called: Call,
+    upstream: ReadableStream<Uint8Array>,
+    end: (how: StreamEnd) => Promise<Uint8Array | null>,
+    head?: readonly Uint8Array[],
+  ) {
+    return streamOut(called, file(upstream, head), { idleMs: IDLE_MS, sent: () => undefined, end });
+  }
+
+  test("go out as they come, but for the end of the last piece, which waits for the row", async () => {
+    const stored = Promise.withResolvers<void>();
+    const upstream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const text of ["two, ", "", "t", "hree"]) controller.enqueue(piece(text));
+        controller.close();
+      },
+    });
+    const called = { abort: new AbortController() } as Call;
+    const stream = sending(called, upstream, async ({ last }) => (await stored.promise, last), [piece("one, ")]);
+    let given = "";
+    const whole = (async () => {
+      for await (const passed of stream) given += new TextDecoder().decode(passed);
+    })();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(given).toBe("one, two, thr");
+    stored.resolve();
+    await whole;
+    expect(given).toBe("one, two, three");
+  });
+
+  test.each(["is read", "waits to be read"])(
+    "are torn, and no whole file, where the gateway stops while the next of them %s",
+    async (when) => {
+      const called = { abort: new AbortController() } as Call;
+      const { promise: end, resolve } = Promise.withResolvers<StreamEnd>();
+      const next = Promise.withResolvers<void>();
+      let pieces = 0;
+      const upstream = new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            if (pieces++ > 2) await next.promise;
+            controller.enqueue(piece("more"));
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const reader = sending(called, upstream, async (how) => (resolve(how), how.last)).getReader();
+      await reader.read();
+      if (when === "is read") await reader.read();
+      await new Promise((done) => setTimeout(done));
+      called.abort.abort("gateway_interrupted");
+      next.resolve();
+      expect(await end).toMatchObject({ failure: { code: "draining" }, abandoned: "gateway_interrupted", last: null });
+      const rest = async () => {
+        for (let read = await reader.read(); !read.done; read = await reader.read());
+      };
+      await expect(rest()).rejects.toThrow("The gateway stopped");
+    },
+  );
 });
 
 describe("a caller that stops reading a stream", () => {

@@ -84,7 +84,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     silence.told(piece);
     controller.enqueue(piece);
     unread = (controller.desiredSize ?? 0) <= 0;
-    if (unread) (unreadWatch ??= idleWatch(parts.unreadMs ?? UNREAD_MS, letGo)).wait();
+    if (!unread) return;
+    (unreadWatch ??= idleWatch(parts.unreadMs ?? UNREAD_MS, letGo)).wait();
+    // It was ended while this piece was on its way.
+    if (signal.aborted && !ending) shutOut();
   };
   const finish = async (how: StreamEnd): Promise<void> => {
     const last = await end(how);
@@ -96,7 +99,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   /** The caller may come back to what is there, and to how it ended. */
   const endUnread = async (): Promise<void> => {
     ending = true;
-    const how = await atEnd(call, answer);
+    const how = await stoppedShort(call, answer);
     void reader.cancel().catch(() => undefined);
     if (how.failure === null) for (const held of head.splice(0)) give(held);
     await finish(how);
@@ -127,6 +130,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
             how = refusedEnd(refused);
             break;
           }
+          if (answer.bytes === true) signal.throwIfAborted();
           idle.wait();
           const { done, value } = answer.codec.closed === true ? nothingMore(reader) : await reader.read();
           idle.pause();
@@ -144,8 +148,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
       } catch (error) {
         const reason = abortReason(call);
         if (reason === "client_disconnected") how = left(call, answer);
-        // What may end at any time has ended.
-        else if (reason === "gateway_interrupted") how = await atEnd(call, answer);
+        else if (reason === "gateway_interrupted") how = await stoppedShort(call, answer);
         else how = refusedEnd(answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)));
         void reader.cancel().catch(() => undefined);
       }
@@ -190,6 +193,13 @@ async function atEnd(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
   }
   const failure = torn(call, answer, "the stream ended before its answer did");
   return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
+}
+
+/** It is ended before its end: what may end at any time has ended, and of a file a part is not the whole. */
+async function stoppedShort(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
+  if (answer.bytes !== true) return atEnd(call, answer);
+  const failure = torn(call, answer, "the stream ended before its answer did");
+  return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last: null, errorReported: false };
 }
 
 /** Nothing can be told any more. */

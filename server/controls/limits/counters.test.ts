@@ -228,6 +228,22 @@ for (const home of homes) {
       expect(refused.outcome).toMatchObject({ kind: "denied", denial: { by: "cooldown", limitType: "output_per_minute" } });
     });
 
+    test("who is locked out is told when a call passes again, also where its bucket stays empty for longer than the lock", async () => {
+      const clock = { now: NOON };
+      const { counters, tenantId } = home.make(clock);
+      const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 5_000 })], buckets: [bucket("b", "requests", 2)] });
+      for (let i = 0; i < 2; i++) expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
+      const waits: unknown[] = [];
+      for (let i = 0; i < 2; i++) {
+        const { outcome } = await tryCall(counters, of, demand());
+        if (outcome.kind === "denied" && "retryAfterMs" in outcome.denial) waits.push([outcome.denial.by, outcome.denial.retryAfterMs]);
+      }
+      expect(waits).toEqual([
+        ["bucket", 30_000],
+        ["cooldown", 30_000],
+      ]);
+    });
+
     test("an unknown window is cold until the truth is in", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = plan(tenantId, { windows: [window("w", "tokens", 100), window("v", "requests", 5)] });

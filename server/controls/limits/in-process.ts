@@ -1,5 +1,5 @@
 import { PassingMap } from "../../kernel/passing-map.ts";
-import type { Admission } from "./admission-answer.ts";
+import type { Admission, Denial } from "./admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";
 import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from "./reckoning.ts";
@@ -56,8 +56,7 @@ export class InProcessCounters implements Counters {
       const scope = scopes[i] as Plan["scopes"][number];
       const state = this.scopes.get(scope.key);
       if (state === undefined) continue;
-      if (state.lockedUntil > now)
-        return { kind: "denied", denial: { by: "cooldown", scope: i, limitType: state.lockedBy, retryAfterMs: state.lockedUntil - now } };
+      if (state.lockedUntil > now) return { kind: "denied", denial: this.lockedOut(plan, i, state, now) };
       if (scope.maxConcurrent !== null && state.inFlight >= scope.maxConcurrent)
         return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: state.inFlight } };
     }
@@ -75,7 +74,7 @@ export class InProcessCounters implements Counters {
         // It is not empty for others: nobody is locked out for it.
         return { kind: "denied", denial: { by: "bucket", index: i, retryAfterMs: Math.max(1, msUntil(bucket, needed, limit.perMinute)) } };
       }
-      const wait = Math.max(1, msUntil(bucket, limit.measure === "requests" ? 1 : 0, limit.perMinute));
+      const wait = Math.max(1, untilUsable(bucket, limit));
       return { kind: "denied", denial: { by: "bucket", index: i, retryAfterMs: Math.max(wait, this.lock(plan, limit, now)) } };
     }
     const cold: number[] = [];
@@ -275,6 +274,12 @@ export class InProcessCounters implements Counters {
     return state.lockedUntil - now;
   }
 
+  /** A bucket may stay empty for longer than its scope is locked. */
+  private lockedOut({ buckets }: Plan, scope: number, { lockedUntil, lockedBy }: ScopeState, now: number): Denial {
+    const waits = buckets.filter((limit) => limit.scope === scope).map((limit) => untilUsable(this.bucket(limit, now), limit));
+    return { by: "cooldown", scope, limitType: lockedBy, retryAfterMs: Math.max(lockedUntil - now, ...waits) };
+  }
+
   private sweep(now: number): void {
     this.sweptAt = now;
     const old = now - FORGET_AFTER_MS;
@@ -288,3 +293,6 @@ export class InProcessCounters implements Counters {
     for (const [key, bucket] of this.buckets) if (bucket.at < now - 24 * FORGET_AFTER_MS) this.buckets.delete(key);
   }
 }
+
+const untilUsable = (bucket: TokenBucket, { measure, perMinute }: Plan["buckets"][number]): number =>
+  msUntil(bucket, measure === "requests" ? 1 : 0, perMinute);

@@ -39,11 +39,22 @@ local gen = redis.call('HMGET', P .. 'generation', 'id', 'at', 'settles')
 local settles = gen[3] and tonumber(gen[3]) or 0
 local unsettled = settles > server
 local paced = plan.u ~= 1
+local function needed(b) return b.m == 'requests' and 1 or 0 end
+local function untilLevel(b, level, wanted)
+  if b.r <= 0 then return 60000 end
+  return math.ceil((wanted - level) * 60000 / b.r)
+end
 local flying = {}
 for i, s in ipairs(paced and plan.s or {}) do
   flying[i] = 0
   local locked = redis.call('HMGET', P .. 'l:' .. s.k, 'u', 'b')
-  if locked[1] and tonumber(locked[1]) > now then return { 'locked', i - 1, locked[2], whole(tonumber(locked[1]) - now) } end
+  if locked[1] and tonumber(locked[1]) > now then
+    local wait = tonumber(locked[1]) - now
+    for _, b in ipairs(plan.b) do
+      if b.s == i - 1 then wait = math.max(wait, untilLevel(b, bucket(b, now), needed(b))) end
+    end
+    return { 'locked', i - 1, locked[2], whole(wait) }
+  end
   if s.m >= 0 then
     local n = sum(P .. 'c:' .. s.k)
     if n >= s.m then return { 'concurrency', i - 1, n } end
@@ -54,12 +65,9 @@ local levels = {}
 for i, b in ipairs(paced and plan.b or {}) do
   local level = bucket(b, now)
   levels[i] = level
-  local needed = 0
-  if b.m == 'requests' then needed = 1 end
   local left = b.e or 0
-  if (needed == 1 and level - left < 1 - 1e-9) or (needed == 0 and level - left <= 0) then
-    local wait = 60000
-    if b.r > 0 then wait = math.max(1, math.ceil((needed + left - level) * 60000 / b.r)) end
+  if (needed(b) == 1 and level - left < 1 - 1e-9) or (needed(b) == 0 and level - left <= 0) then
+    local wait = math.max(1, untilLevel(b, level, needed(b) + left))
     -- It is not empty for others: nobody is locked out for it.
     if left > 0 then return { 'bucket', i - 1, whole(wait) } end
     return { 'bucket', i - 1, whole(math.max(wait, lock(b, now))) }

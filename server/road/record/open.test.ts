@@ -40,6 +40,8 @@ test.each([
 test.each([
   ["/v1/portal/runs/marys%20divorce/feedback", "/v1/portal/runs/:run_id/feedback"],
   ["/v1/runs/mary", "/v1/runs/:run_id"],
+  ["/%76%31/ru%6Es/mary%40example.com/end", "/v1/runs/:run_id/end"],
+  ["/v1/proxy/llm/mod%65ls/mary%zz", "/v1/proxy/llm/mod%65ls/mary%zz"],
   [`/v1/runs/${"0a".repeat(20)}/end`, `/v1/runs/${"0a".repeat(20)}/end`],
   ["/v1/runs/01JABCDEFGHJKMNPQRSTVWXYZ0", "/v1/runs/01JABCDEFGHJKMNPQRSTVWXYZ0"],
   ["/v1/proxy/llm/models/runs", "/v1/proxy/llm/models/runs"],

@@ -83,6 +83,7 @@ export function openCall(
     tenant: null,
     scope: null,
     target: NO_TARGET,
+    begun: false,
     attempts: [],
     beforeRecord: [],
     whenEnded: [],

@@ -1,6 +1,8 @@
+import { decodedSegment } from "../../kernel/request-path.ts";
 import type { Call } from "../call.ts";
 
 const RUN = /^(\/v1(?:\/portal)?\/runs\/)([^/]+)/;
+const WORDS = new Set(["v1", "portal", "runs"]);
 /** What the gateway itself calls a run: what a caller's name for it comes to, or the id of its first call. */
 const OWN_NAME = /^(?:[\da-f]{40}|[0-9A-HJKMNP-TV-Z]{26})$/;
 
@@ -9,10 +11,17 @@ const OWN_NAME = /^(?:[\da-f]{40}|[0-9A-HJKMNP-TV-Z]{26})$/;
  * the caller's word.
  */
 export function recordablePath(path: string): string {
-  return path.replace(RUN, (whole, before: string, name: string) => (OWN_NAME.test(name) ? whole : `${before}:run_id`));
+  return routedPath(path).replace(RUN, (whole, before: string, name: string) => (OWN_NAME.test(name) ? whole : `${before}:run_id`));
 }
 
 /** Says on the row which run the path named. */
 export function noteRunInPath({ row, path }: Call, rootTaskId: string): void {
-  row.endpoint = path.replace(RUN, (_whole, before: string) => before + rootTaskId);
+  row.endpoint = routedPath(path).replace(RUN, (_whole, before: string) => before + rootTaskId);
+}
+
+/** The path of a run in the words that the router reads in it, which takes `/v1/%72uns/` for `/v1/runs/`; any other as it was sent. */
+function routedPath(path: string): string {
+  if (!path.includes("%")) return path;
+  const read = path.replace(/[^/]+/g, (segment) => (WORDS.has(decodedSegment(segment)) ? decodedSegment(segment) : segment));
+  return RUN.test(read) ? read : path;
 }

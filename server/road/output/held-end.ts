@@ -1,0 +1,35 @@
+import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
+import { concat } from "../../wire/adjoining-bytes.ts";
+import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamAnswer } from "../answer.ts";
+import { passedHead, WrappedStream } from "./wrapped-stream.ts";
+
+/** A sample of sound, so that what comes in whole samples goes on in whole samples. */
+const HELD_BYTES = 2;
+
+/** Bytes that pass as they come, but for the very last: they have no last frame that could wait for the audit row in their place. */
+class HeldEnd extends WrappedStream {
+  private held: Uint8Array = new Uint8Array();
+
+  // oxlint-disable-next-line require-yield -- it takes no time
+  *passing(piece: StreamPiece): InTurns<StreamPiece> {
+    if (piece === null) return null;
+    const bytes = this.held.byteLength === 0 ? piece : concat([this.held, piece]);
+    // A copy: the rest of a piece is not to be kept for it.
+    this.held = bytes.slice(-HELD_BYTES);
+    return bytes.byteLength <= HELD_BYTES ? null : bytes.subarray(0, -HELD_BYTES);
+  }
+
+  *ending(): InTurns<StreamEnding> {
+    const { complete, last, errorReported } = yield* this.innerEnding();
+    const rest = concat(last === null ? [this.held] : [this.held, last]);
+    return { complete, last: rest.byteLength === 0 ? null : rest, errorReported };
+  }
+}
+
+/** The answer, of which its caller has the end only once its row is stored. */
+export function withHeldEnd(answer: StreamAnswer): StreamAnswer {
+  if (answer.bytes !== true) return answer;
+  const codec = new HeldEnd(answer.codec);
+  return { ...answer, codec, head: atOnce(passedHead(codec, answer.head)) };
+}
