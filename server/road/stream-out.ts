@@ -146,10 +146,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           if (piece !== null) return give(piece);
         }
       } catch (error) {
-        const reason = abortReason(call);
-        if (reason === "client_disconnected") how = left(call, answer);
-        else if (reason === "gateway_interrupted") how = await stoppedShort(call, answer);
-        else how = refusedEnd(answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)));
+        how = await brokenOff(call, answer, error);
         void reader.cancel().catch(() => undefined);
       }
       await finish(how);
@@ -200,6 +197,14 @@ async function stoppedShort(call: Call, answer: StreamAnswer): Promise<StreamEnd
   if (answer.bytes !== true) return atEnd(call, answer);
   const failure = torn(call, answer, "the stream ended before its answer did");
   return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last: null, errorReported: false };
+}
+
+/** Reading it failed, or was ended. */
+async function brokenOff(call: Call, answer: StreamAnswer, error: unknown): Promise<StreamEnd> {
+  const reason = abortReason(call);
+  if (reason === "client_disconnected") return left(call, answer);
+  if (reason === "gateway_interrupted") return stoppedShort(call, answer);
+  return refusedEnd(answer.refusal?.(true) ?? torn(call, answer, reasonOf(error)));
 }
 
 /** Nothing can be told any more. */
