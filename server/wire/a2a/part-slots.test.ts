@@ -33,3 +33,23 @@ test("what has words in it is no id", () => {
   expect(textsOf(new PartSlots("assistant").artifact(artifact))).toEqual([SAID]);
   expect(textsOf(new PartSlots("assistant").message(message({ referenceTaskIds: ["t-1"] })))).toEqual(["Hello"]);
 });
+
+test("a file of text is a text in whatever encoding, and as each decoder of base64 has it", () => {
+  const base64 = Buffer.from("Mail joe@example.com").toString("base64");
+  const files: [JsonObject, boolean][] = [
+    [{ raw: base64, mediaType: "image/png" }, false],
+    [{ raw: Buffer.from("Café: joe@example.com", "latin1").toString("base64"), mediaType: "text/plain" }, true],
+    [{ raw: Buffer.from("Café: joe@example.com", "latin1").toString("base64"), filename: "notes.txt" }, true],
+    [{ raw: `${base64.slice(0, 2)}=${base64.slice(2)}`, mediaType: "text/plain" }, false],
+    [{ raw: `${base64.slice(0, 4)}-${base64.slice(4)}`, mediaType: "text/plain" }, true],
+  ];
+  for (const [part, isUnreadable] of files) {
+    const found = new PartSlots("user").message(message({ parts: [part] }));
+    const file = found.slots.filter(({ text }) => text.includes("joe@example.com"));
+    expect([file.length, found.unreadable]).toEqual([1, isUnreadable]);
+    file[0]?.replace("Mail nobody");
+    expect(Buffer.from(part.raw as string, "base64").toString()).toBe("Mail nobody");
+  }
+  const picture = new PartSlots("user").message(message({ parts: [{ raw: "/9j/4AAQSkY=", mediaType: "image/jpeg" }] }));
+  expect([picture.slots, picture.unreadable]).toEqual([[], true]);
+});

@@ -2,10 +2,9 @@ import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { hasWords } from "../other-texts.ts";
+import { base64Readers, isTextFile } from "../text-file.ts";
 import type { AgentEvent } from "./shapes.ts";
 
-/** Files whose bytes are text, which can be looked into. */
-const TEXT_MEDIA = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|yaml)\b|application\/(?:javascript|x-yaml|x-sh)\b)/i;
 /** A type that says nothing else. */
 const PLAIN_MEDIA = /^(?:application|audio|font|image|model|multipart|text|video)\/[a-z.+-]{1,80}(?:; ?charset=utf-8)?$/i;
 
@@ -103,23 +102,27 @@ export class PartSlots {
   }
 
   private file(part: JsonObject): void {
+    const encoded = part.raw as string;
     const type = typeof part.mediaType === "string" ? part.mediaType.trim() : "";
-    const bytes = Buffer.from(part.raw as string, "base64");
-    const told = readable(bytes);
-    // What it is called is said by whoever sends it: bytes that are text are text, whatever their type.
-    const text = TEXT_MEDIA.test(type) || type === "" || (told !== null && isPlain(told)) ? told : null;
-    if (text === null) {
-      this.unreadable = true;
-      return;
+    const isSaidText = isTextFile(type, typeof part.filename === "string" ? part.filename : null);
+    let isRead = false;
+    for (const read of base64Readers(encoded)) {
+      const bytes = read(encoded);
+      const told = readable(bytes);
+      isRead = told !== null && (isSaidText || type === "" || isPlain(told));
+      // What it is called is said by whoever sends it: bytes that are text are text, whatever their type.
+      if (!isRead && !isSaidText) continue;
+      this.slots.push({
+        role: this.role,
+        kind: "text",
+        text: told ?? bytes.toString("utf8"),
+        replace(changed) {
+          part.raw = Buffer.from(changed).toString("base64");
+        },
+      });
     }
-    this.slots.push({
-      role: this.role,
-      kind: "text",
-      text,
-      replace(changed) {
-        part.raw = Buffer.from(changed).toString("base64");
-      },
-    });
+    // Of a text in another encoding what all encodings share was looked at, and no more.
+    if (!isRead) this.unreadable = true;
   }
 }
 
