@@ -21,6 +21,10 @@ test("the digits of every script read as ASCII", () => {
   expect(foldText(digits.join("")).text).toBe("0123456789".repeat(digits.length / 10));
 });
 
+test("an underscore that Markdown escapes reads as one, and other backslashes stay", () => {
+  expect(foldText("ghp\\_abc\\_\\_ C:\\dir a\\\\_b \\").text).toBe("ghp_abc__ C:\\dir a\\_b \\");
+});
+
 test("marks that strike out, underline or enclose characters are looked past, and those that make letters are not", () => {
   for (const mark of ["\u0336", "\u0338", "\u0332", "\u20e3", "\ufe0f\u20e3", "\u20dd"])
     expect(foldText([..."titan 4111"].map((character) => character + mark).join("")).text).toBe("titan 4111");
@@ -62,6 +66,8 @@ const text = fc
       "\u00e9",
       "\u{1F600}",
       "\ufeff",
+      "\\",
+      "_",
     ),
     { maxLength: 400 },
   )

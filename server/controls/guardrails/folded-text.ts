@@ -4,7 +4,7 @@ import { escapeAt } from "./json-text.ts";
 
 /**
  * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
- * their ASCII forms, invisible characters taken out, so that none of them hides a value. Offsets map back exactly.
+ * their ASCII forms, invisible characters and what Markdown escapes an underscore with taken out, so that none of them hides a value. Offsets map back exactly.
  */
 export interface FoldedText {
   readonly text: string;
@@ -61,6 +61,9 @@ const BEGINS_PAIR = new Set([MATHEMATICAL, SHORTHAND, MUSICAL, ...PAIRED_ZEROS.k
 const beginsPair = (code: number) => code >= 0xd800 && (BEGINS_PAIR.has(code) || (code >= TAGS && code <= LAST_TAGS));
 const IS_FOLDABLE = unitsOf(FOLDABLE).fill(1, TAGS, LAST_TAGS + 1);
 for (const half of BEGINS_PAIR) IS_FOLDABLE[half] = 1;
+const BACKSLASH = 92;
+const UNDERSCORE = 95;
+IS_FOLDABLE[BACKSLASH] = 1;
 
 /** The digit that a pair is, beside mathematical ones; null of others. */
 function pairedDigit(high: number, low: number): number | null {
@@ -90,10 +93,14 @@ function isFoldablePair(high: number, low: number): boolean {
 function nextFoldable(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (IS_FOLDABLE[code] === 1 && (!beginsPair(code) || isFoldablePair(code, text.charCodeAt(at + 1)))) return at;
+    if (IS_FOLDABLE[code] !== 1) continue;
+    if (code === BACKSLASH ? escapesUnderscore(text, at) : !beginsPair(code) || isFoldablePair(code, text.charCodeAt(at + 1))) return at;
   }
   return -1;
 }
+
+/** Markdown writes an underscore with a backslash, which nobody sees who reads it as it is shown. */
+const escapesUnderscore = (text: string, at: number): boolean => text.charCodeAt(at + 1) === UNDERSCORE;
 
 const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`);
 const IS_SPACE = new RegExp(`[${SPACES}]`);
@@ -222,7 +229,7 @@ function firstAtOrBehind(length: number, place: number, toOriginal: (at: number)
   return low;
 }
 
-/** Folding at a place depends on nothing but the pair's other half. Tag characters vanish, unless they are to be read. */
+/** Folding at a place depends on nothing but the character there and the one behind it. Tag characters vanish, unless they are to be read. */
 export function foldText(original: string, readsTags = false): FoldedText {
   let at = nextFoldable(original, 0);
   if (at < 0) return unfolded(original);
@@ -237,7 +244,7 @@ export function foldText(original: string, readsTags = false): FoldedText {
     character = original.slice(at, at + (beginsPair(code) ? 2 : 1));
     const invisible =
       character.length === 1
-        ? IS_INVISIBLE.test(character)
+        ? code === BACKSLASH || IS_INVISIBLE.test(character)
         : isInvisiblePair(code, character.charCodeAt(1)) && !(readsTags && isTagOfAscii(character, 0));
     if (invisible || character.length === 2) {
       // Of a pair that is a letter the second half vanishes, so that the folded character stands where the pair began.
