@@ -96,6 +96,15 @@ test("a value across parts of one event is redacted in each, streamed or whole",
   expect(banned.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
 });
 
+test("what stands beside the text of a piece is looked at, whether its text waits or goes out", async () => {
+  const beside = { metadata: { from: "joe@example.com" }, filename: "joe@example.com", mediaType: "text/plain; of=joe@example.com" };
+  const long = { text: "x".repeat(400), ...beside };
+  const events = await stream([parts([{ text: "one ", ...beside }], false), parts([long]), parts([{ text: " end" }])]);
+  expect(JSON.stringify(events)).not.toContain("joe@example.com");
+  expect(JSON.stringify(events)).toContain("[REDACTED:email]");
+  expect(textOf(events)).toBe(`one ${"x".repeat(400)} end`);
+});
+
 test("what waits goes out before parts of other kinds that follow it, and with them", async () => {
   const events = await stream([piece("one ", false), parts([{ text: "two " }, { data: { n: 3 } }]), piece("four")]);
   expect(textOf(events)).toBe("one two four");

@@ -94,14 +94,15 @@ export class HeldTexts {
     const key = piece.artifactId;
     const { held, told } = this.before(key, value);
     const whole = held + String(piece.part.text);
-    const rest = { ...value, artifact: { ...piece.artifact, parts: [] as JsonObject[] } };
+    const part: JsonObject = { ...piece.part, text: "" };
+    const rest = { ...value, artifact: { ...piece.artifact, parts: [part] } };
     const beside = await lookedAt(this.call, this.gates, { kind: "artifactUpdate", value: rest });
     if (beside !== null) return beside;
     const clean = await this.looked(whole, told);
     if (typeof clean !== "string") return clean;
     const said = (text: string): AgentEvent => ({
       kind: "artifactUpdate",
-      value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...piece.part, text }] } },
+      value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...part, text }] } },
     });
     if (value.lastChunk === true) {
       this.pending.delete(key);
