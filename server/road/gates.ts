@@ -20,6 +20,8 @@ export interface Inspector {
   looksAt(call: Call, surface: GuardrailSurface): boolean;
   /** Whether content that cannot be read must be withheld, because something that can change or end the call has not seen it. */
   enforces(call: Call, surface: GuardrailSurface): boolean;
+  /** Whether it goes by what a text says as a whole, and not by values in it: a piece of one tells it nothing. */
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean;
 }
 
 export interface GateParts extends AdmissionParts {
@@ -77,6 +79,10 @@ export class Gates {
 
   enforces(call: Call, surface: GuardrailSurface): boolean {
     return this.parts.inspectors.some((inspector) => inspector.enforces(call, surface));
+  }
+
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean {
+    return this.parts.inspectors.some((inspector) => inspector.judgesWhole(call, surface));
   }
 
   /**

@@ -62,6 +62,10 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return guardOf(call, surface)?.enforces === true;
   }
 
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean {
+    return (guardOf(call, surface)?.engines.length ?? 0) > 0;
+  }
+
   /** Without those that are blocked, and with what is redacted redacted. */
   async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
     const guard = guardOf(call, "mcp_registration");

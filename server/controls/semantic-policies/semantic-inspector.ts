@@ -46,6 +46,10 @@ export class SemanticInspector implements Inspector, ActionControl {
     return this.enforcement.policiesOf(call, surface).some((policy) => canStop(policy));
   }
 
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean {
+    return this.enforcement.policiesOf(call, surface).some(({ mode }) => mode === "enforce");
+  }
+
   /** Without those that a policy stops. */
   async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
     const policies = this.enforcement.policiesOf(call, REGISTRATION);
