@@ -53,3 +53,23 @@ test("a file of text is a text in whatever encoding, and as each decoder of base
   const picture = new PartSlots("user").message(message({ parts: [{ raw: "/9j/4AAQSkY=", mediaType: "image/jpeg" }] }));
   expect([picture.slots, picture.unreadable]).toEqual([[], true]);
 });
+
+test("a file that an address holds within itself is looked into", () => {
+  const said = "Mail joe@example.com";
+  const urls = [
+    `data:text/plain;base64,${Buffer.from(said).toString("base64")}`,
+    `data:,${encodeURIComponent(said)}`,
+    `data:application/octet-stream;base64,${Buffer.from(said).toString("base64")}`,
+  ];
+  for (const url of urls) {
+    const part: JsonObject = { url };
+    const found = new PartSlots("user").message(message({ parts: [part] }));
+    const file = found.slots.filter(({ text }) => text === said);
+    expect([file.length, found.unreadable]).toEqual([1, false]);
+    file[0]?.replace("Mail nobody");
+    expect(Buffer.from(String(part.url).replace(/.*,/, ""), "base64").toString()).toBe("Mail nobody");
+  }
+  const picture = new PartSlots("user").message(message({ parts: [{ url: "data:image/png;base64,iVBORw0KGgo=" }] }));
+  expect(picture.unreadable).toBe(true);
+  expect(new PartSlots("user").message(message({ parts: [{ url: "https://example.com/a.txt" }] })).unreadable).toBe(false);
+});

@@ -1,7 +1,8 @@
 import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { hasWords } from "../other-texts.ts";
+import { hasWords, holdsFile } from "../other-texts.ts";
+import { addressSlots } from "../text-documents.ts";
 import { base64Readers, isTextFile } from "../text-file.ts";
 import type { AgentEvent } from "./shapes.ts";
 
@@ -95,16 +96,24 @@ export class PartSlots {
       if (typeof part.text === "string") this.slots.push(textOf(part, "text", this.role, owner));
       else if (typeof part.raw === "string") rest.push(() => this.file(part));
       else for (const name of ["url", "data"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
+      if (typeof part.url === "string" && holdsFile(part.url)) rest.push(() => this.fileWithin(part));
       for (const name of ["filename", "metadata"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
       rest.push(() => this.mediaType(part, "mediaType"));
     }
     for (const add of rest) add();
   }
 
+  /** An address may hold the file itself. */
+  private fileWithin(part: JsonObject): void {
+    const found = addressSlots(part, "url", nameOf(part), this.role, () => undefined);
+    this.slots.push(...found);
+    if (found.length === 0) this.unreadable = true;
+  }
+
   private file(part: JsonObject): void {
     const encoded = part.raw as string;
     const type = typeof part.mediaType === "string" ? part.mediaType.trim() : "";
-    const isSaidText = isTextFile(type, typeof part.filename === "string" ? part.filename : null);
+    const isSaidText = isTextFile(type, nameOf(part));
     let isRead = false;
     for (const read of base64Readers(encoded)) {
       const bytes = read(encoded);
@@ -125,6 +134,8 @@ export class PartSlots {
     if (!isRead) this.unreadable = true;
   }
 }
+
+const nameOf = ({ filename }: JsonObject): string | null => (typeof filename === "string" ? filename : null);
 
 /** Text that is no other kind of file at the same time. */
 const isPlain = (text: string): boolean => !text.includes("\0") && !/^(?:%PDF-|PK)/.test(text);
