@@ -41,7 +41,8 @@ export class HeldTexts {
 
   /** The events that may go out now. */
   async take(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
-    if (!this.gates.looksAt(this.call, "a2a_outbound")) return [event];
+    // Nobody may look any more while some of it still waits.
+    if (!this.gates.looksAt(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
     if (event.kind === "artifactUpdate") {
       if (this.told.size + this.pending.size > MOST_ARTIFACTS)
         return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MOST_ARTIFACTS} artifacts` });
