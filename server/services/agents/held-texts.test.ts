@@ -13,7 +13,12 @@ const DONE: AgentEvent = { kind: "statusUpdate", value: { taskId: "t", contextId
 test("what waits is given although whoever looked looks no more", async () => {
   for (const stillLooks of [0, 1, 2]) {
     let events = 0;
-    const gates = { looksAt: () => events <= stillLooks, judgesWhole: () => false, inspect: async () => null } as unknown as Gates;
+    const gates = {
+      looksAt: () => events <= stillLooks,
+      judgesWhole: () => false,
+      inspect: async () => null,
+      inspectPiece: async () => null,
+    } as unknown as Gates;
     const held = new HeldTexts({ row: {} } as Call, gates);
     let text = "";
     for (const event of [piece("one ", false), piece("two ", true), piece("three", true), DONE]) {

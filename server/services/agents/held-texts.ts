@@ -55,7 +55,7 @@ export class HeldTexts {
     const refusal = await lookedAt(this.call, this.gates, event);
     if (refusal !== null) return refusal;
     if (event.kind === "task" && Array.isArray(event.value.artifacts))
-      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), textIn(one), false);
+      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), saidByParts(one), false);
     return [...before, event];
   }
 
@@ -103,7 +103,7 @@ export class HeldTexts {
     if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
     const refusal = await lookedAt(this.call, this.gates, event, told);
     if (refusal !== null) return refusal;
-    this.tell(key, textIn(artifact), true);
+    this.tell(key, saidByParts(artifact), true);
     return [event];
   }
 
@@ -159,7 +159,7 @@ export class HeldTexts {
     const owner = {};
     const slot = saidSlot(text, owner);
     const slots = told === "" ? [slot] : [saidSlot(told, owner), slot];
-    return (await this.gates.inspect(this.call, "a2a_outbound", slots)) ?? slot.text;
+    return (await this.gates.inspectPiece(this.call, "a2a_outbound", slots)) ?? slot.text;
   }
 }
 
@@ -189,7 +189,8 @@ function onlyText({ artifact }: JsonObject): TextPart | null {
   return isObject(part) && typeof part.text === "string" ? { artifactId: String(artifact.artifactId), artifact, part } : null;
 }
 
-function textIn({ parts }: JsonObject): string {
+/** What its text parts say together. */
+export function saidByParts({ parts }: JsonObject): string {
   const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");
 }
