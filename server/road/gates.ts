@@ -14,12 +14,18 @@ export interface Inspector {
    * Looks at every text, and puts in its place what may go on. A refusal ends the call. What is found is told on the row.
    */
   inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
+  /** The same of a piece of a text that flows on. Whoever only watches is told of the whole, by `heard`. */
+  inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
+  /** What the pieces of a text came to, once nothing more comes. */
+  heard(call: Call, surface: GuardrailSurface, text: string): void;
   /** Definitions as the caller may be offered them; null: as they came. */
   offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null>;
   /** Whether anything looks at content of this kind: if not, it need not be taken apart. */
   looksAt(call: Call, surface: GuardrailSurface): boolean;
   /** Whether content that cannot be read must be withheld, because something that can change or end the call has not seen it. */
   enforces(call: Call, surface: GuardrailSurface): boolean;
+  /** Whether it goes by what a text says as a whole, and not by values in it: a piece of one tells it nothing. */
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean;
 }
 
 export interface GateParts extends AdmissionParts {
@@ -56,10 +62,26 @@ export class Gates {
     return passed;
   }
 
-  async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+  inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    return this.firstRefusal(call, surface, (inspector) => inspector.inspect(call, surface, slots));
+  }
+
+  inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    return this.firstRefusal(call, surface, (inspector) => inspector.inspectPiece(call, surface, slots));
+  }
+
+  heard(call: Call, surface: GuardrailSurface, text: string): void {
+    for (const inspector of this.parts.inspectors) inspector.heard(call, surface, text);
+  }
+
+  private async firstRefusal(
+    call: Call,
+    surface: GuardrailSurface,
+    inspect: (inspector: Inspector) => Promise<Refusal | null>,
+  ): Promise<Refusal | null> {
     for (const inspector of this.parts.inspectors) {
       if (!inspector.looksAt(call, surface)) continue;
-      const refusal = await inspector.inspect(call, surface, slots);
+      const refusal = await inspect(inspector);
       if (refusal !== null) return refusal;
     }
     return null;
@@ -77,6 +99,10 @@ export class Gates {
 
   enforces(call: Call, surface: GuardrailSurface): boolean {
     return this.parts.inspectors.some((inspector) => inspector.enforces(call, surface));
+  }
+
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean {
+    return this.parts.inspectors.some((inspector) => inspector.judgesWhole(call, surface));
   }
 
   /**

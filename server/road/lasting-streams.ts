@@ -13,7 +13,8 @@ interface Listener extends OnRoster {
 const AT_ONCE = 50;
 
 /**
- * Open streams that last for as long as somebody has something to tell: each is closed once its caller would no longer be admitted to it.
+ * Open streams that last for as long as somebody has something to tell: each is closed once its caller would no longer be admitted to it,
+ * and what is told meanwhile is held to what guards its caller now.
  */
 export class LastingStreams {
   private readonly open = new Roster<Listener>();
@@ -59,6 +60,7 @@ export class LastingStreams {
   private async accessRefusal({ call, view }: Listener): Promise<Refusal | null> {
     const { refusal, now } = await this.gates.readmit(call, "group", view);
     const ends = this.verdict(refusal, now, call);
+    if (ends === null && now.scope !== null) call.scope = now.scope;
     // Of a key or a person that opens nothing any more every stream says the same, whoever notices it first.
     return ends?.code === "unauthenticated" ? refuse("access_ended") : ends;
   }

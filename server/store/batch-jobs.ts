@@ -283,6 +283,20 @@ export async function beginBatchEnd(
   return found === undefined ? undefined : { rowId: found.end_row_id, doubtful: found.doubtful };
 }
 
+/** What the row of a job's end says of it; null where that was erased, undefined where there is no such row. */
+export async function toldBatchEnd(
+  db: Database,
+  tenantId: string,
+  rowId: string,
+): Promise<
+  { readonly output_file_id: string | null; readonly error_file_id: string | null; readonly not_stored?: string } | null | undefined
+> {
+  const { rows } = await sql<{ told: Awaited<ReturnType<typeof toldBatchEnd>> }>`
+    SELECT custom_metadata->'batch_end' AS told FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ${rowId}`.execute(db);
+  const [found] = rows;
+  return found?.told;
+}
+
 export async function finishBatchJob(
   db: Database,
   id: string,

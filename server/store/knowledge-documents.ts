@@ -159,15 +159,19 @@ const CHUNKS_AT_ONCE = 200;
 
 type Embedded = Taken & Pick<DocumentToIndex, "embedding_model_id" | "knowledge_base_id">;
 
-/** Puts passages in the place of those there were, at once; nothing where the document changed or went meanwhile. */
-export async function replaceChunks(db: Database, taken: Embedded, chunks: readonly NewChunk[]): Promise<void> {
+/**
+ * Puts passages in the place of those there were, at once; nothing where the document changed or went meanwhile. `unembedded`: why it
+ * has failed all the same.
+ */
+export async function replaceChunks(db: Database, taken: Embedded, chunks: readonly NewChunk[], unembedded: string | null): Promise<void> {
   const { embedding_model_id: modelId } = taken;
   const stored = <T>(column: "embedding_model_id" | "vector" | "signs", digest: string) => sql<T | null>`(SELECT v.${sql.ref(column)}
     FROM knowledge_vectors v WHERE v.document_id = ${taken.id} AND v.embedding_model_id = ${modelId} AND v.digest = ${digest})`;
   await db.transaction().execute(async (trx) => {
     // Before the document, as whoever changes one locks them: passages refer to both.
     await sql`SELECT FROM knowledge_bases WHERE id = ${taken.knowledge_base_id} FOR KEY SHARE`.execute(trx);
-    if (!(await settled(trx, taken, { status: "ready", reason: null, chunk_count: chunks.length }))) return;
+    const state = { status: unembedded === null ? "ready" : "failed", reason: unembedded, chunk_count: chunks.length };
+    if (!(await settled(trx, taken, state))) return;
     // Those of passages that stay as they are.
     await sql`INSERT INTO knowledge_vectors (document_id, embedding_model_id, digest, tenant_id, vector, signs)
       SELECT DISTINCT ON (c.digest) c.document_id, c.embedding_model_id, c.digest, c.tenant_id, c.vector, c.signs FROM knowledge_chunks c

@@ -37,14 +37,28 @@ type Kind = "text" | "fixed_text" | "fixed_name";
 /** `holder[key]` is the text; of a `fixed_name` it is the key itself. */
 export type OtherVisitor = (holder: Record<string | number, unknown>, key: string | number, kind: Kind) => void;
 
+/** What breaks lines of ASCII. */
+const LINE_ENDS = ["\n", "\r", "\f", "\v"];
+const LINE_END = /[\n\r\f\v]+/;
+/** Base64 that is broken into lines has longer ones, and words seldom have as many letters. */
+const LONG_LINE = 32;
+
+const hasShortLines = (value: string): boolean =>
+  value
+    .trim()
+    .split(LINE_END)
+    .slice(0, -1)
+    .some((line) => line.length < LONG_LINE);
+
 /**
- * What people write has spaces between its words or, where a script has none, letters beyond ASCII: no kind, id, address or base64 has
- * either.
+ * What people write has spaces between its words, or each on a line of its own, or, where a script has none, letters beyond ASCII: no
+ * kind, id, address or base64 has any of these.
  */
 export function hasWords(value: string): boolean {
   return (
     (value.includes(" ") && value.trim().includes(" ")) ||
     (value.includes("\t") && value.trim().includes("\t")) ||
+    (LINE_ENDS.some((end) => value.includes(end)) && hasShortLines(value)) ||
     // Tells of a picture's megabytes in a tenth of the time that a search for such a letter takes.
     Buffer.byteLength(value) !== value.length
   );

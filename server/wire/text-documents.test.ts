@@ -60,6 +60,29 @@ test("a text file of a chat request is a text, whatever tells that it is one", (
   ]);
 });
 
+test("base64 that decoders read differently is looked at as each of them has it", () => {
+  const secret = base64("secret of mine");
+  const [padded, dashed] = [`${secret.slice(0, 2)}=${secret.slice(2)}`, `${secret.slice(0, 4)}-${secret.slice(4)}`];
+  for (const encoded of [padded, `=${secret}`, dashed, dashed.replace("-", "_")]) {
+    const type = "data:text/plain; base64,";
+    for (const file of [
+      { filename: "a.txt", file_data: encoded },
+      { filename: "b", file_data: encoded },
+      { filename: "c", file_data: type + encoded },
+      { filename: "c", file_data: type + encodeURIComponent(encoded).replace("-", "%2D") },
+    ]) {
+      const { texts, out } = guarded(chatWith(file));
+      expect(texts).toContain("secret of mine");
+      expect(fileIn({ out }).file_data.replace(/.*,/, "")).toBe(base64("*** of mine"));
+    }
+  }
+  // The alphabet of addresses, which Google's own client writes.
+  const said = "a secret >>>?";
+  expect(Buffer.from(said).toString("base64url")).toMatch(/[-_]/);
+  const { out } = guarded(chatWith({ filename: "d.txt", file_data: Buffer.from(said).toString("base64url") }));
+  expect(fileIn({ out }).file_data).toBe(base64("a *** >>>?"));
+});
+
 test("other files are no texts and pass as they came", () => {
   const files = [
     { filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("secret")}` },

@@ -1,17 +1,18 @@
 import type { JsonObject, JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
-import { fromBase64, isReadAsText } from "./text-file.ts";
+import { base64Readers, isReadAsText, type ReadFile } from "./text-file.ts";
 
-const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
+const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(; *base64 *)?,/i;
 /** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
 const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url", "data"]);
 /** As deep as a request may go. */
 const MAX_DEPTH = REQUEST_LEVELS;
 
-/** A text document in base64 at `holder[key]`. */
-export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot {
-  return slot(holder, key, role, touch, "", fromBase64(holder[key] as string).toString("utf8"));
+/** A text document in base64 at `holder[key]`, as each of those may have it that read it. */
+export function base64Slots(holder: JsonObject, key: string, role: TextSlot["role"], touch: () => void): TextSlot[] {
+  const encoded = holder[key] as string;
+  return base64Readers(encoded).map((read) => slot(holder, key, role, touch, "", read(encoded).toString("utf8")));
 }
 
 /** The text document that the address at `holder[key]` holds within itself; none for other addresses and files. */
@@ -20,9 +21,10 @@ export function addressSlots(holder: JsonObject, key: string, name: string | nul
   const head = typeof address === "string" ? DATA_URL.exec(address) : null;
   if (head === null) return [];
   const rest = (address as string).slice(head[0].length);
-  const decode = head[3] === undefined ? unescaped : (encoded: string) => fromBase64(unescaped(encoded).toString("latin1"));
-  if (!isReadAsText(typeWithin(head[1] ?? "", name), name, rest, decode)) return [];
-  return [slot(holder, key, role, touch, `data:${head[1]}${head[2] ?? ""};base64,`, decode(rest).toString("utf8"))];
+  const readersOf = head[3] === undefined ? () => [unescaped] : escapedBase64Readers;
+  if (!isReadAsText(typeWithin(head[1] ?? "", name), name, rest, readersOf)) return [];
+  const prefix = `data:${head[1]}${head[2] ?? ""};base64,`;
+  return readersOf(rest).map((read) => slot(holder, key, role, touch, prefix, read(rest).toString("utf8")));
 }
 
 /** What an address says that it holds: of one that says nothing a plain text, unless its file's name says otherwise. */
@@ -66,7 +68,7 @@ function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[
   const encoded = holder[key] as string;
   if (key !== "data" && (key !== "file_data" || DATA_URL.test(encoded))) return addressSlots(holder, key, name, "user", touch);
   const type = key === "data" ? mediaTypeOf(holder) : "";
-  return isReadAsText(type, name, encoded, fromBase64) ? [base64Slot(holder, key, "user", touch)] : [];
+  return isReadAsText(type, name, encoded) ? base64Slots(holder, key, "user", touch) : [];
 }
 
 /** What replaces the text goes out as base64 behind `prefix`. */
@@ -83,6 +85,11 @@ function mediaTypeOf(holder: JsonObject): string {
   const said = ["media_type", "mime_type", "mimeType"].map((name) => holder[name]).find((type) => typeof type === "string");
   return (said as string | undefined) ?? "";
 }
+
+/** In an address base64 may be escaped like anything else. */
+const escapedBase64Readers = (escaped: string): readonly ReadFile[] =>
+  base64Readers(plainBase64(escaped)).map((read) => (encoded) => read(plainBase64(encoded)));
+const plainBase64 = (escaped: string): string => (escaped.includes("%") ? unescaped(escaped).toString("latin1") : escaped);
 
 /** The bytes of an address: what is escaped wrongly stands for itself, as it does to whoever reads addresses. */
 function unescaped(text: string): Buffer {

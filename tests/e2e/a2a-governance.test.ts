@@ -243,6 +243,32 @@ test("policies in words are asked about what is sent to an agent, and what it sa
   await judge.stop();
 });
 
+test("a rule in shadow judges an artifact that is streamed once, when it is whole, and holds none of it", async () => {
+  const judge = startFakeJudge();
+  const team = await granted("watched");
+  const provider = { provider_key: "watchers", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" };
+  await world.admin.post("/v1/admin/providers", { ...tenant, ...provider });
+  const model = await world.admin.post("/v1/admin/llms", { ...tenant, name: "judge-2", provider: "watchers", mode: "chat" });
+  const policy = await world.admin.post("/v1/admin/semantic-policies", {
+    ...tenant,
+    name: "no dragons in shadow",
+    mode: "shadow",
+    constraint_text: "Nothing may speak of dragons.",
+    judge_model_id: model.id,
+    timeout_seconds: PATIENCE_MS / 1000,
+    resource_group_ids: [team.groupId],
+    surfaces: ["a2a_outbound"],
+  });
+  const pieces = ["There be dra", ...Array.from({ length: 20 }, (_, at) => `, ${at} of them`), "."];
+  const answer = await call(base, team.apiKey, "POST", "/message:stream", message(`pieces ${JSON.stringify(pieces)}`));
+  expect(artifactText(eventsIn(answer.text), "pieces")).toBe(pieces.join(""));
+  await rowOf(world.admin, { parent_request_id: answer.headers.get("x-request-id"), semantic_policy_id: policy.id });
+  // What was asked stands in the task that the agent tells first.
+  expect(judge.seen.filter((body) => body.includes("of them") && !body.includes("pieces [")).length).toBe(1);
+  expect(judge.seen.some((body) => body.includes("There be dra, 0 of them, 1 of them"))).toBe(true);
+  await judge.stop();
+});
+
 describe("approval", () => {
   test("a message that needs one waits for it, and is given to the agent once with it", async () => {
     const team = await granted("careful", { decision: "approval_required" });

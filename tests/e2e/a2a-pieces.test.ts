@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startWorld, type World } from "../support/world.ts";
 import { artifactText, call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -6,10 +6,11 @@ import { newTeam, type Team } from "./mcp-harness.ts";
 /** Agents that cut what guardrails look for into pieces, and put something between them. */
 let world: World;
 let team: Team;
+let judged: Team;
 let base: string;
 let told: readonly Record<string, unknown>[] = [];
 
-const ids = { taskId: "", contextId: "c" };
+const ids = { taskId: "", contextId: "" };
 const said = (value: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(value).map(([kind, one]) => [kind, { ...(kind === "task" ? {} : ids), ...(one as object) }]));
 const agent = Bun.serve({
@@ -29,7 +30,7 @@ const agent = Bun.serve({
         supportedInterfaces: [{ url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" }],
       });
     ids.taskId = crypto.randomUUID();
-    const task = { id: ids.taskId, contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+    const task = { id: ids.taskId, contextId: ids.contextId, status: { state: "TASK_STATE_WORKING" } };
     if (new URL(request.url).pathname.endsWith(":send")) return Response.json({ task: { ...task, ...(told[0]?.task as object) } });
     const first = told[0]?.task === undefined ? [{ task }] : [];
     const events = [
@@ -40,6 +41,17 @@ const agent = Bun.serve({
     return new Response(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), {
       headers: { "content-type": "text/event-stream" },
     });
+  },
+});
+/** An engine that goes by what is said, not by values: the launch and its day together are secret. */
+const asked: string[] = [];
+const engine = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const { text } = (await request.json()) as { text: string };
+    asked.push(text);
+    return Response.json({ action: text.includes("launch") && text.includes("Monday") ? "block" : "allow" });
   },
 });
 const DONE = () => said({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
@@ -53,7 +65,8 @@ beforeAll(async () => {
   world = await startWorld();
   team = await newTeam(world.admin, "callers");
   const { id } = await registerAgent(world.admin, "cutter", `http://127.0.0.1:${agent.port}`);
-  await grantAgent(world.admin, id, [team.groupId]);
+  judged = await newTeam(world.admin, "judged");
+  await grantAgent(world.admin, id, [team.groupId, judged.groupId]);
   await world.admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
     name: "what agents say",
@@ -61,16 +74,25 @@ beforeAll(async () => {
     surfaces: { a2a_outbound: true },
     builtin: { pii_enabled: true, pii_action: "redact", banned_words: ["tangerine"] },
   });
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "what they mean",
+    group_ids: [judged.groupId],
+    surfaces: { a2a_outbound: true },
+    providers: [{ provider: "webhook", enabled: true, endpoint: `http://127.0.0.1:${engine.port}/` }],
+  });
   base = `${world.gateway.runtimeUrl}/a2a/default/cutter`;
 });
 afterAll(async () => {
   await world?.end();
-  await agent.stop(true);
+  await Promise.all([agent.stop(true), engine.stop(true)]);
 });
 
-async function stream(events: readonly Record<string, unknown>[]): Promise<any[]> {
+async function stream(events: readonly Record<string, unknown>[], { apiKey } = team): Promise<any[]> {
   told = events;
-  return eventsIn((await call(base, team.apiKey, "POST", "/message:stream", message("x"))).text);
+  // A context belongs to one caller.
+  ids.contextId = apiKey.slice(-8);
+  return eventsIn((await call(base, apiKey, "POST", "/message:stream", message("x"))).text);
 }
 const textOf = (events: readonly any[]) => artifactText(events, "a");
 
@@ -96,6 +118,15 @@ test("a value across parts of one event is redacted in each, streamed or whole",
   expect(banned.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
 });
 
+test("what stands beside the text of a piece is looked at, whether its text waits or goes out", async () => {
+  const beside = { metadata: { from: "joe@example.com" }, filename: "joe@example.com", mediaType: "text/plain; of=joe@example.com" };
+  const long = { text: "x".repeat(400), ...beside };
+  const events = await stream([parts([{ text: "one ", ...beside }], false), parts([long]), parts([{ text: " end" }])]);
+  expect(JSON.stringify(events)).not.toContain("joe@example.com");
+  expect(JSON.stringify(events)).toContain("[REDACTED:email]");
+  expect(textOf(events)).toBe(`one ${"x".repeat(400)} end`);
+});
+
 test("what waits goes out before parts of other kinds that follow it, and with them", async () => {
   const events = await stream([piece("one ", false), parts([{ text: "two " }, { data: { n: 3 } }]), piece("four")]);
   expect(textOf(events)).toBe("one two four");
@@ -119,4 +150,37 @@ test("a stream of artifacts without end is not kept in mind without end", async 
     artifactUpdate: { artifact: { artifactId: `a${at}`, parts: [{ text: "x" }] }, lastChunk: true },
   }));
   expect((await stream(many)).at(-1)).toMatchObject({ error: { details: [{ reason: "INVALID_AGENT_RESPONSE" }] } });
+});
+
+describe("an engine judges an artifact as a whole", () => {
+  const filler = Array.from({ length: 20 }, (_, at) => piece(`and then the ${at}th thing that we have to do. `));
+  const pieces = (last: string) => [
+    piece("The launch is near, ", false),
+    ...filler.slice(0, 10),
+    WORKING,
+    ...filler.slice(10),
+    piece(last),
+  ];
+
+  test("that comes in pieces, whatever the agent says of its work meanwhile", async () => {
+    const events = await stream(pieces("on Monday."), judged);
+    expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
+    expect(textOf(events)).toBe("");
+  });
+
+  test("once, and gives it then", async () => {
+    asked.length = 0;
+    const events = await stream(pieces("some day."), judged);
+    expect(textOf(events)).toStartWith("The launch is near, and then");
+    expect(textOf(events)).toEndWith("some day.");
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+    expect(asked.length).toBe(1);
+  });
+
+  test("with what went out of it before", async () => {
+    const ended = [piece("The launch is near, ", false), ...filler, piece("they say.", true, { lastChunk: true }), piece(" On Monday.")];
+    const events = await stream(ended, judged);
+    expect(events.at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
+    expect(textOf(events)).not.toContain("Monday");
+  });
 });

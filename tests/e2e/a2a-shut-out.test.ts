@@ -86,6 +86,29 @@ test("streams of a task end when its group may call the agent no more, those of 
   expect(await other.rest()).toContain("TASK_STATE_COMPLETED");
 });
 
+test("what an agent says later on is held to guardrails that were bound meanwhile", async () => {
+  const guarded = await granted("guarded");
+  const stream = await opened(guarded, "/message:stream", message("hold Ask joe@example.com for it."));
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "no mail",
+    group_ids: [guarded.groupId],
+    surfaces: { a2a_outbound: true },
+    builtin: { pii_enabled: true, pii_action: "redact" },
+  });
+  // Streams are looked at again and again: whoever is shut out hears of it then.
+  for (const name of ["first look", "second look"]) {
+    const other = await granted(name);
+    const ends = await opened(other, "/message:stream", message("hold x"));
+    await world.admin.request("DELETE", `/v1/admin/agent-grants/${other.grantId}`);
+    expect(await ends.rest()).toContain("event: error");
+  }
+  agent.release();
+  const said = (await stream.rest()).split("\n\n").filter((frame) => frame.includes("artifactUpdate"));
+  expect(said.join("")).toContain("Ask [REDACTED:email] for it.");
+  expect(said.join("")).not.toContain("joe@example.com");
+});
+
 test("nobody is told of the tasks of a key that was revoked, or of a group that may call the agent no more", async () => {
   const teams = { revoked: await granted("revoked"), ungranted: await granted("ungranted"), kept: await granted("kept") };
   for (const [name, team] of Object.entries(teams)) await heldTask(team, `/${name}`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import pg from "pg";
 import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { documentWhen, settledDocument, uploadTo } from "../support/knowledge.ts";
@@ -146,6 +147,29 @@ describe("a document", () => {
     embedder.fails = null;
     expect((await admin.request("POST", `${PATH}/${id}/documents/${body.id}/reprocess`)).status).toBe(202);
     expect(await settledDocument(admin, id, body.id)).toMatchObject({ status: "ready", reason: null });
+  });
+
+  test("whose model fails for long is found by its words, and embedded once it is brought again", async () => {
+    const { id } = await embedding("outage");
+    const { id: documentId } = await ready(id, "rule.txt", "Otters float on their backs.");
+    const database = new pg.Client({ connectionString: world.databaseUrl });
+    await database.connect();
+    embedder.fails = 503;
+    // As it is after minutes in vain.
+    expect((await upload(id, "rule.txt", "Otters float on their backs, always.")).status).toBe(202);
+    await documentWhen(admin, id, documentId, ({ reason }) => reason !== null);
+    await database.query("UPDATE knowledge_documents SET attempts = 7, due_at = now() WHERE id = $1", [documentId]);
+    await database.end();
+    expect(await settledDocument(admin, id, documentId)).toMatchObject({
+      status: "failed",
+      reason: expect.stringMatching(/^It could not be embedded: .* Given up after 8 attempts\.$/),
+      chunk_count: 1,
+    });
+    const found = async () => (await search(id, "otters")).passages.map(({ text, similarity }: any) => [text, similarity !== null]);
+    expect(await found()).toEqual([["Otters float on their backs, always.", false]]);
+    embedder.fails = null;
+    expect(await ready(id, "rule.txt", "Otters float on their backs, always.")).toMatchObject({ status: "ready", reason: null });
+    expect(await found()).toEqual([["Otters float on their backs, always.", true]]);
   });
 
   test("is embedded once, however often its model fails on the way", async () => {

@@ -10,6 +10,27 @@ test("digits, letters, spaces and signs of other forms read as ASCII, and invisi
   expect(foldText("caf\u00e9 \u4f60\u597d \u{1F600}").text).toBe("caf\u00e9 \u4f60\u597d \u{1F600}");
 });
 
+test("the digits of every script read as ASCII", () => {
+  const digits: string[] = [];
+  for (let code = 0x80; code <= 0x1ffff; code++) {
+    const character = String.fromCodePoint(code);
+    if (/\p{Nd}/u.test(character)) digits.push(character);
+  }
+  expect(digits.length).toBeGreaterThanOrEqual(640);
+  // Each script has its ten, in order.
+  expect(foldText(digits.join("")).text).toBe("0123456789".repeat(digits.length / 10));
+});
+
+test("an underscore that Markdown escapes reads as one, and other backslashes stay", () => {
+  expect(foldText("ghp\\_abc\\_\\_ C:\\dir a\\\\_b \\").text).toBe("ghp_abc__ C:\\dir a\\_b \\");
+});
+
+test("marks that strike out, underline or enclose characters are looked past, and those that make letters are not", () => {
+  for (const mark of ["\u0336", "\u0338", "\u0332", "\u20e3", "\ufe0f\u20e3", "\u20dd"])
+    expect(foldText([..."titan 4111"].map((character) => character + mark).join("")).text).toBe("titan 4111");
+  expect(foldText("gru\u0308n").text).toBe("gru\u0308n");
+});
+
 test("invisible characters beyond the first plane vanish like the others, and what only begins like them stays", () => {
   for (const invisible of [
     "\u{E0100}",
@@ -45,6 +66,8 @@ const text = fc
       "\u00e9",
       "\u{1F600}",
       "\ufeff",
+      "\\",
+      "_",
     ),
     { maxLength: 400 },
   )

@@ -4,7 +4,7 @@ import { escapeAt } from "./json-text.ts";
 
 /**
  * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
- * their ASCII forms, invisible characters taken out, so that none of them hides a value. Offsets map back exactly.
+ * their ASCII forms, invisible characters and what Markdown escapes an underscore with taken out, so that none of them hides a value. Offsets map back exactly.
  */
 export interface FoldedText {
   readonly text: string;
@@ -22,12 +22,22 @@ export interface FoldedText {
  */
 const INVISIBLE =
   "\\u0000-\\u0008\\u000E-\\u001B\\u007F-\\u0084\\u0086-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164" +
-  "\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
+  "\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8" +
+  // Marks that strike a character out, underline or enclose it, whatever it is, and make no other letter of it.
+  "\\u0305\\u0332-\\u0338\\u20D0-\\u20F0\\uFE20-\\uFE2F";
 const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
 const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
 /** Where each script's decimal digits start. */
 const ZEROS = [
-  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040, 0x17e0, 0x1810,
+  ...[0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20, 0x1040, 0x1090],
+  ...[0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50],
+  0xabf0,
+];
+/** The same of digits that are pairs, but for mathematical ones. */
+const ZEROS_OF_PAIRS = [
+  ...[0x104a0, 0x10d30, 0x10d40, 0x11066, 0x110f0, 0x11136, 0x111d0, 0x112f0, 0x11450, 0x114d0, 0x11650, 0x116c0, 0x116d0, 0x116da],
+  ...[0x11730, 0x118e0, 0x11950, 0x11bf0, 0x11c50, 0x11d50, 0x11da0, 0x11de0, 0x11f50, 0x16130, 0x16a60, 0x16ac0, 0x16b50, 0x16d70],
+  ...[0x1ccf0, 0x1e140, 0x1e2f0, 0x1e4f0, 0x1e5f1, 0x1e950, 0x1fbf0],
 ];
 const range = (from: number, to: number) => `${String.fromCharCode(from)}-${String.fromCharCode(to)}`;
 const DIGITS = ZEROS.map((zero) => range(zero, zero + 9)).join("");
@@ -42,9 +52,27 @@ const TAGS = 0xdb40;
 /** The first half of tag characters. */
 export const TAGS_HALF = String.fromCharCode(TAGS);
 const LAST_TAGS = 0xdb43;
-const beginsPair = (code: number) => code === MATHEMATICAL || code === SHORTHAND || code === MUSICAL || (code >= TAGS && code <= LAST_TAGS);
+/** By the first half of digits that are pairs, the second halves of zeros. */
+const PAIRED_ZEROS = Map.groupBy(
+  ZEROS_OF_PAIRS.map((zero) => String.fromCodePoint(zero)),
+  (zero) => zero.charCodeAt(0),
+);
+const BEGINS_PAIR = new Set([MATHEMATICAL, SHORTHAND, MUSICAL, ...PAIRED_ZEROS.keys()]);
+const beginsPair = (code: number) => code >= 0xd800 && (BEGINS_PAIR.has(code) || (code >= TAGS && code <= LAST_TAGS));
 const IS_FOLDABLE = unitsOf(FOLDABLE).fill(1, TAGS, LAST_TAGS + 1);
-for (const half of [MATHEMATICAL, SHORTHAND, MUSICAL]) IS_FOLDABLE[half] = 1;
+for (const half of BEGINS_PAIR) IS_FOLDABLE[half] = 1;
+const BACKSLASH = 92;
+const UNDERSCORE = 95;
+IS_FOLDABLE[BACKSLASH] = 1;
+
+/** The digit that a pair is, beside mathematical ones; null of others. */
+function pairedDigit(high: number, low: number): number | null {
+  for (const zero of PAIRED_ZEROS.get(high) ?? []) {
+    const digit = low - zero.charCodeAt(1);
+    if (digit >= 0 && digit <= 9) return digit;
+  }
+  return null;
+}
 
 function isMathematical(low: number): boolean {
   return (low >= 0xdc00 && low <= 0xdea3) || (low >= 0xdfce && low <= 0xdfff);
@@ -58,17 +86,21 @@ function isInvisiblePair(high: number, low: number): boolean {
 
 /** Whether the pair has a folded form: most that begin alike have none. */
 function isFoldablePair(high: number, low: number): boolean {
-  return high === MATHEMATICAL ? isMathematical(low) : isInvisiblePair(high, low);
+  return high === MATHEMATICAL ? isMathematical(low) : isInvisiblePair(high, low) || pairedDigit(high, low) !== null;
 }
 
 /** The next character at or behind `from` that has a folded form; -1 when there is none. */
 function nextFoldable(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (IS_FOLDABLE[code] === 1 && (!beginsPair(code) || isFoldablePair(code, text.charCodeAt(at + 1)))) return at;
+    if (IS_FOLDABLE[code] !== 1) continue;
+    if (code === BACKSLASH ? escapesUnderscore(text, at) : !beginsPair(code) || isFoldablePair(code, text.charCodeAt(at + 1))) return at;
   }
   return -1;
 }
+
+/** Markdown writes an underscore with a backslash, which nobody sees who reads it as it is shown. */
+const escapesUnderscore = (text: string, at: number): boolean => text.charCodeAt(at + 1) === UNDERSCORE;
 
 const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`);
 const IS_SPACE = new RegExp(`[${SPACES}]`);
@@ -86,6 +118,7 @@ function fold(character: string): string {
   if (character.length === 2) {
     const low = character.charCodeAt(1);
     if (code === TAGS) return String.fromCharCode(low - 0xdc00);
+    if (code !== MATHEMATICAL) return String(pairedDigit(code, low));
     if (low >= 0xdfce) return String.fromCharCode(48 + ((low - 0xdfce) % 10));
     const letter = (low - 0xdc00) % 52;
     return String.fromCharCode(letter < 26 ? 65 + letter : 71 + letter);
@@ -196,7 +229,7 @@ function firstAtOrBehind(length: number, place: number, toOriginal: (at: number)
   return low;
 }
 
-/** Folding at a place depends on nothing but the pair's other half. Tag characters vanish, unless they are to be read. */
+/** Folding at a place depends on nothing but the character there and the one behind it. Tag characters vanish, unless they are to be read. */
 export function foldText(original: string, readsTags = false): FoldedText {
   let at = nextFoldable(original, 0);
   if (at < 0) return unfolded(original);
@@ -210,7 +243,9 @@ export function foldText(original: string, readsTags = false): FoldedText {
     const code = original.charCodeAt(at);
     character = original.slice(at, at + (beginsPair(code) ? 2 : 1));
     const invisible =
-      character.length === 1 ? IS_INVISIBLE.test(character) : code !== MATHEMATICAL && !(readsTags && isTagOfAscii(character, 0));
+      character.length === 1
+        ? code === BACKSLASH || IS_INVISIBLE.test(character)
+        : isInvisiblePair(code, character.charCodeAt(1)) && !(readsTags && isTagOfAscii(character, 0));
     if (invisible || character.length === 2) {
       // Of a pair that is a letter the second half vanishes, so that the folded character stands where the pair began.
       const place = (invisible ? at : at + 1) - vanished;

@@ -33,6 +33,7 @@ const SECRETS = {
   fineGrained: "github_pat_11ABCDEFG0qwertyuiopas_zXcVbNmAsDfGhJkLqWeRtYuIoP1234567890zXcVbNmAsDfGhJkLqWeRtY",
   stateless: `ghs_123456_eyJhbGciOiJSUzI1NiJ9.${"eyJpYXQiOjE3MTY5OTIwMDB9".repeat(10)}.${"sIg_-0".repeat(40)}`,
   aws: "AKIAQ3EGRTNKVB2LMPZ4",
+  markdown: "github\\_pat\\_11ABCDEFG0qwertyuiopas\\_zXcVbNmAsDfGhJkLqWeRtYuIoP1234567890zXcVbNmAsDfGhJkLqWeRtY",
 };
 const PII = {
   email: "maria.fernandez+news@mail.example-corp.co.uk",
@@ -85,6 +86,8 @@ const GLUE = [
   "-----",
   "-----BEGIN ",
   "eyJ",
+  "\\",
+  "\\_",
   "sk-",
   "gh",
   "4111 1111 ",
@@ -259,4 +262,17 @@ describe("a stream", () => {
     const guard = guardOf({ pii: { action: "redact" }, bannedPatterns: { action: "redact", patterns: ["call .{0,20}@"] } });
     expect(redactText(guard, "please call now joe@example.com today").text).toBe(`please ${placeholder("banned_pattern")} today`);
   });
+});
+
+test("an underscore that Markdown escapes is read in JSON too, however the text was cut", () => {
+  const guard = guardOf({ secrets: { action: "redact" } });
+  const said = JSON.stringify({ note: `Use ${SECRETS.markdown} \\\\ or C:\\dir\\_x` });
+  const whole = redactText(guard, said).text;
+  expect(JSON.parse(whole)).toEqual({ note: "Use [REDACTED:github_token] \\\\ or C:\\dir\\_x" });
+  for (let size = 1; size < 12; size++) {
+    const stream = new HoldBack(guard);
+    let out = "";
+    for (let at = 0; at < said.length; at += size) out += stream.push(said.slice(at, at + size));
+    expect(out + stream.end()).toBe(whole);
+  }
 });

@@ -196,11 +196,12 @@ export class HoldBack {
     return out;
   }
 
-  /** Where the text ends but for a character of which a part is still to come. */
+  /** Where the text ends but for a character of which a part is still to come, or which is read by what follows. */
   #cutAt(): number {
     const { length } = this.#text;
     if (isHighSurrogate(this.#text.charCodeAt(length - 1))) return length - 1;
-    return this.#strings === null ? length : cutEscapeFrom(this.#text);
+    if (this.#strings !== null) return Math.min(cutEscapeFrom(this.#text), this.#text.endsWith("\\\\") ? length - 2 : length);
+    return this.#text.endsWith("\\") ? length - 1 : length;
   }
 
   /** Moves one rule as far as the text decides. */

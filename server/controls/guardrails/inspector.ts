@@ -37,6 +37,13 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return guard === null ? null : inspectContent(call, new GuardRun(guard, contentWorkOf(call)), slots, this.parts);
   }
 
+  inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    return this.inspect(call, surface, slots);
+  }
+
+  /** Every piece of it was looked at. */
+  heard(): void {}
+
   /** Each text by itself, as it may go on; null in the place of one that is blocked. */
   async cleared(call: Call, surface: GuardrailSurface, texts: readonly string[]): Promise<readonly (string | null)[]> {
     const guard = guardOf(call, surface);
@@ -60,6 +67,10 @@ export class GuardrailInspector implements Inspector, ActionControl {
 
   enforces(call: Call, surface: GuardrailSurface): boolean {
     return guardOf(call, surface)?.enforces === true;
+  }
+
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean {
+    return (guardOf(call, surface)?.engines.length ?? 0) > 0;
   }
 
   /** Without those that are blocked, and with what is redacted redacted. */

@@ -47,9 +47,7 @@ export class SemanticEnforcement {
   /** Judges a text by all of them at once; a refusal when one of them stops the call. Null text: it cannot be read. */
   async apply(call: Call, policies: Policies, surface: GuardrailSurface, text: string | null): Promise<Refusal | null> {
     const enforced = policies.filter(({ mode }) => mode === "enforce");
-    if (text !== null && text.trim() !== "")
-      for (const policy of policies)
-        if (policy.mode === "shadow" && !this.recalled({ call, policy, surface, text })) this.watch({ call, policy, surface, text });
+    if (text !== null) this.watchAll(call, policies, surface, text);
     if (text !== null && text.trim() === "") return null;
     const judged = await Promise.all(
       enforced.map(async (policy) => ({
@@ -93,6 +91,13 @@ export class SemanticEnforcement {
       extra: { policy: policy.name, direction: SURFACES[surface].direction },
       ...(verdict.reason === null ? {} : { reason: verdict.reason }),
     });
+  }
+
+  /** Has a text judged beside the call by those of the policies that are in shadow. */
+  watchAll(call: Call, policies: Policies, surface: GuardrailSurface, text: string): void {
+    if (text.trim() === "") return;
+    for (const policy of policies)
+      if (policy.mode === "shadow" && !this.recalled({ call, policy, surface, text })) this.watch({ call, policy, surface, text });
   }
 
   /** Judges beside the call, which may have ended by then: the row of the judge's own call tells what came of it. */

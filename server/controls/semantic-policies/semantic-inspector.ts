@@ -32,8 +32,20 @@ export class SemanticInspector implements Inspector, ActionControl {
     this.clock = clock;
   }
 
-  async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
-    const policies = this.enforcement.policiesOf(call, surface);
+  inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    return this.apply(call, this.enforcement.policiesOf(call, surface), surface, slots);
+  }
+
+  inspectPiece(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    const enforced = this.enforcement.policiesOf(call, surface).filter(({ mode }) => mode === "enforce");
+    return this.apply(call, enforced, surface, slots);
+  }
+
+  heard(call: Call, surface: GuardrailSurface, text: string): void {
+    this.enforcement.watchAll(call, this.enforcement.policiesOf(call, surface), surface, text);
+  }
+
+  private async apply(call: Call, policies: Policies, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
     if (policies.length === 0) return null;
     return this.enforcement.apply(call, policies, surface, slots.map(({ text }) => text).join("\n\n"));
   }
@@ -44,6 +56,10 @@ export class SemanticInspector implements Inspector, ActionControl {
 
   enforces(call: Call, surface: GuardrailSurface): boolean {
     return this.enforcement.policiesOf(call, surface).some((policy) => canStop(policy));
+  }
+
+  judgesWhole(call: Call, surface: GuardrailSurface): boolean {
+    return this.enforcement.policiesOf(call, surface).some(({ mode }) => mode === "enforce");
   }
 
   /** Without those that a policy stops. */

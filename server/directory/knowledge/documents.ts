@@ -79,7 +79,10 @@ async function locked(write: Write, tenantId: string, baseId: string, id: string
   return row;
 }
 
-/** A new document, or a new content of the one of this name; the very same as there is changes nothing. */
+/** Its passages are found by their words alone: the model failed, and not the document. */
+const wantsVectors = ({ status, chunk_count: passages }: KnowledgeDocumentRow) => status === "failed" && passages > 0;
+
+/** A new document, or a new content of the one of this name; the very same as there is changes nothing, unless it could not be embedded. */
 export async function uploadDocument(
   write: Write,
   tenantId: string,
@@ -100,7 +103,8 @@ export async function uploadDocument(
   const principals = principalsOf(permissions);
   const sameContent = before !== undefined && before.digest === digest && before.kind === kind;
   const sameRights = before !== undefined && isDeepStrictEqual(before.principals, principals);
-  if (sameContent && sameRights && isDeepStrictEqual(before.metadata, metadata)) write.stay(before, before, read(before));
+  const stays = sameContent && !wantsVectors(before);
+  if (stays && sameRights && isDeepStrictEqual(before.metadata, metadata)) write.stay(before, before, read(before));
   const columns = { kind, metadata: JSON.stringify(metadata), content, digest, size_bytes: content.byteLength };
   const id = before?.id ?? uuid();
   if (before === undefined)
@@ -116,7 +120,7 @@ export async function uploadDocument(
       created_at: write.now,
       updated_at: write.now,
     });
-  else if (sameContent) await changeFacts(write.trx, id, write.now, columns.metadata);
+  else if (stays) await changeFacts(write.trx, id, write.now, columns.metadata);
   else await requeueDocument(write.trx, id, write.now, columns);
   // At once, and of the passages that are found now: a right that was taken away is not waited for.
   if (!sameRights) await setPrincipals(write.trx, id, principals);

@@ -44,8 +44,9 @@ export class WaitingDocuments {
     return failDocument(this.db, document, reason);
   }
 
-  finish(document: DocumentToIndex, chunks: readonly NewChunk[]): Promise<void> {
-    return replaceChunks(this.db, document, chunks);
+  /** `unembedded`: why passages of it have no vectors; null where none of them wants for one. */
+  finish(document: DocumentToIndex, chunks: readonly NewChunk[], unembedded: string | null = null): Promise<void> {
+    return replaceChunks(this.db, document, chunks, unembedded);
   }
 
   /** Digests of what need not be embedded any more. */

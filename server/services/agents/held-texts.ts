@@ -1,12 +1,16 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
-import type { AgentEvent } from "../../wire/a2a/shapes.ts";
+import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { lookedAt, saidSlot } from "./looked-at.ts";
 
 /** No value that guardrails look for is longer. */
 const HELD = 128;
+/** Where somebody judges what a text says: so much of what went out of an artifact is judged with what goes on with it. */
+const HELD_OF_WHOLE = 32_000;
+/** Characters that wait in all until the artifacts they belong to are whole. Judges and engines take no longer texts. */
+const MOST_WAITING = 400_000;
 /** Artifacts of one stream: of each it is known how it ended. */
 const MOST_ARTIFACTS = 1_000;
 
@@ -20,7 +24,8 @@ interface Pending {
 /**
  * Looks at what an agent sends piece by piece. The text of an artifact that comes in pieces is looked at as the one text it
  * is: its end waits until it is known what follows, so that no value passes because it came in two. Where something else
- * has ended the waiting, what follows all the same is looked at behind what went out.
+ * has ended the waiting, what follows all the same is looked at behind what went out. A text that is judged by what it says waits
+ * until it is whole.
  */
 export class HeldTexts {
   private readonly call: Call;
@@ -36,20 +41,21 @@ export class HeldTexts {
 
   /** The events that may go out now. */
   async take(event: AgentEvent): Promise<readonly AgentEvent[] | Refusal> {
-    if (!this.gates.looksAt(this.call, "a2a_outbound")) return [event];
+    // Nobody may look any more while some of it still waits.
+    if (!this.gates.looksAt(this.call, "a2a_outbound") && this.pending.size === 0) return [event];
     if (event.kind === "artifactUpdate") {
       if (this.told.size + this.pending.size > MOST_ARTIFACTS)
         return refuse("agent_invalid_response", undefined, { reason: `the agent tells of more than ${MOST_ARTIFACTS} artifacts` });
       const text = onlyText(event.value);
       return text === null ? this.several(event) : this.piece(event, text);
     }
-    // A status or a whole task ends what was under way.
-    const before = await this.rest();
+    // A status or a whole task ends what was under way; agents tell that they work at it as often as they like.
+    const before = this.judgesWhole() && isUnderWay(event) ? [] : await this.rest();
     if ("code" in before) return before;
     const refusal = await lookedAt(this.call, this.gates, event);
     if (refusal !== null) return refusal;
     if (event.kind === "task" && Array.isArray(event.value.artifacts))
-      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), textIn(one), false);
+      for (const one of event.value.artifacts.filter(isObject)) this.tell(String(one.artifactId), saidByParts(one), false);
     return [...before, event];
   }
 
@@ -67,7 +73,19 @@ export class HeldTexts {
   }
 
   private tell(key: string, text: string, goesOn: boolean): void {
-    this.told.set(key, ((goesOn ? this.told.get(key) : undefined) ?? "").concat(text).slice(-HELD));
+    const most = this.judgesWhole() ? HELD_OF_WHOLE : HELD;
+    this.told.set(key, ((goesOn ? this.told.get(key) : undefined) ?? "").concat(text).slice(-most));
+  }
+
+  private judgesWhole(): boolean {
+    return this.gates.judgesWhole(this.call, "a2a_outbound");
+  }
+
+  /** Whether the text may wait until its artifact is whole. */
+  private hasRoomFor(key: string, text: string): boolean {
+    let waiting = text.length;
+    for (const [other, held] of this.pending) if (other !== key) waiting += held.text.length;
+    return waiting <= MOST_WAITING;
   }
 
   /** What waits and went out of an artifact before; nothing where the artifact is said anew. */
@@ -85,7 +103,7 @@ export class HeldTexts {
     if (held !== "") artifact.parts = [{ text: held }, ...(artifact.parts as JsonValue[])];
     const refusal = await lookedAt(this.call, this.gates, event, told);
     if (refusal !== null) return refusal;
-    this.tell(key, textIn(artifact), true);
+    this.tell(key, saidByParts(artifact), true);
     return [event];
   }
 
@@ -94,15 +112,20 @@ export class HeldTexts {
     const key = piece.artifactId;
     const { held, told } = this.before(key, value);
     const whole = held + String(piece.part.text);
-    const rest = { ...value, artifact: { ...piece.artifact, parts: [] as JsonObject[] } };
+    const waits = value.lastChunk !== true && this.judgesWhole() && this.hasRoomFor(key, whole);
+    if (waits) this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: whole });
+    if (waits && value.append === true) return [];
+    const part: JsonObject = { ...piece.part, text: "" };
+    const rest = { ...value, artifact: { ...piece.artifact, parts: [part] } };
     const beside = await lookedAt(this.call, this.gates, { kind: "artifactUpdate", value: rest });
     if (beside !== null) return beside;
-    const clean = await this.looked(whole, told);
-    if (typeof clean !== "string") return clean;
     const said = (text: string): AgentEvent => ({
       kind: "artifactUpdate",
-      value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...piece.part, text }] } },
+      value: { ...rest, artifact: { ...rest.artifact, parts: [{ ...part, text }] } },
     });
+    if (waits) return [said("")];
+    const clean = await this.looked(whole, told);
+    if (typeof clean !== "string") return clean;
     if (value.lastChunk === true) {
       this.pending.delete(key);
       this.tell(key, clean, true);
@@ -111,7 +134,8 @@ export class HeldTexts {
     const cut = await this.cut(whole, clean, told);
     if (typeof cut !== "object" || "code" in cut) return cut;
     this.pending.set(key, { taskId: value.taskId, contextId: value.contextId, artifactId: key, text: cut.held });
-    if (cut.out !== "") this.told.delete(key);
+    if (this.judgesWhole()) this.tell(key, cut.out, true);
+    else if (cut.out !== "") this.told.delete(key);
     return cut.out === "" && value.append === true ? [] : [said(cut.out)];
   }
 
@@ -135,8 +159,15 @@ export class HeldTexts {
     const owner = {};
     const slot = saidSlot(text, owner);
     const slots = told === "" ? [slot] : [saidSlot(told, owner), slot];
-    return (await this.gates.inspect(this.call, "a2a_outbound", slots)) ?? slot.text;
+    return (await this.gates.inspectPiece(this.call, "a2a_outbound", slots)) ?? slot.text;
   }
+}
+
+/** A status that neither ends the task nor leaves it to its caller. */
+function isUnderWay({ kind, value }: AgentEvent): boolean {
+  if (kind !== "statusUpdate") return false;
+  const state = stateOf(value);
+  return !TERMINAL_STATES.has(state) && !INTERRUPTED_STATES.has(state);
 }
 
 /** Where the last `keep` of a text begin, or a character that reaches into them. */
@@ -158,7 +189,8 @@ function onlyText({ artifact }: JsonObject): TextPart | null {
   return isObject(part) && typeof part.text === "string" ? { artifactId: String(artifact.artifactId), artifact, part } : null;
 }
 
-function textIn({ parts }: JsonObject): string {
+/** What its text parts say together. */
+export function saidByParts({ parts }: JsonObject): string {
   const texts = (Array.isArray(parts) ? parts : []).filter(isObject).map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("");
 }

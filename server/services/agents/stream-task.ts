@@ -6,13 +6,13 @@ import type { AgentEvents } from "../../upstreams/agents/agent-client.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { CallExtensions } from "./call-extensions.ts";
 import { type GivenWork, givenWork } from "./given-work.ts";
-import { HeldTexts } from "./held-texts.ts";
+import { HeldTexts, saidByParts } from "./held-texts.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepKnownTask, keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
@@ -200,6 +200,8 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
     }
   } finally {
     await events.return(null).catch(() => undefined);
+    const { artifacts } = kept.folded.value ?? {};
+    for (const one of Array.isArray(artifacts) ? artifacts.filter(isObject) : []) parts.gates.heard(call, "a2a_outbound", saidByParts(one));
     await kept.end();
   }
 }

@@ -119,10 +119,14 @@ async function watched({
   storeBodies,
   isThere,
   told = SAID,
+  looksAt = () => false,
+  tell = async () => undefined,
 }: {
   readonly storeBodies: string;
   readonly isThere: boolean;
   readonly told?: readonly object[];
+  readonly looksAt?: () => boolean;
+  readonly tell?: (task: object, told: object | null, bodies: (version: string) => { readonly whole: string }) => Promise<void>;
 }) {
   const written: { readonly state: string; readonly task: string | null }[] = [];
   const over = Promise.withResolvers<void>();
@@ -143,7 +147,7 @@ async function watched({
       keepWatch: async () => over.resolve(),
       find: async () => (isThere ? row : undefined),
       put: async (one: (typeof written)[number]) => written.push({ state: one.state, task: one.task }),
-      tell: async () => undefined,
+      tell,
     },
     upstream: {
       ask: async () => ({ code: "agent_task_not_found", message: "it is none of the agent's" }),
@@ -162,7 +166,7 @@ async function watched({
       }),
       scope: async () => ({}),
     },
-    gates: { looksAt: () => false },
+    gates: { looksAt },
     clock: { now: () => 1_000_000, micros: () => 1_000_000_000 },
     log: { warn: (event: string, details: object) => expect([event, details]).toEqual([]) },
   } as unknown as ConstructorParameters<typeof TaskWatches>[0]);
@@ -176,6 +180,21 @@ test("what an agent says of a task is kept only where the tenant keeps bodies", 
   const [full] = await watched({ storeBodies: "full", isThere: true });
   expect([full?.state, full?.task?.includes("secret")]).toEqual(["TASK_STATE_COMPLETED", true]);
   expect(await watched({ storeBodies: "none", isThere: true })).toEqual([{ state: "TASK_STATE_COMPLETED", task: null }]);
+});
+
+test("what is said once guardrails look is told of without its words, however long the task has been watched", async () => {
+  const notifications: string[] = [];
+  let looked = 0;
+  const [last] = await watched({
+    storeBodies: "full",
+    isThere: true,
+    told: [SAID[0] as object, ...SAID],
+    // As the watch begins, and of the first event.
+    looksAt: () => ++looked > 2,
+    tell: async (_task, _told, bodies) => void notifications.push(bodies("1.0").whole),
+  });
+  expect(notifications.map((one) => one.includes("secret"))).toEqual([true, false, false]);
+  expect([last?.state, last?.task]).toEqual(["TASK_STATE_COMPLETED", null]);
 });
 
 test("a task that was erased while it was watched is not written anew", async () => {

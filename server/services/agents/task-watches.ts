@@ -1,6 +1,5 @@
 import type { AgentEntry } from "../../directory/agents/agent-entry.ts";
 import type { AgentTaskRow, AgentTasks } from "../../directory/agents/tasks.ts";
-import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
@@ -32,7 +31,7 @@ interface WatchParts {
 /** `folded`: null where what the agent says may be handed on only after it was looked at. */
 interface Watched {
   readonly row: AgentTaskRow;
-  readonly folded: FoldedTask | null;
+  folded: FoldedTask | null;
   /** False where the tenant stores no bodies. */
   readonly isKept: boolean;
   readonly writes: PacedWrites;
@@ -120,9 +119,8 @@ export class TaskWatches {
       const tenant = await snapshots.tenant(row.tenant_id);
       const agent = tenant?.agents.byId.get(row.agent_id);
       if (tenant?.enabled !== true || agent?.enabled !== true) return;
-      const scope = await snapshots.scope(row.tenant_id, row.resource_group_id);
-      if (scope === null) return;
-      const isGuarded = this.isGuarded(tenant, scope);
+      const isGuarded = await this.isGuarded(row);
+      if (isGuarded === null) return;
       // Its end came to its owner before anybody who watched it.
       if (TERMINAL_STATES.has(row.state)) {
         const known = knownTask(row);
@@ -155,10 +153,13 @@ export class TaskWatches {
     }
   }
 
-  private isGuarded(tenant: TenantSnapshot, scope: GroupScope): boolean {
+  /** As it is now; null where the owner's group is not there. */
+  private async isGuarded({ tenant_id: tenantId, resource_group_id: groupId }: AgentTaskRow): Promise<boolean | null> {
+    const scope = await this.parts.snapshots.scope(tenantId, groupId);
+    if (scope === null) return null;
     const arrival = { method: "GET", url: "http://gateway/", headers: new Headers() };
     const call = openCall(arrival, "", { proxyType: "a2a", proxySubtype: "task_subscribe" }, this.parts.clock);
-    return this.parts.gates.looksAt({ ...call, tenant, scope }, "a2a_outbound");
+    return this.parts.gates.looksAt({ ...call, tenant: scope.tenant, scope }, "a2a_outbound");
   }
 
   private async follow(agent: AgentEntry, watched: Watched, abort: AbortController): Promise<void> {
@@ -188,9 +189,12 @@ export class TaskWatches {
   }
 
   private async told(watched: Watched, event: AgentEvent): Promise<boolean> {
-    const { row, folded, writes } = watched;
+    const { row, writes } = watched;
     const { kind, value } = event;
     if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
+    // A watch goes on for as long as its task does, and what guards may change meanwhile.
+    if (watched.folded !== null && (await this.isGuarded(row)) !== false) watched.folded = null;
+    const { folded } = watched;
     nameAsOwn(event, row.context_id, row.id);
     const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };
     folded?.take(told);

@@ -8,12 +8,20 @@ type Parts = Parameters<typeof jobEnder>[0];
 async function filesAfter(
   begun: object | undefined,
   isRecorded: boolean,
-): Promise<{ readonly files: Set<string>; readonly ended: string }> {
-  const files = new Set<string>();
+  told?: object | null,
+): Promise<{ readonly files: Set<string>; readonly ended: string; readonly named: object | null }> {
+  // Of an end that was recorded before.
+  const files = new Set<string>(["file-of-row"]);
   let stored = 0;
+  let named: object | null = null;
   const end = jobEnder({
-    store: { beginEnd: async () => begun, finish: async () => {} },
+    store: {
+      beginEnd: async () => begun,
+      toldEnd: async () => told,
+      finish: async (_id: string, _runner: string, these: object) => void (named = these),
+    },
     files: {
+      find: async (_owner: object, id: string) => (files.has(id) ? { id } : { code: "file_not_found", message: "" }),
       store: async () => {
         const id = `file-${++stored}`;
         files.add(id);
@@ -30,18 +38,28 @@ async function filesAfter(
     (error: Error) => error.message,
   );
   expect(stored).toBe(2);
-  return { files, ended };
+  return { files, ended, named };
 }
 
 test("results that were stored are kept where the job ended with them", async () => {
-  expect((await filesAfter({ rowId: "r", doubtful: false }, true)).files).toEqual(new Set(["file-1", "file-2"]));
+  expect((await filesAfter({ rowId: "r", doubtful: false }, true)).files).toEqual(new Set(["file-of-row", "file-1", "file-2"]));
 });
 
 test("results are let go of where somebody else has come to write the end of the job", async () => {
-  expect(await filesAfter(undefined, true)).toEqual({ files: new Set(), ended: "ended" });
+  expect(await filesAfter(undefined, true)).toEqual({ files: new Set(["file-of-row"]), ended: "ended", named: null });
 });
 
 test("results are let go of where the end of the job cannot be recorded, as they are stored anew then", async () => {
   const { files, ended } = await filesAfter({ rowId: "r", doubtful: false }, false);
-  expect([files.size, ended]).toEqual([0, "the row of the job's end is not stored"]);
+  expect([files.size, ended]).toEqual([1, "the row of the job's end is not stored"]);
+});
+
+test("a job whose end is on the record ends with the files that the record names, as long as they are there", async () => {
+  const begun = { rowId: "r", doubtful: true };
+  const told = (id: string) => ({ output_file_id: id, error_file_id: null });
+  const kept = await filesAfter(begun, true, told("file-of-row"));
+  expect([kept.named, kept.files]).toEqual([{ output: "file-of-row", error: null }, new Set(["file-of-row"])]);
+  const stored = { output: "file-1", error: "file-2" };
+  // Those were deleted, what the row says was erased, and the row was never written.
+  for (const said of [told("file-gone"), null, undefined]) expect((await filesAfter(begun, true, said)).named).toEqual(stored);
 });

@@ -1,10 +1,13 @@
-import type { BatchJob, BatchStore } from "../../directory/batch/batch-store.ts";
+import type { BatchJob, BatchStore, JobOwner } from "../../directory/batch/batch-store.ts";
+import type { Files } from "../../directory/files/stored-files.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { BackgroundCalls } from "../../road/background-calls.ts";
 import { type ResultFiles, type ResultsParts, storedResults } from "./stored-results.ts";
 
 interface EndParts extends ResultsParts {
+  readonly files: Pick<Files, "store" | "delete" | "find">;
   readonly store: BatchStore;
   readonly calls: Pick<BackgroundCalls, "recordEvent">;
   /** The chain that this process writes to, and a wait until all that is in its journal is in the database. */
@@ -25,6 +28,10 @@ export function jobEnder({
   now,
   tenant: tenantOf,
 }: EndParts): (job: BatchJob, runner: string) => Promise<void> {
+  const areThere = async (owner: JobOwner, named: ResultFiles) => {
+    for (const id of [named.output, named.error]) if (id !== null && isRefusal(await files.find(owner, id))) return false;
+    return true;
+  };
   return async (job, runner) => {
     const owner = { tenantId: job.tenant_id, groupId: job.resource_group_id, userId: job.end_user_id };
     const tenant = await tenantOf(job.tenant_id);
@@ -41,8 +48,14 @@ export function jobEnder({
     if (begun === undefined) return letGo();
     if (begun.doubtful) {
       await shipped();
-      const recorded = await store.recorded(job.tenant_id, [begun.rowId]);
-      if (recorded.has(begun.rowId)) return store.finish(job.id, runner, { output, error }, wereStored);
+      const told = await store.toldEnd(job.tenant_id, begun.rowId);
+      if (told !== undefined) {
+        const named = told === null || told.not_stored !== undefined ? null : { output: told.output_file_id, error: told.error_file_id };
+        // Those that the row names were stored with it, unless somebody has deleted them meanwhile.
+        if (named === null || !(await areThere(owner, named))) return store.finish(job.id, runner, { output, error }, wereStored);
+        await letGo();
+        return store.finish(job.id, runner, named, true);
+      }
     }
     const sealed = await calls.recordEvent(
       {

@@ -64,51 +64,57 @@ async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, documen
   const { log } = parts;
   // The last attempt came to no end, good or bad: whoever made it did not survive it.
   if (document.attempts > ATTEMPTS) return waiting.fail(document, `Processing it was broken off. Given up after ${ATTEMPTS} attempts.`);
+  let chunks: readonly NewChunk[] | null = null;
   try {
-    await waiting.finish(document, await chunksOf(parts, waiting, document));
+    chunks = await chunksOf(parts, document);
+    await embedMissing(parts, waiting, document, chunks);
+    await waiting.finish(document, chunks);
   } catch (error) {
     if (error instanceof UnreadableDocument) return waiting.fail(document, error.message);
     const reason = error instanceof Postponed ? error.message : "The gateway could not process it.";
     if (!(error instanceof Postponed)) log.error("document_not_indexed", { document_id: document.id, error: error as Error });
     const counts = !(error instanceof Postponed) || error.counts;
-    if (counts && document.attempts >= ATTEMPTS) return waiting.fail(document, `${reason} Given up after ${ATTEMPTS} attempts.`);
+    if (counts && document.attempts >= ATTEMPTS) {
+      const why = `${reason} Given up after ${ATTEMPTS} attempts.`;
+      // What could be read is found by its words, whatever the model did.
+      if (error instanceof Postponed && chunks !== null) return waiting.finish(document, chunks, why);
+      return waiting.fail(document, why);
+    }
     const pause = counts ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** document.attempts) : FIRST_PAUSE_MS * 5;
     await waiting.postpone(document, `${reason} It is tried again.`, pause, counts);
   }
 }
 
-async function chunksOf(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<NewChunk[]> {
+async function chunksOf(parts: IndexingParts, document: DocumentToIndex): Promise<NewChunk[]> {
   const passages = await parts.read(document.kind, document.content);
-  const { embedding_model_id: modelId } = document;
-  const indexed = passages.map((passage) => indexedText(document.name, passage));
-  const digests = indexed.map((text) => sha256Hex(text));
-  if (modelId !== null)
-    await embedMissing(parts, waiting, document, modelId, new Map(digests.map((digest, i) => [digest, indexed[i] ?? ""])));
-  return passages.map((passage, ordinal) => ({
-    document_id: document.id,
-    ordinal,
-    knowledge_base_id: document.knowledge_base_id,
-    tenant_id: document.tenant_id,
-    heading: passage.heading,
-    body: passage.text,
-    tokens: passage.tokens,
-    digest: digests[ordinal] as string,
-    indexed: indexed[ordinal] as string,
-  }));
+  return passages.map((passage, ordinal) => {
+    const indexed = indexedText(document.name, passage);
+    return {
+      document_id: document.id,
+      ordinal,
+      knowledge_base_id: document.knowledge_base_id,
+      tenant_id: document.tenant_id,
+      heading: passage.heading,
+      body: passage.text,
+      tokens: passage.tokens,
+      digest: sha256Hex(indexed),
+      indexed,
+    };
+  });
 }
 
 /** A passage alone does not say what it is about: the document's name and its headings stand before it. */
 const indexedText = (name: string, { heading, text }: SplitPassage) => [name, heading, text].filter((part) => part !== "").join("\n");
 
-/** Texts by their digests, of which those are embedded that were not before. Each batch is kept at once: it was paid for. */
+/** Of the texts those are embedded that were not before. Each batch is kept at once: it was paid for. */
 async function embedMissing(
   { snapshots, embed, clock }: IndexingParts,
   waiting: WaitingDocuments,
   document: DocumentToIndex,
-  modelId: string,
-  texts: ReadonlyMap<string, string>,
+  chunks: readonly NewChunk[],
 ): Promise<void> {
-  const { group_id: groupId } = document;
+  const { group_id: groupId, embedding_model_id: modelId } = document;
+  if (modelId === null) return;
   if (groupId === null)
     throw new Postponed("No resource group pays for embedding it: set indexing_group_id, or grant the knowledge base to a group.", false);
   const scope = await snapshots.scope(document.tenant_id, groupId);
@@ -116,6 +122,7 @@ async function embedMissing(
   if (scope === null || model === undefined) throw new Postponed("The embedding model is not there.", true);
   if (!model.enabled) throw new Postponed("The embedding model is switched off.", false);
   const embedded = await waiting.embedded(document, modelId);
+  const texts = new Map(chunks.map(({ digest, indexed }) => [digest, indexed]));
   const wanted = [...texts].filter(([digest]) => !embedded.has(digest));
   const parent = ownCall(scope, document.id, clock);
   for (let from = 0; from < wanted.length; from += TEXTS_AT_ONCE) {

@@ -163,6 +163,14 @@ describe.each(Object.entries(CASES))("%s", (_name, engine) => {
   });
 });
 
+test("a moderation that tells neither scores nor a flag clears nothing", async () => {
+  const engine = CASES["OpenAI moderation"] as Case;
+  const verdictOn = async (result: object) => (await ask(engine, () => Response.json({ results: [result] }))).verdict.kind;
+  for (const result of [{}, { flagged: "no" }, { category_scores: {} }, { category_scores: { hate: "0.99" } }])
+    expect(await verdictOn(result)).toBe("failed");
+  expect([await verdictOn({ flagged: true }), await verdictOn({ flagged: false })]).toEqual(["found", "clear"]);
+});
+
 test("Bedrock is called with a signature where the key is one of AWS", async () => {
   const seen: Record<string, string>[] = [];
   const signed = bedrockGuardrails(

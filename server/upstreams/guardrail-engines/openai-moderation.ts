@@ -1,4 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
+import type { JsonObject } from "../../wire/document.ts";
 import { looseListOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { withoutSlash } from "../providers/send.ts";
 import { CLEAR, type Engine, failed } from "../../wire/guardrail-engine.ts";
@@ -23,11 +24,19 @@ export function openaiModeration(outbound: Outbound): Engine {
       if ("verdict" in posted) return posted.verdict;
       const results = looseListOf(posted.body.results).map(objectOf);
       if (results.length === 0 || results.includes(null)) return failed("the engine gave no verdict");
-      const found = results.some((result) => {
-        const scores = Object.values(objectOf(result?.category_scores) ?? {}).map((score) => numberOf(score) ?? 0);
-        return scores.length > 0 ? Math.max(...scores) >= threshold : result?.flagged === true;
-      });
-      return found ? { kind: "found", check: "toxic_content" } : CLEAR;
+      const verdicts = results.map((result) => verdictOf(result, threshold));
+      if (verdicts.includes(null)) return failed("the engine gave no verdict");
+      return verdicts.includes(true) ? { kind: "found", check: "toxic_content" } : CLEAR;
     },
   };
+}
+
+/** By its scores, where there are any, else as the server has it; null where it says neither. */
+function verdictOf(result: JsonObject | null, threshold: number): boolean | null {
+  // Of a category that it does not know a server tells null.
+  const told = Object.values(objectOf(result?.category_scores) ?? {}).filter((score) => score !== null);
+  const scores = told.map(numberOf);
+  if (scores.includes(null)) return null;
+  if (scores.length > 0) return scores.some((score) => (score ?? 0) >= threshold);
+  return typeof result?.flagged === "boolean" ? result.flagged : null;
 }

@@ -33,3 +33,43 @@ test("what has words in it is no id", () => {
   expect(textsOf(new PartSlots("assistant").artifact(artifact))).toEqual([SAID]);
   expect(textsOf(new PartSlots("assistant").message(message({ referenceTaskIds: ["t-1"] })))).toEqual(["Hello"]);
 });
+
+test("a file of text is a text in whatever encoding, and as each decoder of base64 has it", () => {
+  const base64 = Buffer.from("Mail joe@example.com").toString("base64");
+  const files: [JsonObject, boolean][] = [
+    [{ raw: base64, mediaType: "image/png" }, false],
+    [{ raw: Buffer.from("Café: joe@example.com", "latin1").toString("base64"), mediaType: "text/plain" }, true],
+    [{ raw: Buffer.from("Café: joe@example.com", "latin1").toString("base64"), filename: "notes.txt" }, true],
+    [{ raw: `${base64.slice(0, 2)}=${base64.slice(2)}`, mediaType: "text/plain" }, false],
+    [{ raw: `${base64.slice(0, 4)}-${base64.slice(4)}`, mediaType: "text/plain" }, true],
+  ];
+  for (const [part, isUnreadable] of files) {
+    const found = new PartSlots("user").message(message({ parts: [part] }));
+    const file = found.slots.filter(({ text }) => text.includes("joe@example.com"));
+    expect([file.length, found.unreadable]).toEqual([1, isUnreadable]);
+    file[0]?.replace("Mail nobody");
+    expect(Buffer.from(part.raw as string, "base64").toString()).toBe("Mail nobody");
+  }
+  const picture = new PartSlots("user").message(message({ parts: [{ raw: "/9j/4AAQSkY=", mediaType: "image/jpeg" }] }));
+  expect([picture.slots, picture.unreadable]).toEqual([[], true]);
+});
+
+test("a file that an address holds within itself is looked into", () => {
+  const said = "Mail joe@example.com";
+  const urls = [
+    `data:text/plain;base64,${Buffer.from(said).toString("base64")}`,
+    `data:,${encodeURIComponent(said)}`,
+    `data:application/octet-stream;base64,${Buffer.from(said).toString("base64")}`,
+  ];
+  for (const url of urls) {
+    const part: JsonObject = { url };
+    const found = new PartSlots("user").message(message({ parts: [part] }));
+    const file = found.slots.filter(({ text }) => text === said);
+    expect([file.length, found.unreadable]).toEqual([1, false]);
+    file[0]?.replace("Mail nobody");
+    expect(Buffer.from(String(part.url).replace(/.*,/, ""), "base64").toString()).toBe("Mail nobody");
+  }
+  const picture = new PartSlots("user").message(message({ parts: [{ url: "data:image/png;base64,iVBORw0KGgo=" }] }));
+  expect(picture.unreadable).toBe(true);
+  expect(new PartSlots("user").message(message({ parts: [{ url: "https://example.com/a.txt" }] })).unreadable).toBe(false);
+});

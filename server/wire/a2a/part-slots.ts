@@ -1,11 +1,11 @@
 import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { hasWords } from "../other-texts.ts";
+import { hasWords, holdsFile } from "../other-texts.ts";
+import { addressSlots } from "../text-documents.ts";
+import { base64Readers, isTextFile } from "../text-file.ts";
 import type { AgentEvent } from "./shapes.ts";
 
-/** Files whose bytes are text, which can be looked into. */
-const TEXT_MEDIA = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|yaml)\b|application\/(?:javascript|x-yaml|x-sh)\b)/i;
 /** A type that says nothing else. */
 const PLAIN_MEDIA = /^(?:application|audio|font|image|model|multipart|text|video)\/[a-z.+-]{1,80}(?:; ?charset=utf-8)?$/i;
 
@@ -96,32 +96,46 @@ export class PartSlots {
       if (typeof part.text === "string") this.slots.push(textOf(part, "text", this.role, owner));
       else if (typeof part.raw === "string") rest.push(() => this.file(part));
       else for (const name of ["url", "data"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
+      if (typeof part.url === "string" && holdsFile(part.url)) rest.push(() => this.fileWithin(part));
       for (const name of ["filename", "metadata"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
       rest.push(() => this.mediaType(part, "mediaType"));
     }
     for (const add of rest) add();
   }
 
+  /** An address may hold the file itself. */
+  private fileWithin(part: JsonObject): void {
+    const found = addressSlots(part, "url", nameOf(part), this.role, () => undefined);
+    this.slots.push(...found);
+    if (found.length === 0) this.unreadable = true;
+  }
+
   private file(part: JsonObject): void {
+    const encoded = part.raw as string;
     const type = typeof part.mediaType === "string" ? part.mediaType.trim() : "";
-    const bytes = Buffer.from(part.raw as string, "base64");
-    const told = readable(bytes);
-    // What it is called is said by whoever sends it: bytes that are text are text, whatever their type.
-    const text = TEXT_MEDIA.test(type) || type === "" || (told !== null && isPlain(told)) ? told : null;
-    if (text === null) {
-      this.unreadable = true;
-      return;
+    const isSaidText = isTextFile(type, nameOf(part));
+    let isRead = false;
+    for (const read of base64Readers(encoded)) {
+      const bytes = read(encoded);
+      const told = readable(bytes);
+      isRead = told !== null && (isSaidText || type === "" || isPlain(told));
+      // What it is called is said by whoever sends it: bytes that are text are text, whatever their type.
+      if (!isRead && !isSaidText) continue;
+      this.slots.push({
+        role: this.role,
+        kind: "text",
+        text: told ?? bytes.toString("utf8"),
+        replace(changed) {
+          part.raw = Buffer.from(changed).toString("base64");
+        },
+      });
     }
-    this.slots.push({
-      role: this.role,
-      kind: "text",
-      text,
-      replace(changed) {
-        part.raw = Buffer.from(changed).toString("base64");
-      },
-    });
+    // Of a text in another encoding what all encodings share was looked at, and no more.
+    if (!isRead) this.unreadable = true;
   }
 }
+
+const nameOf = ({ filename }: JsonObject): string | null => (typeof filename === "string" ? filename : null);
 
 /** Text that is no other kind of file at the same time. */
 const isPlain = (text: string): boolean => !text.includes("\0") && !/^(?:%PDF-|PK)/.test(text);

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { otherSlots, visitOther, visitOthers } from "../other-texts.ts";
-import { addressSlots, base64Slot, fileNameSlot } from "../text-documents.ts";
-import { fromBase64, isReadAsText } from "../text-file.ts";
+import { addressSlots, base64Slots, fileNameSlot } from "../text-documents.ts";
+import { isReadAsText } from "../text-file.ts";
 import { camelName, spellingIn } from "./member-names.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
 
@@ -140,6 +140,6 @@ function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot
   const key = spellingIn(data, "data");
   const encoded = data[key];
   if (typeof encoded !== "string") return called;
-  const isRead = isReadAsText(textIn(data, "mimeType") ?? "", textIn(data, "displayName"), encoded, fromBase64);
-  return isRead ? [...called, base64Slot(data, key, role, touch)] : called;
+  const isRead = isReadAsText(textIn(data, "mimeType") ?? "", textIn(data, "displayName"), encoded);
+  return isRead ? [...called, ...base64Slots(data, key, role, touch)] : called;
 }

@@ -31,6 +31,19 @@ test("texts are those a caller reads: not addresses, bytes, kinds or what is for
   expect(textsOf(ANSWER)).toEqual(["one", "two", "three", "type", "four", "deep", "five@x", "6", "eight"]);
 });
 
+test("a resource that comes as bytes is looked into where they are text, and stays bytes", () => {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const blobs = [base64("a secret"), base64("\u00e9 secret"), "iVBORw0KGgoAAAANSUhEUg==", base64("plain")];
+  const contents = blobs.map((blob) => ({ uri: "test://x", blob, mimeType: "application/octet-stream" }));
+  const message = JSON.stringify({
+    result: { contents, content: [{ type: "resource", resource: contents[0] }], _meta: { blob: blobs[0] } },
+  });
+  const changed = JSON.parse(replaceMessageTexts(message, (text) => text.replace("secret", "***")));
+  expect(changed.result.contents.map(({ blob }: any) => blob)).toEqual([base64("a ***"), base64("\u00e9 ***"), blobs[2], blobs[3]]);
+  expect(changed.result.content[0].resource.blob).toBe(base64("a ***"));
+  expect(changed.result._meta.blob).toBe(blobs[0]);
+});
+
 test("a name that stands twice hides nothing, nor does one that is spelled with escapes", () => {
   const seen: string[] = [];
   replaceMessageTexts('{"result":{"content":[{"text":"a","text":"b"}]},"re\\u0073ult":{"t\\u0079pe":"c","text":"\\u0064"}}', (text) => {

@@ -1,4 +1,5 @@
 import { hasWords } from "../other-texts.ts";
+import { base64Readers, isReadAsText } from "../text-file.ts";
 import { Respelled, jsonStringAt } from "../json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
 import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
@@ -77,6 +78,21 @@ function textAt(message: string, start: number, end: number, level: Level | unde
   return wordless && !hasWords(text) ? null : text;
 }
 
+/** A file of text that comes as bytes with its text, as each decoder has it, as `change` gives it; null where it stays as it is. */
+function changedFile(encoded: string, change: (text: string) => string): string | null {
+  let changed: string | null = null;
+  if (!isReadAsText("", null, encoded)) return null;
+  for (const read of base64Readers(encoded)) {
+    const text = read(encoded).toString("utf8");
+    const said = change(text);
+    if (said !== text) changed = Buffer.from(said).toString("base64");
+  }
+  return changed;
+}
+
+/** Whether the value that comes next is a file in bytes. */
+const isFile = (level: Level | undefined): boolean => level?.name === "blob" && !level.wordless && !level.free && !level.named;
+
 /**
  * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
  * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON. `isBlock`: of a text
@@ -95,8 +111,11 @@ export function replaceMessageTexts(message: string, change: (text: string, isBl
         level.name = jsonStringAt(message, at, end);
         if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name, false, true));
       } else {
+        const file = isFile(level) ? changedFile(jsonStringAt(message, at, end), (text) => change(text, false, false)) : null;
         const text = textAt(message, at, end, level);
-        if (text !== null) respelled.say(at, end, text, change(text, isBlock(levels), false));
+        const said = text === null ? null : change(text, isBlock(levels), false);
+        if (file !== null) respelled.say(at, end, "", file);
+        else if (text !== null && said !== null) respelled.say(at, end, text, said);
       }
     } else if (startsNumber(code)) {
       end = afterNumber(message, at);

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { isNoText, knownMembers, otherSlots, otherTexts, type OtherVisitor, visitOther, visitOthers } from "../other-texts.ts";
-import { addressSlots, base64Slot } from "../text-documents.ts";
-import { fromBase64, isReadAsText } from "../text-file.ts";
+import { addressSlots, base64Slots } from "../text-documents.ts";
+import { isReadAsText } from "../text-file.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { isProse, PROSE } from "./prose.ts";
 
@@ -162,8 +162,8 @@ function proseSlots(holder: JsonObject, role: Role, found: Found, title: string 
     const value = holder[name] as JsonValue;
     if (name === "cache_control") visitOther(holder, name, name, found.other(role));
     else if (typeof value === "string") {
-      if (name === "data" && holder.type === "base64" && isReadAsText(mediaTypeOf(holder), title, value, fromBase64))
-        slots.push(base64Slot(holder, name, role, changed));
+      if (name === "data" && holder.type === "base64" && isReadAsText(mediaTypeOf(holder), title, value))
+        slots.push(...base64Slots(holder, name, role, changed));
       if (name === "url" && holder.type === "url") slots.push(...addressSlots(holder, name, title, role, changed));
       if (isProse(holder, name)) slots.push(textMember(holder, name, role, changed));
       else if (!isNoText(name, value)) visitOther(holder, name, name, found.other(role));

@@ -1,5 +1,6 @@
 import type { FilePart, ImagePart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
+import { fromBase64 } from "../text-file.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
@@ -58,7 +59,7 @@ export function messagesDocumentBlock(part: FilePart): Written {
   const type = (part.mediaType ?? data?.[1] ?? beginning(base64) ?? named)?.toLowerCase() ?? "";
   if (type === "application/pdf") return block({ type: "base64", media_type: type, data: base64 });
   if (type.startsWith("text/") || type === "application/json") {
-    return block({ type: "text", media_type: "text/plain", data: Buffer.from(base64, "base64").toString("utf8") });
+    return block({ type: "text", media_type: "text/plain", data: fromBase64(base64).toString("utf8") });
   }
   return { problem: "files must be PDF or plain text" };
 }

@@ -1,6 +1,6 @@
 import { ownEntry } from "../../kernel/own-entry.ts";
 import type { FilePart } from "../conversation/conversation-parts.ts";
-import { isTextFile } from "../text-file.ts";
+import { fromBase64, isTextFile } from "../text-file.ts";
 
 /** Where the media type's own second half is not the extension. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ export function plainSource({ name, mediaType, source }: FilePart): FilePart["so
     "text" in source
       ? source.text
       : "base64" in source && isTextFile(mediaType ?? "", name)
-        ? Buffer.from(source.base64, "base64").toString("utf8")
+        ? fromBase64(source.base64).toString("utf8")
         : null;
   if (text === null) return source;
   return { text: name === null ? text : `${name}:\n\n${text}` };

@@ -4,25 +4,38 @@ import { looksRandom } from "./looks-random.ts";
 import { PrivateKeyTail } from "./private-key-tail.ts";
 import { openTokenFrom } from "./token-tail.ts";
 
-const HEADER = /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,4}/y;
+const HEADER = /^-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/;
+const BLANK = String.raw`\s|\\+[nr\s]`;
+/**
+ * What may stand between two lines: ends of lines, real or escaped, and what quotes a letter, comments lines out, joins the texts of a
+ * program, draws a table or breaks lines on a page.
+ */
+const BETWEEN_LINES = new RegExp(
+  String.raw`^(?:${BLANK}|>|#|\*|\||\+|;|//|<br ?/?>|&#(?:10|13|x0?[ad]);|%0[ad]|["'\x60][\s+.,&\\]{0,16}["'\x60]){0,24}`,
+  "i",
+);
+const OUTER_BLANKS = new RegExp(`^(?:${BLANK})+|\\s+$`, "g");
 /** Lines before the body of keys that are encrypted the old way, and of PGP. */
 const BODY_HEADER = /^(?:Proc-Type|DEK-Info|Version|Comment|Hash): /;
-const BODY = /^(?:[A-Za-z0-9+/=]|\s|\\[nr])*/;
+const BODY = new RegExp(`^(?:[A-Za-z0-9+/=]|${BLANK})*`);
+const BLANKS = new RegExp(BLANK, "g");
 
 function keyAt(text: string, start: number, final: boolean): DetectedSpan | null {
-  HEADER.lastIndex = start;
-  const header = HEADER.exec(text)?.[0];
+  const window = text.slice(start, start + WINDOW - 1);
+  const header = HEADER.exec(window)?.[0];
   if (header === undefined) return null;
-  const body = text.slice(start + header.length, start + WINDOW - 1);
+  const between = BETWEEN_LINES.exec(window.slice(header.length))?.[0] ?? "";
+  const body = window.slice(header.length + between.length);
   const characters = BODY.exec(body)?.[0] ?? "";
-  const key = characters.replace(/\\[nr]|\s/g, "");
+  const key = characters.replace(BLANKS, "");
   const ends = body.startsWith("-----END", characters.length);
   const isKey = BODY_HEADER.test(body) || ((key.length >= 40 || (ends && key.length >= 16)) && looksRandom(key));
   if (!isKey) return null;
-  return withTail(text, final, { category: "private_key_pem", start, end: start + header.length, score: 0.98 }, new PrivateKeyTail());
+  const tail = new PrivateKeyTail(between.replace(OUTER_BLANKS, ""));
+  return withTail(text, final, { category: "private_key_pem", start, end: start + header.length + between.length, score: 0.98 }, tail);
 }
 
-/** Private keys in PEM, of any kind and with real or escaped line ends. A header that only prose mentions is none. */
+/** Private keys in PEM, of any kind and however their lines are broken, quoted or joined. A header that only prose mentions is none. */
 export const privateKeyPem: Detector = {
   check: "secrets",
   maxLength: WINDOW - 1,

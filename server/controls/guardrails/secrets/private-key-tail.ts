@@ -11,7 +11,13 @@ const LONGEST_KEY = 16_384;
 
 /** Swallows the body up to its footer. */
 export class PrivateKeyTail implements ValueTail {
+  readonly #between: string;
   #left = LONGEST_KEY;
+
+  /** `between`: what stands between its lines beside blanks. */
+  constructor(between: string) {
+    this.#between = between;
+  }
 
   take(text: string, from: number, final: boolean): { readonly end: number; readonly open: boolean } {
     for (let at = from; at < text.length; at++) {
@@ -20,6 +26,14 @@ export class PrivateKeyTail implements ValueTail {
         FOOTER.lastIndex = at;
         const footer = FOOTER.exec(text)?.[0];
         if (footer !== undefined) return { end: at + footer.length, open: false };
+      }
+      if (this.#between !== "" && this.#left > 0) {
+        if (text.startsWith(this.#between, at)) {
+          at += this.#between.length - 1;
+          this.#left--;
+          continue;
+        }
+        if (!final && this.#between.startsWith(text.slice(at))) return { end: at, open: true };
       }
       if (this.#left === 0 || !BODY_CHARACTER.test(character)) return { end: at, open: false };
       if (character === "-" && !final && FOOTER_START.test(text.slice(at)) && text.length - at < 64) return { end: at, open: true };

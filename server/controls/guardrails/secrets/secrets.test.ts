@@ -49,6 +49,35 @@ test("a private key is found without its footer, and what follows a lone header 
   expect(redactText(guard, prose).text).toBe(prose);
 });
 
+test("a private key is found however its lines are quoted, commented out, joined or broken, in one piece and in many", () => {
+  const body = [
+    "EMnY9tlicZLhCUJwnHBdHIyvNLVlRXFwF8JlMaLNy02K35uDNHfkf7J8Rszi0z4J",
+    "xT3PzPmhDJEpQwL6dfTkKPcPKPt0jLy4LrGWuQbUf6vUULm4A2Aohhhvtf+FPepL",
+    "0z9zE40+eC14F2B/yeeGGFAD1HsPgOo=",
+  ];
+  const lines = ["-----BEGIN RSA PRIVATE KEY-----", ...body, "-----END RSA PRIVATE KEY-----"];
+  const forms = [
+    ...["> ", "> > ", "# ", "// ", " * ", ";; ", "+", "    | "].map((before) => lines.map((line) => before + line).join("\n")),
+    ...["<br>", "<br />\n", "&#10;", "%0A", "%0D%0A", "\\\\n", "\\r\\n", "\\n\\\n"].map((between) => lines.join(between)),
+    ...['\\n" +\n    "', "\\n'\n        '", '", "', '\\n" .\n"'].map((between) => `key = "${lines.join(between)}";`),
+  ];
+  for (const form of forms) {
+    const said = `Here it is:\n${form}\nSee you.`;
+    const whole = redactText(guard, said).text;
+    expect(whole).toContain("[REDACTED:private_key_pem]");
+    for (const line of lines) expect(whole).not.toContain(line);
+    expect(whole).toEndWith(`${form.endsWith(";") ? '";' : ""}\nSee you.`);
+    for (let size = 1; size < 9; size++) {
+      const stream = new HoldBack(guard);
+      let out = "";
+      for (let at = 0; at < said.length; at += size) out += stream.push(said.slice(at, at + size));
+      expect(out + stream.end()).toBe(whole);
+    }
+  }
+  const json = `{"key":"-----BEGIN PRIVATE KEY-----","next":"${body.join("")}"}`;
+  expect(redactText(guard, json).text).toBe(json);
+});
+
 test("the secret key of a cloud account is found however its name is spelled, and wherever it stands", () => {
   const random = new SeededRandom(47);
   const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
