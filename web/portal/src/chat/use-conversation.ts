@@ -110,13 +110,13 @@ function gateOf(
   });
 }
 
-function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<void> } {
+function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<boolean> } {
   const [unkept, setUnkept] = useState(false);
   const keep = useCallback(
     (conversation: KeptConversation) =>
       keepConversation(conversation).then(
-        () => setUnkept(false),
-        () => setUnkept(true),
+        () => (setUnkept(false), true),
+        () => (setUnkept(true), false),
       ),
     [],
   );
@@ -128,14 +128,14 @@ export interface Talked {
   readonly handle: string;
   readonly systemId: string | null;
   readonly toolsOf: ToolsOf;
-  /** Told of each change that is kept. */
-  readonly onKept: () => void;
+  /** Told of each change that is kept, here or in another tab; null of one that was deleted there. */
+  readonly onListed: (handle: string, conversation: KeptConversation | null) => void;
   /** Told when another tab deleted it. */
   readonly onGone: () => void;
 }
 
 /** One conversation: as it is kept, as it grows, and what must be told before it begins. */
-export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGone }: Talked): Talk {
+export function useConversation({ owner, handle, systemId, toolsOf, onListed, onGone }: Talked): Talk {
   const [conversation, setConversation] = useState<KeptConversation | null>(null);
   const [notice, setNotice] = useState<NoticePlan | null>(null);
   const [gate, setGate] = useState<NoticeGate | null>(null);
@@ -150,9 +150,11 @@ export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGo
       const next = patch(current.current);
       current.current = next;
       setConversation(next);
-      if (isKept && next.turns.length > 0) void keep(asking.current === null ? next : keptMeanwhile(next)).then(onKept);
+      if (!isKept || next.turns.length === 0) return;
+      const kept = asking.current === null ? next : keptMeanwhile(next);
+      void keep(kept).then((isThere) => isThere && onListed(kept.handle, kept));
     },
-    [keep, onKept],
+    [keep, onListed],
   );
 
   useEffect(() => {
@@ -233,23 +235,21 @@ export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGo
 
   useEffect(
     () =>
-      onChangedElsewhere((changed) => {
-        onKept();
-        if (changed.handle !== handle) return;
-        if (changed.isGone) {
+      onChangedElsewhere(owner, (changed, now) => {
+        onListed(changed, now);
+        if (changed !== handle) return;
+        if (now === null) {
           // What this tab kept meanwhile goes too.
           if (current.current !== null) void forgetConversation(handle);
           forget();
-          return onGone();
-        }
-        void readConversation(owner, handle).then((now) => {
+          onGone();
+        } else if (asking.current === null) {
           // An answer that comes here is the newer.
-          if (now === null || asking.current !== null) return;
           current.current = now;
           setConversation(now);
-        });
+        }
       }),
-    [owner, handle, forget, onKept, onGone],
+    [owner, handle, forget, onListed, onGone],
   );
 
   return { conversation, notice, gate, streaming, unkept, change, ...turns };
