@@ -1,3 +1,4 @@
+import { Guarded } from "@gatehouse/web-kit/guarded.tsx";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Link } from "@tanstack/react-router";
@@ -83,9 +84,11 @@ function CallView({ call, isLast }: { readonly call: ToolCall; readonly isLast: 
         </details>
       )}
       {isLast && state === "done" && appUri !== null && serverId !== null && result !== undefined && (
-        <Suspense fallback={<p className="text-sm text-muted">{t("loading")}</p>}>
-          <ToolApp serverId={serverId} serverName={serverName} uri={appUri} given={argumentsOf(call.arguments)} result={result} />
-        </Suspense>
+        <Guarded of={call.id} instead={<p className="text-sm text-muted">{t("unreadable")}</p>}>
+          <Suspense fallback={<p className="text-sm text-muted">{t("loading")}</p>}>
+            <ToolApp serverId={serverId} serverName={serverName} uri={appUri} given={argumentsOf(call.arguments)} result={result} />
+          </Suspense>
+        </Guarded>
       )}
     </section>
   );
