@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath } from "./chromium.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
 
 /** Parts of the portal that fail, or cannot be had, and leave the rest. */
 
@@ -55,5 +55,34 @@ withBrowser("a page that cannot be had says so among the others, and is there on
   await page.unroute(/\/assets\/files-/);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
+  await context.close();
+});
+
+withBrowser("a language that cannot be had leaves the page in English", async () => {
+  const { page, context } = await watchedPage(world.browser, { locale: "de-DE" });
+  await withoutFiles(page, /\/assets\/de-/);
+  await page.goto(`${world.portal}/chat`);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await context.close();
+});
+
+withBrowser("a browser that keeps nothing for pages has the portal as long as the page is open", async () => {
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.addInitScript(() => {
+    for (const name of ["localStorage", "sessionStorage", "indexedDB"])
+      Object.defineProperty(globalThis, name, {
+        get() {
+          throw new DOMException("Access is denied.", "SecurityError");
+        },
+      });
+  });
+  await page.goto(`${world.portal}/chat`);
+  await signInOn(page, world.person.username, world.person.password);
+  await answered(page, "Something for the moment");
+  await page.getByText("This conversation could not be kept in this browser.").waitFor();
+  await page.getByRole("button", { name: "Account" }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
+  expect(problems).toEqual([]);
   await context.close();
 });
