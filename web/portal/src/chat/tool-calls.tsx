@@ -17,7 +17,7 @@ function argumentsOf(text: string): unknown {
   try {
     return JSON.parse(text === "" ? "{}" : text);
   } catch {
-    return { "": text };
+    return {};
   }
 }
 
@@ -63,7 +63,7 @@ function CallView({ call, isLast }: { readonly call: ToolCall; readonly isLast: 
       <details>
         <summary className="min-h-6 w-fit cursor-pointer text-sm text-muted">{t("arguments")}</summary>
         <div className="mt-2">
-          <CallArguments given={argumentsOf(call.arguments)} />
+          <CallArguments text={call.arguments} />
         </div>
       </details>
       {told !== undefined && (
