@@ -7,9 +7,9 @@ import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
 import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
 import type { NoticePlan } from "./notice-plan.ts";
+import { titleOf } from "./title-of.ts";
 import { newUlid } from "./ulid.ts";
 
-const TITLE_LENGTH = 60;
 /** Of an answer that comes, no more than this is lost with its page. */
 const KEEP_EVERY_MS = 2_000;
 
@@ -282,7 +282,7 @@ function useTurns(
           at: new Date().toISOString(),
           ...(attachments.length > 0 ? { attachments } : {}),
         };
-        void answer([...before, turn], model, before.length === 0 ? text.slice(0, TITLE_LENGTH) : null, null);
+        void answer([...before, turn], model, before.length === 0 ? titleOf(text) : null, null);
       },
       again(turnId, model, text) {
         const before = all();
@@ -290,7 +290,7 @@ function useTurns(
         const turn = before[at];
         if (turn === undefined) return { before, givenUp: 0 };
         const kept = turn.role === "assistant" ? before.slice(0, at) : [...before.slice(0, at), { ...turn, text: text ?? turn.text }];
-        void answer(kept, model, at === 0 && text !== undefined ? text.slice(0, TITLE_LENGTH) : null, null);
+        void answer(kept, model, at === 0 && text !== undefined ? titleOf(text) : null, null);
         return { before, givenUp: before.length - 1 - at };
       },
       restore(turns) {
