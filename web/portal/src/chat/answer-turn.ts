@@ -12,7 +12,7 @@ const MOST_ROUNDS = 12;
 /** Of one answer of a tool, what a model is told of it. */
 const LONGEST_TOLD = 100_000;
 
-type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages">>;
+type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages" | "cut">>;
 
 interface AnswerTurn {
   readonly handle: string;
@@ -60,7 +60,8 @@ export async function answerTurn({ handle, modelId, before, begun, tools, knowle
     runId = answer.runId ?? runId;
     // A turn that brings results of tools is given nothing anew: what it may cite is what was given before.
     if (answer.passages.length > 0) onChange({ passages: answer.passages }, true);
-    if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS) return onChange({ runId }, true);
+    if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS)
+      return onChange({ runId, ...(answer.cut === null ? {} : { cut: answer.cut }) }, true);
     rounds = [...rounds, roundOf(answer, tools)];
     onChange({ text: "", rounds, runId }, true);
   }
