@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { keepText, keptText } from "./page-storage.ts";
+import { keepBrowserText, browserText } from "./page-storage.ts";
 
 export interface Plural {
   readonly other: string;
@@ -50,13 +50,13 @@ export class Translations<First extends Texts> {
 
   async start(): Promise<void> {
     const known = this.languages();
-    const kept = keptText("localStorage", KEY);
+    const kept = browserText("localStorage", KEY);
     const wanted = [...(kept === null ? [] : [kept]), ...navigator.languages].map((tag) => tag.split("-")[0] ?? "");
     await this.use(wanted.find((tag) => known.includes(tag)) ?? "en");
   }
 
   async choose(language: string): Promise<void> {
-    keepText("localStorage", KEY, language);
+    keepBrowserText("localStorage", KEY, language);
     await this.use(language);
   }
 

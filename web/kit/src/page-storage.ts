@@ -4,7 +4,7 @@ type Kind = "localStorage" | "sessionStorage";
 const unkept = new Map<string, string>();
 const nameOf = (kind: Kind, key: string) => `${kind} ${key}`;
 
-export function keptText(kind: Kind, key: string): string | null {
+export function browserText(kind: Kind, key: string): string | null {
   const held = unkept.get(nameOf(kind, key));
   if (held !== undefined) return held;
   try {
@@ -15,7 +15,7 @@ export function keptText(kind: Kind, key: string): string | null {
 }
 
 /** Null takes it away. */
-export function keepText(kind: Kind, key: string, text: string | null): void {
+export function keepBrowserText(kind: Kind, key: string, text: string | null): void {
   unkept.delete(nameOf(kind, key));
   try {
     if (text === null) globalThis[kind].removeItem(key);

@@ -1,4 +1,4 @@
-import { keepText, keptText } from "./page-storage.ts";
+import { keepBrowserText, browserText } from "./page-storage.ts";
 
 export type ThemeChoice = "system" | "light" | "dark";
 
@@ -6,7 +6,7 @@ const KEY = "gatehouse.theme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function themeChoice(): ThemeChoice {
-  const kept = keptText("localStorage", KEY);
+  const kept = browserText("localStorage", KEY);
   return kept === "light" || kept === "dark" ? kept : "system";
 }
 
@@ -16,7 +16,7 @@ function apply(): void {
 }
 
 export function chooseTheme(choice: ThemeChoice): void {
-  keepText("localStorage", KEY, choice === "system" ? null : choice);
+  keepBrowserText("localStorage", KEY, choice === "system" ? null : choice);
   apply();
 }
 

@@ -1,8 +1,8 @@
-import { keepText, keptText } from "@gatehouse/web-kit/page-storage.ts";
+import { keepBrowserText, browserText } from "@gatehouse/web-kit/page-storage.ts";
 
 const nameOf = (owner: string) => `gatehouse.model.${owner}`;
 
 /** The model that somebody chose last in this browser: a new conversation begins with it. */
-export const lastModel = (owner: string): string | null => keptText("localStorage", nameOf(owner));
+export const lastModel = (owner: string): string | null => browserText("localStorage", nameOf(owner));
 
-export const rememberModel = (owner: string, modelId: string): void => keepText("localStorage", nameOf(owner), modelId);
+export const rememberModel = (owner: string, modelId: string): void => keepBrowserText("localStorage", nameOf(owner), modelId);

@@ -1,4 +1,4 @@
-import { keepText, keptText } from "@gatehouse/web-kit/page-storage.ts";
+import { keepBrowserText, browserText } from "@gatehouse/web-kit/page-storage.ts";
 import type { ShownNotice } from "./conversation.ts";
 
 const keyOf = (handle: string) => `gatehouse.notice.${handle}`;
@@ -9,15 +9,15 @@ const keyOf = (handle: string) => `gatehouse.notice.${handle}`;
  * once more, which is better than not at all.
  */
 export function markNotice(handle: string, notice: ShownNotice): void {
-  keepText("sessionStorage", keyOf(handle), JSON.stringify(notice));
+  keepBrowserText("sessionStorage", keyOf(handle), JSON.stringify(notice));
 }
 
 export function markedNotice(handle: string): ShownNotice | null {
-  const found = keptText("sessionStorage", keyOf(handle));
+  const found = browserText("sessionStorage", keyOf(handle));
   return found === null ? null : (JSON.parse(found) as ShownNotice);
 }
 
 /** What is kept with the conversation itself by now needs no mark; what came after it does. */
 export function unmarkNotice(handle: string, kept: ShownNotice): void {
-  if (keptText("sessionStorage", keyOf(handle)) === JSON.stringify(kept)) keepText("sessionStorage", keyOf(handle), null);
+  if (browserText("sessionStorage", keyOf(handle)) === JSON.stringify(kept)) keepBrowserText("sessionStorage", keyOf(handle), null);
 }
