@@ -90,6 +90,27 @@ withBrowser("a call of a key that one made as an administrator can be rejected, 
   await context.close();
 });
 
+withBrowser("whoever decides sees the digits that will be sent, and decides also where the arguments are nested deep", async () => {
+  const nested = `${"[".repeat(400)}${"]".repeat(400)}`;
+  const body = JSON.stringify(
+    stateless(1, "tools/call", { name: "echo", arguments: { text: "to pay", account: "ACCOUNT", more: "NESTED" } }),
+  );
+  const asked = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: body.replace('"ACCOUNT"', "9007199254740993").replace('"NESTED"', nested),
+  });
+  expect(asked.headers.get("x-gw-approval-id")).not.toBeNull();
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/approvals`);
+  await page.locator("dd pre").getByText("to pay").waitFor();
+  expect(await page.locator("dd pre").nth(1).textContent()).toBe("9007199254740993");
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByText("Nothing waits for you").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a new call shows up by itself", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);

@@ -288,3 +288,15 @@ withBrowser("whoever signs in in another tab of the browser is who the first one
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("whoever signs in in one tab need not do so in the others that wait for it", async () => {
+  const { page, context, problems } = await watchedPage(world.browser);
+  const second = await context.newPage();
+  for (const tab of [page, second]) await tab.goto(`${world.portal}/profile`);
+  await second.getByRole("button", { name: "Sign in" }).waitFor();
+  await signInOn(page, world.person.username, world.person.password);
+  await second.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await second.getByRole("heading", { name: "Profile" }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../support/until.ts";
+import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath } from "./chromium.ts";
 
@@ -177,6 +178,30 @@ withBrowser("a connection that breaks in the middle is told in words, beside wha
     () => placeOf(page),
     ({ top, left }) => top > 0 && left <= 8,
   );
+  await context.close();
+});
+
+withBrowser("an answer that its model did not end itself says so", async () => {
+  const { page, context, problems } = await world.portalPage();
+  let ended = "length";
+  const chunk = (delta: object, finish_reason: string | null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  await page.route("**/v1/proxy/llm/chat/completions", (route) =>
+    route.fulfill({
+      contentType: "text/event-stream",
+      body: `${chunk({ content: "The half of" }, null)}${chunk({}, ended)}data: [DONE]\n\n`,
+    }),
+  );
+  await page.getByRole("textbox", { name: "Message" }).fill("Tell me all");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("This answer reached the most that the model may say at once.").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.reload();
+  await page.getByText("This answer reached the most that the model may say at once.").waitFor();
+  ended = "content_filter";
+  await page.getByRole("button", { name: "Another answer" }).click();
+  await page.getByText("The provider of the model ended this answer by a rule of its own.").waitFor();
+  expect(problems).toEqual([]);
   await context.close();
 });
 

@@ -92,3 +92,48 @@ withBrowser("a conversation that is deleted in one tab is deleted in the others"
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("thousands of conversations are listed and searched without being drawn all, and read again for none of them", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await say(page, "The first one");
+  await page.evaluate(async () => {
+    const ended = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve) => request.addEventListener("success", () => resolve(request.result)));
+    const database = await ended(indexedDB.open("gatehouse.conversations", 1));
+    const store = database.transaction("conversations", "readwrite").objectStore("conversations");
+    const model = await ended(store.get(location.pathname.split("/").at(-1) ?? ""));
+    for (let at = 0; at < 2_000; at++) {
+      const changedAt = new Date(Date.UTC(2020, 0, 1) + at * 60_000).toISOString();
+      const handle = String(at).padStart(26, "0");
+      const request = store.put({ ...model, handle, changedAt, title: `Older ${at}` });
+      if (at === 1_999) await ended(request);
+    }
+  });
+  await page.addInitScript(() => {
+    const { getAll } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.getAll = function counted(this: IDBObjectStore, ...given) {
+      sessionStorage.setItem("read", String(Number(sessionStorage.getItem("read") ?? 0) + 1));
+      return getAll.apply(this, given);
+    };
+  });
+  await page.goto(`${world.portal}/chat`);
+  await listed(page, "Older 1999").waitFor();
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  const links = list.getByRole("list").getByRole("link");
+  expect([await links.first().textContent(), await links.count()]).toEqual(["The first one", 100]);
+  await list.getByRole("button", { name: "Show more" }).click();
+  await listed(page, "Older 1801").waitFor();
+  expect(await links.count()).toBe(200);
+  await list.getByRole("searchbox", { name: "Search conversations" }).fill("older 423");
+  await listed(page, "Older 423").waitFor();
+  await list.getByRole("searchbox", { name: "Search conversations" }).fill("");
+  const before = await page.evaluate(() => sessionStorage.getItem("read"));
+  await say(page, "The newest one");
+  await until(
+    () => links.first().textContent(),
+    (text) => text === "The newest one",
+  );
+  expect(await page.evaluate(() => sessionStorage.getItem("read"))).toBe(before);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -198,3 +198,18 @@ withBrowser("formulas are drawn, prices and code are left alone, and a formula c
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a call is made with every digit that the model wrote", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await withTools(page, "tools");
+  await say(page, 'call echo {"text":"pay","account":9007199254740993}');
+  const held = page.getByRole("region", { name: "Call of echo on tools" });
+  await held.getByText("Waiting for an approval").waitFor();
+  await held.getByText("Arguments").click();
+  await held.getByText("9007199254740993").waitFor();
+  const { approvals } = (await world.admin.get("/v1/admin/approvals?status=pending")) as any;
+  expect(approvals.map((one: any) => one.call_arguments_text)).toContain('{"text":"pay","account":9007199254740993}');
+  await page.getByRole("button", { name: "Stop" }).click();
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -84,3 +84,21 @@ test("a sign-out that finds somebody else signed in leaves them signed in", asyn
   expect(sent.slice(1)).toEqual([`POST ${RENEW}`]);
   expect(session.snapshot()).toMatchObject({ state: "in", user: { id: "berta" } });
 });
+
+test("whoever is signed in stays so where the gateway does not answer for a moment as the page is loaded", async () => {
+  let tries = 0;
+  const { session, sent } = watchedSession(() => {
+    tries++;
+    if (tries === 1) throw new TypeError("Failed to fetch");
+    return tries === 2 ? Response.json({ error: "starting" }, { status: 503 }) : Response.json(granted("next"));
+  });
+  await session.resume();
+  expect(session.snapshot()).toEqual({ state: "in", user: granted("next").user });
+  expect(sent).toEqual(Array.from({ length: 3 }, () => `POST ${RENEW}`));
+});
+
+test("a gateway that refuses to say who is signed in is not asked again", async () => {
+  const { session, sent } = watchedSession(() => Response.json({ error: "no" }, { status: 403 }));
+  await session.resume();
+  expect([session.snapshot(), sent]).toEqual([{ state: "out", ended: false }, [`POST ${RENEW}`]]);
+});

@@ -125,6 +125,24 @@ describe.each([
     expect([(await renew(cookie)).status, (await renew(next)).status]).toEqual([204, 204]);
   });
 
+  test("a thief who goes on with it for hours is shut out as soon as its owner comes back", async () => {
+    const { cookie } = await begin();
+    let stolen = cookie;
+    for (let time = 0; time < 4; time++) {
+      await rotatedLongAgo();
+      stolen = cookieOf(await renew(stolen));
+    }
+    expect([(await renew(cookie)).status, (await renew(stolen)).status]).toEqual([204, 204]);
+  });
+
+  test("whoever makes up a former cookie ends nobody's session, and one of an older release goes on", async () => {
+    const { cookie } = await begin();
+    const [id, secret] = cookie.slice(cookie.indexOf("=") + 1).split(".");
+    const named = cookie.slice(0, cookie.indexOf("="));
+    expect((await renew(`${named}=${id}.${"0".repeat(64)}.${"0".repeat(64)}`)).status).toBe(204);
+    expect((await renew(`${named}=${id}.${secret}`)).status).toBe(200);
+  });
+
   test("a request that no page of ours made gets nothing", async () => {
     const { cookie } = await begin();
     for (const headers of [

@@ -26,3 +26,13 @@ test("groups of people that the directory keeps need not come from the provider 
   expect(mapped(provider(settings), OVERAGE).allowed).toBe(true);
   expect(mapped(provider({ ...settings, scim_directory: null }), OVERAGE).allowed).toBe(false);
 });
+
+test("two people whose numbers are too long to be told apart are not one person", () => {
+  const settings = provider({ oidc: { issuer: "https://issuer.example", client_id: "gatehouse", subject_claims: ["number"] } });
+  const read = (number: string) => mapped(settings, JSON.parse(`{"preferred_username":"ada","number":${number}}`));
+  expect([read("9007199254740992"), read("9007199254740993")].map(({ allowed, subject }) => [allowed, subject])).toEqual([
+    [false, null],
+    [false, null],
+  ]);
+  expect([read("1234567"), read('"9007199254740993"')].map(({ subject }) => subject)).toEqual(["1234567", "9007199254740993"]);
+});

@@ -11,9 +11,11 @@ const MAX_GROUPS = 1_000;
 const OVERAGE = "_claim_names";
 const MAX_GROUP_NAME = 500;
 
-/** Null for what cannot be kept as it is: two names that differ in it would become one. */
-export const textOf = (value: unknown): string | null =>
-  typeof value === "string" && value !== "" && isStorableText(value) ? value : typeof value === "number" ? String(value) : null;
+/** Null for what cannot be kept as it is: two names that differ in it would become one, as long numbers do when they are read. */
+export const textOf = (value: unknown): string | null => {
+  if (typeof value === "string") return value !== "" && isStorableText(value) ? value : null;
+  return typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value)) ? String(value) : null;
+};
 
 /** A claim by its name, else by a path of names with dots between. */
 export function claimAt(claims: Claims, name: string): unknown {

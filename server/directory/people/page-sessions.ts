@@ -49,13 +49,23 @@ type Parts = Pick<Directory, "db" | "clock">;
 const secretAfter = ({ secrets }: Pick<Directory, "secrets">, id: string, secret: string) =>
   secrets.hmac("page-session", `${id} ${secret}`);
 
+/** Shows that a secret was the session's at some time, however long ago. */
+const proofOf = ({ secrets }: Pick<Directory, "secrets">, id: string, secret: string) =>
+  secrets.hmac("page-session-proof", `${id} ${secret}`);
+
+const cookieOf = (parts: Pick<Directory, "secrets">, id: string, secret: string) => `${id}.${secret}.${proofOf(parts, id, secret)}`;
+
 /** Refuses a token that was not just given for a sign-in: a stolen one would live longer by the session it begins. */
 export function refuseStaleToken({ clock }: Pick<Parts, "clock">, token: { readonly issuedAt: number; readonly renewed: boolean }): void {
   if (token.renewed || clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
 }
 
 /** A new session; what its cookie holds. */
-export async function beginPageSession({ db, clock }: Parts, plane: PagePlane, holder: PageSessionHolder): Promise<string> {
+export async function beginPageSession(
+  { db, clock, secrets }: Parts & Pick<Directory, "secrets">,
+  plane: PagePlane,
+  holder: PageSessionHolder,
+): Promise<string> {
   const now = clock.now();
   const id = uuid();
   const secret = newSecret();
@@ -72,20 +82,21 @@ export async function beginPageSession({ db, clock }: Parts, plane: PagePlane, h
     expires_at: endOf(now, now, holder.endsAt),
     ends_at: holder.endsAt === null ? null : new Date(holder.endsAt),
   });
-  return `${id}.${secret}`;
+  return cookieOf({ secrets }, id, secret);
 }
 
 /**
  * Whose session the cookie is of, and what it holds from now on: the same for all who come with it within a moment, be it
  * two tabs or a page whose answer was lost. `cookie` is null where only the process that answered first knows it. Null for a
- * cookie of no session. One that was used before ends the session: of thief and owner one comes second.
+ * cookie of no session. One that was used before, however often the session went on since, ends it: of thief and owner one
+ * comes second.
  */
 export async function continuePageSession(
   { db, clock, secrets }: Parts & Pick<Directory, "secrets">,
   plane: PagePlane,
   given: string,
 ): Promise<{ readonly id: string; readonly holder: PageSessionHolder; readonly cookie: string | null } | null> {
-  const [id = "", secret = ""] = given.split(".");
+  const [id = "", secret = "", proof] = given.split(".");
   if (!isUuid(id) || secret === "") return null;
   const hash = sha256Hex(secret);
   return db.transaction().execute(async (trx) => {
@@ -94,8 +105,9 @@ export async function continuePageSession(
     const userId = row[columnOf(plane)];
     if (userId === null) return null;
     const used = judged(row, hash, clock);
-    if (used === "unknown") return null;
-    if (used === "ended") {
+    const isFormer = used === "unknown" && proof === proofOf({ secrets }, id, secret);
+    if (used === "unknown" && !isFormer) return null;
+    if (used === "ended" || isFormer) {
       await removePageSession(trx, id);
       return null;
     }
@@ -104,7 +116,7 @@ export async function continuePageSession(
     const next = secretAfter({ secrets }, id, secret);
     const nextHash = sha256Hex(next);
     // In a fleet that is being upgraded, or given another key, the process that answered first made another one.
-    if (used === "just_rotated") return { id, holder, cookie: row.secret_hash === nextHash ? `${id}.${next}` : null };
+    if (used === "just_rotated") return { id, holder, cookie: row.secret_hash === nextHash ? cookieOf({ secrets }, id, next) : null };
     const now = clock.now();
     await rotatePageSession(trx, id, {
       secret_hash: nextHash,
@@ -112,7 +124,7 @@ export async function continuePageSession(
       rotated_at: new Date(now),
       expires_at: endOf(now, row.created_at.getTime(), endsAt),
     });
-    return { id, holder, cookie: `${id}.${next}` };
+    return { id, holder, cookie: cookieOf({ secrets }, id, next) };
   });
 }
 

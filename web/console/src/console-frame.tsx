@@ -6,6 +6,7 @@ import { type Command, CommandPalette } from "@gatehouse/web-kit/command-palette
 import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
 import { type ShortcutGroup, ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState } from "@gatehouse/web-kit/states.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
@@ -195,6 +196,20 @@ function FactorOwed(): ReactNode {
         <AccountPage />
       </Suspense>
     </>
+  );
+}
+
+/** Where a page cannot be drawn, or be had: a release of the gateway since may have others. */
+export function ConsoleFailed({ error }: { readonly error: unknown }): ReactNode {
+  return (
+    <PageFrame product={PRODUCT} title="This page could not be shown">
+      <ErrorState
+        error={error}
+        title="It failed in this browser"
+        requestLabel="Request"
+        retry={{ label: "Load it again", run: () => location.reload() }}
+      />
+    </PageFrame>
   );
 }
 

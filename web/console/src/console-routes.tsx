@@ -4,7 +4,7 @@ import { adminSession } from "./admin-client.ts";
 import { changeSearchOf } from "./audit/change-search.ts";
 import { rowSearchOf } from "./audit/row-search.ts";
 import { provisioningSearchOf } from "./sign-on/provisioning-search.ts";
-import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
+import { ConsoleFailed, ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
 
 let lookedAt: string | null = null;
 /** What was read of one tenant is nothing of the other's; the tenants themselves, and what the API is like, are of none. */
@@ -152,6 +152,7 @@ const pages = [
 export const consoleRouter = createRouter({
   routeTree: root.addChildren(pages),
   basepath: "/console",
+  defaultErrorComponent: ConsoleFailed,
   defaultPreload: "intent",
   scrollRestoration: true,
 });

@@ -6,4 +6,5 @@ import "./console.css";
 
 forgetBetweenPeople(adminSession);
 void resumeUnlessSignedOn(adminSession);
+adminSession.followOtherTabs();
 startApp(<ConsoleApp />);

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
 import { type CodeSample } from "./code-samples.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { keepBrowserText, browserText } from "./page-storage.ts";
 
 const KEPT = "gatehouse.sample-language";
 
@@ -8,7 +9,7 @@ const KEPT = "gatehouse.sample-language";
 export function CodeSamplesView({ samples, label }: { readonly samples: readonly CodeSample[]; readonly label: string }): ReactNode {
   const id = useId();
   const tabs = useRef<HTMLDivElement>(null);
-  const [chosen, setChosen] = useState(() => localStorage.getItem(KEPT) ?? "");
+  const [chosen, setChosen] = useState(() => browserText("localStorage", KEPT) ?? "");
   const at = Math.max(
     samples.findIndex(({ language }) => language === chosen),
     0,
@@ -16,7 +17,7 @@ export function CodeSamplesView({ samples, label }: { readonly samples: readonly
   const shown = samples[at];
   const choose = (index: number) => {
     const { language } = samples[index] ?? { language: "" };
-    localStorage.setItem(KEPT, language);
+    keepBrowserText("localStorage", KEPT, language);
     setChosen(language);
   };
   const onKeyDown = (event: KeyboardEvent) => {

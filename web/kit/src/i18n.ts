@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { keepBrowserText, browserText } from "./page-storage.ts";
 
 export interface Plural {
   readonly other: string;
@@ -49,13 +50,13 @@ export class Translations<First extends Texts> {
 
   async start(): Promise<void> {
     const known = this.languages();
-    const kept = localStorage.getItem(KEY);
+    const kept = browserText("localStorage", KEY);
     const wanted = [...(kept === null ? [] : [kept]), ...navigator.languages].map((tag) => tag.split("-")[0] ?? "");
     await this.use(wanted.find((tag) => known.includes(tag)) ?? "en");
   }
 
   async choose(language: string): Promise<void> {
-    localStorage.setItem(KEY, language);
+    keepBrowserText("localStorage", KEY, language);
     await this.use(language);
   }
 
@@ -74,8 +75,11 @@ export class Translations<First extends Texts> {
 
   private async use(language: string): Promise<void> {
     const load = this.others[language];
-    this.texts = load === undefined ? (this.first as TranslationOf<First>) : (await load()).default;
-    this.language = load === undefined ? "en" : language;
+    const loaded = await load?.().catch(() => null);
+    // One that cannot be had just now leaves the page in the language it is in.
+    if (loaded === null) return;
+    this.texts = loaded === undefined ? (this.first as TranslationOf<First>) : loaded.default;
+    this.language = loaded === undefined ? "en" : language;
     document.documentElement.lang = this.language;
     for (const listener of this.listeners) listener();
   }

@@ -31,6 +31,8 @@ interface SessionSettings {
 const OWN_PAGE = { "x-gw-session": "page" };
 /** A token this close to its end is renewed before it is used. */
 const MARGIN_MS = 30_000;
+/** Between the tries to reach a gateway that may just be starting anew. */
+const PAUSES_MS = [1_000, 2_000, 4_000];
 
 /**
  * Who is signed in. The token lives here, in memory, and nowhere else; a cookie that no script can read yields the next
@@ -69,10 +71,26 @@ export class Session {
     return Object.fromEntries(this.extra);
   }
 
-  /** Whether somebody was signed in before the page was loaded. */
+  /** Whether somebody was signed in before the page was loaded. Who is signed in is not asked to do so again for a moment's outage. */
   async resume(): Promise<void> {
-    await this.renew(null).catch(() => null);
+    for (let tries = 0; this.current.state === "unknown"; tries++) {
+      const pause = await this.renew(null).then(
+        () => undefined,
+        (error: unknown) => (error instanceof ApiError && error.status < 500 ? undefined : PAUSES_MS[tries]),
+      );
+      if (pause === undefined) break;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
     if (this.current.state === "unknown") this.set({ state: "out", ended: false });
+  }
+
+  /** Somebody may have signed in in another tab, and come back to this one. Answers with what ends the looking. */
+  followOtherTabs(): () => void {
+    const look = () => {
+      if (document.visibilityState === "visible" && this.current.state === "out") void this.renew(null).catch(() => null);
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
   }
 
   /** After a login. Without the cookie, where it cannot be set, the session ends with the page. */

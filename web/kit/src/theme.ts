@@ -1,10 +1,12 @@
+import { keepBrowserText, browserText } from "./page-storage.ts";
+
 export type ThemeChoice = "system" | "light" | "dark";
 
 const KEY = "gatehouse.theme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function themeChoice(): ThemeChoice {
-  const kept = localStorage.getItem(KEY);
+  const kept = browserText("localStorage", KEY);
   return kept === "light" || kept === "dark" ? kept : "system";
 }
 
@@ -14,8 +16,7 @@ function apply(): void {
 }
 
 export function chooseTheme(choice: ThemeChoice): void {
-  if (choice === "system") localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, choice);
+  keepBrowserText("localStorage", KEY, choice === "system" ? null : choice);
   apply();
 }
 

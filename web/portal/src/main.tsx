@@ -8,4 +8,5 @@ import "./portal.css";
 await translations.start();
 forgetBetweenPeople(ownSession);
 void resumeUnlessSignedOn(ownSession);
+ownSession.followOtherTabs();
 startApp(<PortalApp />);

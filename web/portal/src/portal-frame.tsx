@@ -6,6 +6,7 @@ import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
 import { ShortcutSheet } from "@gatehouse/web-kit/shortcut-sheet.tsx";
 import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
+import { ErrorState } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { useQuery } from "@tanstack/react-query";
@@ -140,6 +141,21 @@ export function PortalFrame(): ReactNode {
         ]}
       />
     </AppShell>
+  );
+}
+
+/** Where a page cannot be drawn, or be had: a release of the gateway since may have others. */
+export function PortalFailed({ error }: { readonly error: unknown }): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <PageFrame product={t("product")} title={t("product")}>
+      <ErrorState
+        error={error}
+        title={t("unreadable")}
+        requestLabel={t("request")}
+        retry={{ label: t("tryAgain"), run: () => location.reload() }}
+      />
+    </PageFrame>
   );
 }
 

@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import { PortalFrame, PortalNotFound } from "./portal-frame.tsx";
+import { PortalFailed, PortalFrame, PortalNotFound } from "./portal-frame.tsx";
 
 const root = createRootRoute({ component: PortalFrame, notFoundComponent: PortalNotFound });
 
@@ -65,6 +65,7 @@ const pages = [
 export const portalRouter = createRouter({
   routeTree: root.addChildren(pages),
   basepath: "/portal",
+  defaultErrorComponent: PortalFailed,
   defaultPreload: "intent",
   scrollRestoration: true,
 });

@@ -41,14 +41,7 @@ export function useCaller({ slug }: ApiArea): PageCaller {
   const session = sessionOf(app);
   const signed = useSession(session);
   const [typed, type] = useState("");
-  useEffect(() => {
-    // Somebody may have signed in there, in another tab, and come back.
-    const look = () => {
-      if (document.visibilityState === "visible" && session.snapshot().state === "out") void session.renew(null).catch(() => null);
-    };
-    document.addEventListener("visibilitychange", look);
-    return () => document.removeEventListener("visibilitychange", look);
-  }, [session]);
+  useEffect(() => session.followOtherTabs(), [session]);
   const signedInAs = signed.state === "in" ? signed.user.username : null;
   const given = typed.trim();
   const variable = slug === "admin" ? "TOKEN" : slug === "portal" ? "USER_TOKEN" : "GATEHOUSE_KEY";

@@ -4,6 +4,7 @@ import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
+import { keepBrowserText, browserText } from "@gatehouse/web-kit/page-storage.ts";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
@@ -19,7 +20,7 @@ const LAST_KIND = "gatehouse.console.account-kind";
 
 async function logInAs(kind: AccountKind, credentials: { username: string; password: string; tenant_id?: string }): Promise<LoginAnswer> {
   const answer = await adminApi.call(`POST /v1/admin-users/${kind}/login`, { body: credentials });
-  localStorage.setItem(LAST_KIND, kind);
+  keepBrowserText("localStorage", LAST_KIND, kind);
   return answer;
 }
 
@@ -29,7 +30,7 @@ async function logInAs(kind: AccountKind, credentials: { username: string; passw
  */
 async function logIn(username: string, password: string, tenant: string): Promise<LoginAnswer> {
   if (tenant !== "") return logInAs("tenant", { username, password, tenant_id: tenant });
-  const [first, other] = localStorage.getItem(LAST_KIND) === "tenant" ? KINDS.toReversed() : KINDS;
+  const [first, other] = browserText("localStorage", LAST_KIND) === "tenant" ? KINDS.toReversed() : KINDS;
   try {
     return await logInAs(first, { username, password });
   } catch (error) {

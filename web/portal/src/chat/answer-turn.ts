@@ -2,6 +2,7 @@ import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { isPlainObject, type PlainObject } from "../tools/mcp-request.ts";
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { runTool } from "../tools/run-tool.ts";
+import { isWrittenObject } from "../tools/written-json.ts";
 import { type AskedCall, streamAnswer } from "./ask.ts";
 import type { ChatTurn, ToolCall, ToolRound } from "./conversation.ts";
 import { messagesOf, messagesOfRounds } from "./messages.ts";
@@ -11,7 +12,7 @@ const MOST_ROUNDS = 12;
 /** Of one answer of a tool, what a model is told of it. */
 const LONGEST_TOLD = 100_000;
 
-type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages">>;
+type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId" | "passages" | "cut">>;
 
 interface AnswerTurn {
   readonly handle: string;
@@ -59,7 +60,8 @@ export async function answerTurn({ handle, modelId, before, begun, tools, knowle
     runId = answer.runId ?? runId;
     // A turn that brings results of tools is given nothing anew: what it may cite is what was given before.
     if (answer.passages.length > 0) onChange({ passages: answer.passages }, true);
-    if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS) return onChange({ runId }, true);
+    if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS)
+      return onChange({ runId, ...(answer.cut === null ? {} : { cut: answer.cut }) }, true);
     rounds = [...rounds, roundOf(answer, tools)];
     onChange({ text: "", rounds, runId }, true);
   }
@@ -85,15 +87,6 @@ function roundOf(
   };
 }
 
-function argumentsOf(text: string): PlainObject | null {
-  try {
-    const given: unknown = JSON.parse(text === "" ? "{}" : text);
-    return isPlainObject(given) ? given : null;
-  } catch {
-    return null;
-  }
-}
-
 /** What a result says to a model: its texts, and of anything else what it is. */
 function toldOf(result: PlainObject): string {
   const parts = (Array.isArray(result.content) ? result.content : []).map((part: unknown) => {
@@ -111,14 +104,14 @@ function toldOf(result: PlainObject): string {
 
 /** Brings one call to its end, whatever it is. Only a stop leaves it without one. */
 async function settle(call: ToolCall, runId: string | null, signal: AbortSignal, tell: (patch: Partial<ToolCall>) => void): Promise<void> {
-  const given = argumentsOf(call.arguments);
+  const argumentsText = call.arguments === "" ? "{}" : call.arguments;
   if (call.tool === null || call.serverId === null) return tell({ state: "failed", told: "There is no such tool." });
-  if (given === null) return tell({ state: "failed", told: "The arguments are no JSON object." });
+  if (!isWrittenObject(argumentsText)) return tell({ state: "failed", told: "The arguments are no JSON object." });
   try {
     const end = await runTool({
       serverId: call.serverId,
       tool: call.tool,
-      arguments: given,
+      argumentsText,
       runId,
       signal,
       ...(call.approval === undefined ? {} : { approval: call.approval }),

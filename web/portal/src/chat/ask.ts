@@ -3,7 +3,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { portalApi } from "../portal-client.ts";
 import { translations } from "../translations.ts";
 import type { OfferedTool } from "../tools/offered-tools.ts";
-import type { GivenPassage, TurnRefusal } from "./conversation.ts";
+import type { AnswerCut, GivenPassage, TurnRefusal } from "./conversation.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
@@ -20,7 +20,11 @@ interface Answered {
   readonly text: string;
   readonly calls: readonly AskedCall[];
   readonly passages: readonly GivenPassage[];
+  /** Null where the model ended it itself. */
+  readonly cut: AnswerCut | null;
 }
+
+const CUTS: Readonly<Record<string, AnswerCut>> = { length: "length", content_filter: "filter" };
 
 /** Calls come in pieces, each under its place among them. */
 class CallPieces {
@@ -79,6 +83,7 @@ export async function streamAnswer(given: {
   });
   const calls = new CallPieces();
   let whole = "";
+  let cut: AnswerCut | null = null;
   let frame = 0;
   const flush = () => {
     frame = 0;
@@ -92,7 +97,9 @@ export async function streamAnswer(given: {
       if (!isJson(chunk)) continue;
       if (chunk.error !== undefined) throw new ApiError(response.status, response.headers, chunk, "The stream broke off.");
       const [choice] = Array.isArray(chunk.choices) ? (chunk.choices as unknown[]) : [];
-      if (!isJson(choice) || !isJson(choice.delta)) continue;
+      if (!isJson(choice)) continue;
+      cut = CUTS[text(choice.finish_reason) ?? ""] ?? cut;
+      if (!isJson(choice.delta)) continue;
       calls.add(choice.delta.tool_calls);
       const piece = text(choice.delta.content);
       if (piece === null) continue;
@@ -108,7 +115,7 @@ export async function streamAnswer(given: {
     given.onText(whole);
   }
   const passages = passagesIn(response.headers.get("x-gw-passages"));
-  return { runId: response.headers.get("x-gw-run-id"), text: whole, calls: calls.whole(), passages };
+  return { runId: response.headers.get("x-gw-run-id"), text: whole, calls: calls.whole(), passages, cut };
 }
 
 /** `1=document:ordinal,...` */

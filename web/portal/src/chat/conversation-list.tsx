@@ -1,18 +1,33 @@
-import { buttonClass, IconButton } from "@gatehouse/web-kit/button.tsx";
+import { Button, buttonClass, IconButton } from "@gatehouse/web-kit/button.tsx";
 import { Dialog } from "@gatehouse/web-kit/dialog.tsx";
 import { inputClass } from "@gatehouse/web-kit/field.tsx";
 import { ErrorState } from "@gatehouse/web-kit/states.tsx";
-import { useQuery } from "@tanstack/react-query";
+import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { History, MessageSquarePlus } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { KeptConversation } from "./conversation.ts";
-import { readConversations } from "./conversation-store.ts";
+import { newestFirst, readConversations } from "./conversation-store.ts";
 
-/** Under which the list of conversations is read again. */
-export const CONVERSATIONS = ["conversations"];
+/** Links are costly to draw, and nobody looks through thousands of them: older ones are asked for, or searched. */
+const SHOWN_AT_ONCE = 100;
+
+const keyOf = (owner: string) => ["conversations", owner];
+
+/** One of them is other than it was, or gone: all are read once for the page, which takes seconds where they are many. */
+export function listAnew(cache: QueryClient, owner: string, handle: string, conversation: KeptConversation | null): void {
+  const queryKey = keyOf(owner);
+  // What is being read just now may have been looked up before the change.
+  if (cache.isFetching({ queryKey }) > 0) void cache.invalidateQueries({ queryKey });
+  else
+    cache.setQueryData(queryKey, (listed: readonly KeptConversation[] | undefined) => {
+      if (listed === undefined) return undefined;
+      const others = listed.filter((one) => one.handle !== handle);
+      return conversation === null ? others : newestFirst([...others, conversation]);
+    });
+}
 
 interface ConversationListProps {
   readonly owner: string;
@@ -27,10 +42,18 @@ function tellsOf({ title, turns }: KeptConversation, words: string): boolean {
 
 function ConversationLinks({ owner, current, onChoose }: ConversationListProps & { readonly onChoose?: () => void }): ReactNode {
   const t = usePortalTexts();
-  const list = useQuery({ queryKey: [...CONVERSATIONS, owner], queryFn: () => readConversations(owner) });
+  const list = useQuery({
+    queryKey: keyOf(owner),
+    queryFn: () => readConversations(owner),
+    structuralSharing: false,
+    // Other tabs tell of each change while this is on the page.
+    refetchOnWindowFocus: false,
+  });
   const [words, setWords] = useState("");
-  const kept = (list.data ?? []).filter(({ turns }) => turns.length > 0);
-  const found = words.trim() === "" ? kept : kept.filter((one) => tellsOf(one, words.trim()));
+  const [most, setMost] = useState(SHOWN_AT_ONCE);
+  const wanted = useDeferredValue(words.trim());
+  const kept = useMemo(() => (list.data ?? []).filter(({ turns }) => turns.length > 0), [list.data]);
+  const found = useMemo(() => (wanted === "" ? kept : kept.filter((one) => tellsOf(one, wanted))), [kept, wanted]);
   return (
     <>
       <Link to="/chat" onClick={onChoose} className={buttonClass("secondary", "justify-start")}>
@@ -43,12 +66,15 @@ function ConversationLinks({ owner, current, onChoose }: ConversationListProps &
           aria-label={t("searchChats")}
           placeholder={t("searchChats")}
           value={words}
-          onChange={({ target }) => setWords(target.value)}
+          onChange={({ target }) => {
+            setWords(target.value);
+            setMost(SHOWN_AT_ONCE);
+          }}
           className={clsx(inputClass, "text-sm")}
         />
       )}
       <ul className="grid grid-cols-1 gap-0.5">
-        {found.map(({ handle, title }) => (
+        {found.slice(0, most).map(({ handle, title }) => (
           <li key={handle}>
             <Link
               to="/chat/$handle"
@@ -62,6 +88,11 @@ function ConversationLinks({ owner, current, onChoose }: ConversationListProps &
           </li>
         ))}
       </ul>
+      {found.length > most && (
+        <Button look="quiet" onClick={() => setMost(most + SHOWN_AT_ONCE)}>
+          {t("more")}
+        </Button>
+      )}
       <p role="status" className={clsx("px-3 text-sm text-muted", (kept.length === 0 || found.length > 0) && "sr-only")}>
         {kept.length > 0 && found.length === 0 && t("noChatFound")}
       </p>

@@ -40,10 +40,13 @@ async function written(request: (store: IDBObjectStore) => IDBRequest): Promise<
   await Promise.all([asPromise(request(transaction.objectStore(STORE))), ended]);
 }
 
+export const newestFirst = (all: readonly KeptConversation[]): readonly KeptConversation[] =>
+  all.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
+
 /** The person's conversations, the newest first. They are nowhere but in this browser. */
 export async function readConversations(owner: string): Promise<readonly KeptConversation[]> {
   const all = (await stored((store) => store.getAll())) as KeptConversation[];
-  return all.filter((one) => one.owner === owner).sort((a, b) => (a.changedAt < b.changedAt ? 1 : -1));
+  return newestFirst(all.filter((one) => one.owner === owner));
 }
 
 export async function readConversation(owner: string, handle: string): Promise<KeptConversation | null> {
@@ -75,9 +78,13 @@ export async function forgetConversation(handle: string): Promise<void> {
   tellOthers({ handle, isGone: true });
 }
 
-/** Hears of each conversation that another tab kept or deleted; answers with what ends that. */
-export function onChangedElsewhere(listener: (change: Change) => void): () => void {
-  const hear = ({ data }: MessageEvent) => listener(data as Change);
+/** Hears of each of the person's conversations that another tab kept, or deleted (null); answers with what ends that. */
+export function onChangedElsewhere(owner: string, listener: (handle: string, now: KeptConversation | null) => void): () => void {
+  const hear = ({ data }: MessageEvent) => {
+    const { handle, isGone } = data as Change;
+    if (isGone) listener(handle, null);
+    else void readConversation(owner, handle).then((now) => now !== null && listener(handle, now));
+  };
   channel.addEventListener("message", hear);
   return () => channel.removeEventListener("message", hear);
 }

@@ -49,6 +49,9 @@ export interface GivenPassage {
   readonly id: string;
 }
 
+/** It reached the most it may say, or its provider's own rules ended it. */
+export type AnswerCut = "length" | "filter";
+
 export interface ChatTurn {
   readonly id: string;
   readonly role: "user" | "assistant";
@@ -60,6 +63,8 @@ export interface ChatTurn {
   readonly runId?: string | null;
   readonly score?: 1 | -1 | null;
   readonly stopped?: boolean;
+  /** Why the model did not end it itself. */
+  readonly cut?: AnswerCut;
   /** Of an answer that called tools: what came before its text. */
   readonly rounds?: readonly ToolRound[];
   readonly refusal?: TurnRefusal;

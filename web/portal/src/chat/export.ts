@@ -1,4 +1,4 @@
-import type { KeptConversation } from "./conversation.ts";
+import type { ChatTurn, KeptConversation, ToolCall } from "./conversation.ts";
 
 interface ExportTexts {
   readonly preamble: string;
@@ -6,11 +6,28 @@ interface ExportTexts {
   readonly aiGenerated: string;
 }
 
+const calledTool = ({ tool, name, serverName }: ToolCall) => ({ tool: tool ?? name, server: serverName });
+
+/** What was said and called, in the order in which it came, and which pictures went with it. */
+function saidIn({ text, attachments = [], rounds = [] }: ChatTurn): string {
+  const called = rounds.flatMap((round) => [
+    round.text,
+    ...round.calls.map(
+      (call) =>
+        `> \`${Object.values(calledTool(call))
+          .filter((part) => part !== "")
+          .join(" · ")}\``,
+    ),
+  ]);
+  return [...called, text, ...attachments.map(({ name }) => `> ${name}`)].filter((part) => part !== "").join("\n\n");
+}
+
 /** Both forms open with what is AI-generated in them, and mark each turn that is. */
 export function conversationAsMarkdown({ title, turns }: KeptConversation, { preamble, you, aiGenerated }: ExportTexts): string {
   const parts = turns
-    .filter(({ text }) => text !== "")
-    .map(({ role, text, model }) => `## ${role === "user" ? you : `${model ?? ""} (${aiGenerated})`.trim()}\n\n${text}`);
+    .map((turn) => ({ ...turn, said: saidIn(turn) }))
+    .filter(({ said }) => said !== "")
+    .map(({ role, said, model }) => `## ${role === "user" ? you : `${model ?? ""} (${aiGenerated})`.trim()}\n\n${said}`);
   return `# ${title}\n\n> ${preamble}\n\n${parts.join("\n\n")}\n`;
 }
 
@@ -23,12 +40,27 @@ export function conversationAsJson(conversation: KeptConversation, { preamble }:
       title,
       started_at: startedAt,
       notice: notice === null ? null : { text: notice.text, locale: notice.locale },
-      turns: turns.map(({ role, text, at, model, runId }) => ({
+      turns: turns.map(({ role, text, at, model, runId, attachments, rounds, refusal }) => ({
         role,
         ai_generated: role === "assistant",
         text,
         at,
+        ...(attachments === undefined ? {} : { attachments: attachments.map(({ name }) => name) }),
         ...(role === "assistant" ? { model: model ?? null, run_id: runId ?? null } : {}),
+        ...(rounds === undefined
+          ? {}
+          : {
+              rounds: rounds.map((round) => ({
+                text: round.text,
+                calls: round.calls.map((call) => ({
+                  ...calledTool(call),
+                  arguments: call.arguments,
+                  state: call.state,
+                  answer: call.told ?? null,
+                })),
+              })),
+            }),
+        ...(refusal === undefined ? {} : { refusal: refusal.message }),
       })),
     },
     null,

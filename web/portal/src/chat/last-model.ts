@@ -1,18 +1,8 @@
+import { keepBrowserText, browserText } from "@gatehouse/web-kit/page-storage.ts";
+
 const nameOf = (owner: string) => `gatehouse.model.${owner}`;
 
 /** The model that somebody chose last in this browser: a new conversation begins with it. */
-export function lastModel(owner: string): string | null {
-  try {
-    return localStorage.getItem(nameOf(owner));
-  } catch {
-    return null;
-  }
-}
+export const lastModel = (owner: string): string | null => browserText("localStorage", nameOf(owner));
 
-export function rememberModel(owner: string, modelId: string): void {
-  try {
-    localStorage.setItem(nameOf(owner), modelId);
-  } catch {
-    // Without storage the next conversation begins with the first model.
-  }
-}
+export const rememberModel = (owner: string, modelId: string): void => keepBrowserText("localStorage", nameOf(owner), modelId);

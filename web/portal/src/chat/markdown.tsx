@@ -1,3 +1,4 @@
+import { Guarded } from "@gatehouse/web-kit/guarded.tsx";
 import { clsx } from "clsx";
 import {
   type ComponentProps,
@@ -31,20 +32,24 @@ const SAFE = /^(?:https?:|mailto:)/i;
 function Code({ className, children, streaming }: ComponentProps<"code"> & { readonly streaming: boolean }): ReactNode {
   const language = /language-(\w+)/.exec(className ?? "")?.[1];
   const text = String(children);
+  const plain = <code className="font-mono text-sm">{text}</code>;
   if (language === MATH_LANGUAGE && !streaming)
     return (
-      <Suspense fallback={<code className="font-mono text-sm">{text}</code>}>
-        <Maths text={text.trim()} display={false} />
-      </Suspense>
+      <Guarded of={text} instead={plain}>
+        <Suspense fallback={plain}>
+          <Maths text={text.trim()} display={false} />
+        </Suspense>
+      </Guarded>
     );
   if (language === undefined && !text.includes("\n"))
     return <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[0.875em]">{children}</code>;
-  const plain = <code className="font-mono text-sm">{text}</code>;
   if (streaming || language === undefined) return plain;
   return (
-    <Suspense fallback={plain}>
-      <HighlightedCode text={text} language={language} />
-    </Suspense>
+    <Guarded of={text} instead={plain}>
+      <Suspense fallback={plain}>
+        <HighlightedCode text={text} language={language} />
+      </Suspense>
+    </Guarded>
   );
 }
 
@@ -53,9 +58,11 @@ function Pre({ children, streaming }: { readonly children?: ReactNode; readonly 
   const { className, children: inner } = isValidElement<ComponentProps<"code">>(children) ? children.props : {};
   if (className?.includes(`language-${MATH_LANGUAGE}`) === true && !streaming)
     return (
-      <Suspense fallback={null}>
-        <Maths text={String(inner).trim()} display />
-      </Suspense>
+      <Guarded of={String(inner)} instead={<pre className="my-3 overflow-x-auto font-mono text-sm">{String(inner)}</pre>}>
+        <Suspense fallback={null}>
+          <Maths text={String(inner).trim()} display />
+        </Suspense>
+      </Guarded>
     );
   return (
     <pre tabIndex={0} className="my-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3">
@@ -157,9 +164,12 @@ interface BlockProps {
 const Block = memo(function Block({ text, streaming, sources }: BlockProps): ReactNode {
   const plugins = useMemo(() => (sources === 0 ? PLUGINS : [...(PLUGINS ?? []), [remarkCitations, { most: sources }] as const]), [sources]);
   return (
-    <ReactMarkdown remarkPlugins={plugins as typeof PLUGINS} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
-      {withMathDelimiters(text)}
-    </ReactMarkdown>
+    // Whoever nests it deep enough leaves the parser no room.
+    <Guarded of={text} instead={<p className="my-2 break-words whitespace-pre-wrap">{text}</p>}>
+      <ReactMarkdown remarkPlugins={plugins as typeof PLUGINS} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
+        {withMathDelimiters(text)}
+      </ReactMarkdown>
+    </Guarded>
   );
 });
 

@@ -1,3 +1,4 @@
+import { Guarded } from "@gatehouse/web-kit/guarded.tsx";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Link } from "@tanstack/react-router";
@@ -16,7 +17,7 @@ function argumentsOf(text: string): unknown {
   try {
     return JSON.parse(text === "" ? "{}" : text);
   } catch {
-    return { "": text };
+    return {};
   }
 }
 
@@ -62,7 +63,7 @@ function CallView({ call, isLast }: { readonly call: ToolCall; readonly isLast: 
       <details>
         <summary className="min-h-6 w-fit cursor-pointer text-sm text-muted">{t("arguments")}</summary>
         <div className="mt-2">
-          <CallArguments given={argumentsOf(call.arguments)} />
+          <CallArguments text={call.arguments} />
         </div>
       </details>
       {told !== undefined && (
@@ -83,9 +84,11 @@ function CallView({ call, isLast }: { readonly call: ToolCall; readonly isLast: 
         </details>
       )}
       {isLast && state === "done" && appUri !== null && serverId !== null && result !== undefined && (
-        <Suspense fallback={<p className="text-sm text-muted">{t("loading")}</p>}>
-          <ToolApp serverId={serverId} serverName={serverName} uri={appUri} given={argumentsOf(call.arguments)} result={result} />
-        </Suspense>
+        <Guarded of={call.id} instead={<p className="text-sm text-muted">{t("unreadable")}</p>}>
+          <Suspense fallback={<p className="text-sm text-muted">{t("loading")}</p>}>
+            <ToolApp serverId={serverId} serverName={serverName} uri={appUri} given={argumentsOf(call.arguments)} result={result} />
+          </Suspense>
+        </Guarded>
       )}
     </section>
   );

@@ -100,6 +100,7 @@ function Answer({ turn, streaming, busy, isLast, onResume, onAgain, onRate }: Tu
           </Button>
         </div>
       )}
+      {turn.cut !== undefined && <p className="text-sm text-warn">{t(turn.cut === "length" ? "cutLength" : "cutFilter")}</p>}
       {turn.stopped === true && <p className="text-sm text-muted">{t("stopped")}</p>}
       {turn.refusal !== undefined && <RefusalCard refusal={turn.refusal} isPart={turn.text !== ""} />}
       {!streaming && (

@@ -7,9 +7,9 @@ import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
 import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
 import type { NoticePlan } from "./notice-plan.ts";
+import { titleOf } from "./title-of.ts";
 import { newUlid } from "./ulid.ts";
 
-const TITLE_LENGTH = 60;
 /** Of an answer that comes, no more than this is lost with its page. */
 const KEEP_EVERY_MS = 2_000;
 
@@ -110,13 +110,13 @@ function gateOf(
   });
 }
 
-function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<void> } {
+function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<boolean> } {
   const [unkept, setUnkept] = useState(false);
   const keep = useCallback(
     (conversation: KeptConversation) =>
       keepConversation(conversation).then(
-        () => setUnkept(false),
-        () => setUnkept(true),
+        () => (setUnkept(false), true),
+        () => (setUnkept(true), false),
       ),
     [],
   );
@@ -128,14 +128,14 @@ export interface Talked {
   readonly handle: string;
   readonly systemId: string | null;
   readonly toolsOf: ToolsOf;
-  /** Told of each change that is kept. */
-  readonly onKept: () => void;
+  /** Told of each change that is kept, here or in another tab; null of one that was deleted there. */
+  readonly onListed: (handle: string, conversation: KeptConversation | null) => void;
   /** Told when another tab deleted it. */
   readonly onGone: () => void;
 }
 
 /** One conversation: as it is kept, as it grows, and what must be told before it begins. */
-export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGone }: Talked): Talk {
+export function useConversation({ owner, handle, systemId, toolsOf, onListed, onGone }: Talked): Talk {
   const [conversation, setConversation] = useState<KeptConversation | null>(null);
   const [notice, setNotice] = useState<NoticePlan | null>(null);
   const [gate, setGate] = useState<NoticeGate | null>(null);
@@ -150,9 +150,11 @@ export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGo
       const next = patch(current.current);
       current.current = next;
       setConversation(next);
-      if (isKept && next.turns.length > 0) void keep(asking.current === null ? next : keptMeanwhile(next)).then(onKept);
+      if (!isKept || next.turns.length === 0) return;
+      const kept = asking.current === null ? next : keptMeanwhile(next);
+      void keep(kept).then((isThere) => isThere && onListed(kept.handle, kept));
     },
-    [keep, onKept],
+    [keep, onListed],
   );
 
   useEffect(() => {
@@ -233,23 +235,21 @@ export function useConversation({ owner, handle, systemId, toolsOf, onKept, onGo
 
   useEffect(
     () =>
-      onChangedElsewhere((changed) => {
-        onKept();
-        if (changed.handle !== handle) return;
-        if (changed.isGone) {
+      onChangedElsewhere(owner, (changed, now) => {
+        onListed(changed, now);
+        if (changed !== handle) return;
+        if (now === null) {
           // What this tab kept meanwhile goes too.
           if (current.current !== null) void forgetConversation(handle);
           forget();
-          return onGone();
-        }
-        void readConversation(owner, handle).then((now) => {
+          onGone();
+        } else if (asking.current === null) {
           // An answer that comes here is the newer.
-          if (now === null || asking.current !== null) return;
           current.current = now;
           setConversation(now);
-        });
+        }
       }),
-    [owner, handle, forget, onKept, onGone],
+    [owner, handle, forget, onListed, onGone],
   );
 
   return { conversation, notice, gate, streaming, unkept, change, ...turns };
@@ -282,7 +282,7 @@ function useTurns(
           at: new Date().toISOString(),
           ...(attachments.length > 0 ? { attachments } : {}),
         };
-        void answer([...before, turn], model, before.length === 0 ? text.slice(0, TITLE_LENGTH) : null, null);
+        void answer([...before, turn], model, before.length === 0 ? titleOf(text) : null, null);
       },
       again(turnId, model, text) {
         const before = all();
@@ -290,7 +290,7 @@ function useTurns(
         const turn = before[at];
         if (turn === undefined) return { before, givenUp: 0 };
         const kept = turn.role === "assistant" ? before.slice(0, at) : [...before.slice(0, at), { ...turn, text: text ?? turn.text }];
-        void answer(kept, model, at === 0 && text !== undefined ? text.slice(0, TITLE_LENGTH) : null, null);
+        void answer(kept, model, at === 0 && text !== undefined ? titleOf(text) : null, null);
         return { before, givenUp: before.length - 1 - at };
       },
       restore(turns) {

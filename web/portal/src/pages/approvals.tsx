@@ -50,7 +50,7 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
           {approval.status === "pending" && <p>{decidable && approval.may_approve ? t("willHappen") : t("somebodyElseDecides")}</p>}
           <div className="grid gap-1">
             <h3 className="text-sm font-medium text-muted">{t("arguments")}</h3>
-            <CallArguments given={approval.call_arguments} />
+            <CallArguments text={approval.call_arguments_text} />
           </div>
           {approval.status === "pending" && (
             <p className="text-sm text-muted">

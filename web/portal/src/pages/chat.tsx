@@ -10,7 +10,7 @@ import { Bot, FileDown, FileJson, Trash2 } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { Composer } from "../chat/composer.tsx";
 import type { ChatTurn } from "../chat/conversation.ts";
-import { CONVERSATIONS, ConversationList, ConversationsButton } from "../chat/conversation-list.tsx";
+import { ConversationList, ConversationsButton, listAnew } from "../chat/conversation-list.tsx";
 import { forgetConversation } from "../chat/conversation-store.ts";
 import { conversationAsJson, conversationAsMarkdown } from "../chat/export.ts";
 import { useFollowedEnd } from "../chat/followed-end.ts";
@@ -39,7 +39,7 @@ function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
   const forget = async () => {
     talk.forget();
     await forgetConversation(conversation.handle);
-    await cache.invalidateQueries({ queryKey: CONVERSATIONS });
+    listAnew(cache, conversation.owner, conversation.handle, null);
     tell(t("deleted"));
     await go({ to: "/chat" });
   };
@@ -95,16 +95,17 @@ function useRating(talk: Talk): (turn: ChatTurn, score: 1 | -1) => void {
 }
 
 /** The conversation: the list of them is read again as it changes, and it is left where another tab deletes it. */
-function useTalk(talked: Omit<Talked, "onKept" | "onGone">): Talk {
+function useTalk(talked: Omit<Talked, "onListed" | "onGone">): Talk {
   const t = usePortalTexts();
   const go = useNavigate();
   const cache = useQueryClient();
-  const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: CONVERSATIONS }), [cache]);
+  const { owner } = talked;
+  const onListed = useCallback<Talked["onListed"]>((handle, now) => listAnew(cache, owner, handle, now), [cache, owner]);
   const onGone = useCallback(() => {
     tell(t("deleted"));
     void go({ to: "/chat" });
   }, [go, t]);
-  return useConversation({ ...talked, onKept, onGone });
+  return useConversation({ ...talked, onListed, onGone });
 }
 
 function Conversation({

@@ -87,6 +87,8 @@ export default {
   aiGenerated: "KI-generiert",
   responseComplete: "Die Antwort ist vollständig.",
   stopped: "Diese Antwort wurde vor ihrem Ende angehalten.",
+  cutLength: "Diese Antwort hat die größte Länge erreicht, die das Modell auf einmal haben darf. Bitten Sie es, fortzufahren.",
+  cutFilter: "Der Anbieter des Modells hat diese Antwort nach einer eigenen Regel beendet.",
   retry: "Erneut versuchen",
   regenerate: "Andere Antwort",
   edit: "Bearbeiten",

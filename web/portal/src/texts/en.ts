@@ -86,6 +86,8 @@ const en = {
   aiGenerated: "AI-generated",
   responseComplete: "The response is complete.",
   stopped: "This answer was stopped before its end.",
+  cutLength: "This answer reached the most that the model may say at once. Ask it to go on.",
+  cutFilter: "The provider of the model ended this answer by a rule of its own.",
   retry: "Try again",
   regenerate: "Another answer",
   edit: "Edit",

@@ -87,6 +87,8 @@ export default {
   aiGenerated: "Generado por IA",
   responseComplete: "La respuesta está completa.",
   stopped: "Esta respuesta se detuvo antes de terminar.",
+  cutLength: "Esta respuesta alcanzó lo máximo que el modelo puede decir de una vez. Pídale que continúe.",
+  cutFilter: "El proveedor del modelo terminó esta respuesta por una regla propia.",
   retry: "Reintentar",
   regenerate: "Otra respuesta",
   edit: "Editar",

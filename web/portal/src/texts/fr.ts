@@ -87,6 +87,8 @@ export default {
   aiGenerated: "Généré par IA",
   responseComplete: "La réponse est complète.",
   stopped: "Cette réponse a été arrêtée avant la fin.",
+  cutLength: "Cette réponse a atteint le maximum que le modèle peut dire en une fois. Demandez-lui de continuer.",
+  cutFilter: "Le fournisseur du modèle a mis fin à cette réponse selon une règle qui lui est propre.",
   retry: "Réessayer",
   regenerate: "Autre réponse",
   edit: "Modifier",

@@ -87,6 +87,8 @@ export default {
   aiGenerated: "Generato dall’IA",
   responseComplete: "La risposta è completa.",
   stopped: "Questa risposta è stata fermata prima della fine.",
+  cutLength: "Questa risposta ha raggiunto il massimo che il modello può dire in una volta. Gli chieda di continuare.",
+  cutFilter: "Il fornitore del modello ha terminato questa risposta per una sua regola.",
   retry: "Riprova",
   regenerate: "Un’altra risposta",
   edit: "Modifica",

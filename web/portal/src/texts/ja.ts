@@ -87,6 +87,8 @@ export default {
   aiGenerated: "AI生成",
   responseComplete: "応答が完了しました。",
   stopped: "この応答は途中で停止されました。",
+  cutLength: "この応答は、モデルが一度に出力できる上限に達しました。続きを依頼してください。",
+  cutFilter: "モデルの提供元が独自の規則によりこの応答を終了しました。",
   retry: "再試行",
   regenerate: "別の応答",
   edit: "編集",

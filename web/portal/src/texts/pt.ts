@@ -87,6 +87,8 @@ export default {
   aiGenerated: "Gerado por IA",
   responseComplete: "A resposta está completa.",
   stopped: "Esta resposta foi parada antes do fim.",
+  cutLength: "Esta resposta atingiu o máximo que o modelo pode dizer de uma vez. Peça-lhe que continue.",
+  cutFilter: "O fornecedor do modelo terminou esta resposta por uma regra própria.",
   retry: "Tentar de novo",
   regenerate: "Outra resposta",
   edit: "Editar",

@@ -87,6 +87,8 @@ export default {
   aiGenerated: "AI 生成",
   responseComplete: "回答已完成。",
   stopped: "此回答在结束前已停止。",
+  cutLength: "此回答已达到模型单次可输出的上限。可请它继续。",
+  cutFilter: "模型的提供方依其自身规则结束了此回答。",
   retry: "重试",
   regenerate: "换一个回答",
   edit: "编辑",

@@ -13,6 +13,8 @@ interface McpRequest {
   readonly serverId: string;
   readonly method: "tools/list" | "tools/call" | "resources/read";
   readonly params?: PlainObject;
+  /** Of a call: JSON, which goes as it is written. */
+  readonly argumentsText?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -26,8 +28,20 @@ function headerText(text: string): string {
   return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`;
 }
 
+function paramsText(params: PlainObject, argumentsText: string | undefined): string {
+  const text = JSON.stringify({
+    ...params,
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": VERSION,
+      "io.modelcontextprotocol/clientInfo": { name: "gatehouse-portal", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,
+    },
+  });
+  return argumentsText === undefined ? text : `{"arguments":${argumentsText},${text.slice(1)}`;
+}
+
 /** Asks a tool server through the gateway, as any client does. A refusal and an error of the protocol throw `ApiError`. */
-export async function mcpRequest({ serverId, method, params = {}, headers = {}, signal }: McpRequest): Promise<PlainObject> {
+export async function mcpRequest({ serverId, method, params = {}, argumentsText, headers = {}, signal }: McpRequest): Promise<PlainObject> {
   const name = nameOf(params);
   const response = await portalApi.send(`/v1/proxy/mcp/${encodeURIComponent(serverId)}`, {
     method: "POST",
@@ -39,19 +53,7 @@ export async function mcpRequest({ serverId, method, params = {}, headers = {}, 
       ...(name === null ? {} : { "mcp-name": headerText(name) }),
       ...headers,
     },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method,
-      params: {
-        ...params,
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": VERSION,
-          "io.modelcontextprotocol/clientInfo": { name: "gatehouse-portal", version: "1" },
-          "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,
-        },
-      },
-    }),
+    body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${paramsText(params, argumentsText)}}`,
     ...(signal === undefined ? {} : { signal }),
   });
   const answer = await answerOf(response);

@@ -15,7 +15,8 @@ export type ToolEnd =
 interface ToolRun {
   readonly serverId: string;
   readonly tool: string;
-  readonly arguments: PlainObject;
+  /** JSON, which goes as it is written. */
+  readonly argumentsText: string;
   readonly runId: string | null;
   /** One that was asked for before, when the page was left meanwhile. */
   readonly approval?: HeldApproval;
@@ -40,7 +41,8 @@ export async function runTool(run: ToolRun): Promise<ToolEnd> {
     mcpRequest({
       serverId,
       method: "tools/call",
-      params: { name: tool, arguments: run.arguments },
+      params: { name: tool },
+      argumentsText: run.argumentsText,
       headers: { ...(run.runId === null ? {} : { "x-gw-run-id": run.runId }), ...(token === null ? {} : { "x-approval-token": token }) },
       signal,
     });

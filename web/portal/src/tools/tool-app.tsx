@@ -152,7 +152,7 @@ function bridgeFor(serverId: string, signal: AbortSignal, { input, page, onHeigh
       const end = await runTool({
         serverId,
         tool: name,
-        arguments: asked,
+        argumentsText: JSON.stringify(asked),
         runId: null,
         signal,
         onHeld: () => onCall({ id, tool: name, state: "waiting" }),

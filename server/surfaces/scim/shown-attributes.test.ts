@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { shownAttributes } from "./shown-attributes.ts";
+
+const ENTERPRISE = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
+const person = {
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+  id: "1",
+  userName: "ada",
+  name: { givenName: "Ada", familyName: "Lovelace" },
+  emails: [{ value: "ada@example.com", type: "work" }],
+  [ENTERPRISE]: { department: "engines", manager: { value: "2", displayName: "Charles" } },
+};
+const shown = (query: Record<string, string>) => {
+  const { schemas: _schemas, id: _id, ...others } = shownAttributes(person, new URLSearchParams(query));
+  return others;
+};
+
+test("of an attribute with parts only the parts that are asked for are told", () => {
+  expect(shown({ attributes: `name.givenName,emails.VALUE,${ENTERPRISE}:manager.value` })).toEqual({
+    name: { givenName: "Ada" },
+    emails: [{ value: "ada@example.com" }],
+    [ENTERPRISE]: { manager: { value: "2" } },
+  });
+  expect(shown({ attributes: "name.nothing,emails.primary,userName" })).toEqual({ userName: "ada" });
+  expect(shown({ attributes: "urn:ietf:params:scim:schemas:core:2.0:User:userName,name" })).toEqual({ userName: "ada", name: person.name });
+});
+
+test("a part that is not wanted is left out, and its attribute stays", () => {
+  expect(shown({ excludedAttributes: `name.familyName,emails,userName,${ENTERPRISE}:department` })).toEqual({
+    name: { givenName: "Ada" },
+    [ENTERPRISE]: { manager: { value: "2", displayName: "Charles" } },
+  });
+});
+
+test("what names a resource is told whatever is asked for", () => {
+  expect(shownAttributes(person, new URLSearchParams({ attributes: "nickName" }))).toEqual({ schemas: person.schemas, id: "1" });
+  expect(shownAttributes(person, new URLSearchParams({ excludedAttributes: "id,schemas" }))).toEqual(person);
+});
