@@ -109,7 +109,7 @@ export async function passThrough(
     headers,
     abort: call.abort,
     timeoutMs: server.timeoutMs,
-    ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }),
+    ...(body === null || method === "GET" ? {} : { body }),
   });
   noteRequest(call);
   const response = await asked;

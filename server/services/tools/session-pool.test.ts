@@ -13,7 +13,7 @@ test("a session in which nothing went on for a day is ended at its server, and o
   let begun = 0;
   const send: ToolServerSend = async ({ method, headers, body }) => {
     if (method === "DELETE") seen.push(headers["mcp-session-id"] ?? "");
-    return body?.includes('"initialize"') === true
+    return String(body).includes('"initialize"')
       ? Response.json(
           { jsonrpc: "2.0", id: 0, result: { protocolVersion: "2025-11-25", capabilities: {} } },
           { headers: { "mcp-session-id": `session ${++begun}` } },
