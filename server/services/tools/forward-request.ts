@@ -85,7 +85,7 @@ async function* untilFinal(
       if (question !== undefined) {
         questions.delete(JSON.stringify(takenBack));
         question.over.abort();
-        yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: question.id }));
+        yield requestText(null, method, edited(memberText(message.text, "params") ?? "{}", { requestId: JSON.stringify(question.id) }));
       } else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
     } else if (method === "ping") await exchange.respond(resultText(id, "{}"));
     else if (request.dialect === "stateless") {

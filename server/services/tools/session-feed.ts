@@ -2,6 +2,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
+import { exactMessage } from "../../wire/mcp/rpc.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { isForgotten } from "./forgotten-session.ts";
 import { dropSession, sessionHeaders } from "./session-pool.ts";
@@ -78,7 +79,7 @@ export async function joinFeed(
         const [text, message] = next;
         waiting.delete(text);
         characters -= text.length;
-        yield message;
+        yield exactMessage(text, message);
       } else if (over) return;
       else {
         await new Promise<void>((resolve) => {

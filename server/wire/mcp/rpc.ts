@@ -1,4 +1,4 @@
-import { exactValue, rawJson } from "../../kernel/exact-numbers.ts";
+import { exactReading, exactValue, rawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, jsonMembersOf } from "../json-members.ts";
 import { isNestedDeeper } from "../nesting.ts";
@@ -114,6 +114,11 @@ export function messagesIn(text: string): string[] {
   } catch {
     return [text];
   }
+}
+
+/** A message that is to be written anew, with every digit it came with: `value` is what was read from `text`. */
+export function exactMessage(text: string, value: JsonObject): JsonObject {
+  return (exactReading(text) as JsonObject | undefined) ?? value;
 }
 
 /** Whether a message of an upstream is the answer to the request with this id. */
