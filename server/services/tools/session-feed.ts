@@ -79,7 +79,7 @@ export async function joinFeed(
         const [text, message] = next;
         waiting.delete(text);
         characters -= text.length;
-        yield exactMessage(text, message);
+        yield message;
       } else if (over) return;
       else {
         await new Promise<void>((resolve) => {
@@ -118,8 +118,11 @@ export function openFeed(
         if (typeof value.method !== "string") continue;
         const token = progressTokenOf(value);
         if (typeof token === "number") session.exchanges.get(token)?.(message);
-        else if (value.id === undefined) for (const listener of listeners) listener.hear(message);
-        else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
+        else if (value.id === undefined) {
+          // The same to all: by that whoever listens twice tells that it has heard it.
+          const told = { text: message.text, value: exactMessage(message.text, value) };
+          for (const listener of listeners) listener.hear(told);
+        } else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
       }
     } catch {
       // It broke off: who listens sees the end and may listen again.
