@@ -216,3 +216,57 @@ test("a member that never says whether it can be listened to holds up nobody who
   await stream.until("notifications/tools/list_changed");
   stream.close();
 });
+
+test.each(["handshake", "stateless"] as const)("what holds neither a result nor an error is no answer of a %s server", async (dialect) => {
+  const said: Record<string, (id: unknown) => Response> = {
+    nothing: () => new Response("", { headers: { "content-type": "application/json" } }),
+    "no content": () => new Response(null, { status: 204 }),
+    neither: (id) => Response.json({ jsonrpc: "2.0", id }),
+    "a question": (id) => Response.json({ jsonrpc: "2.0", id, method: "sampling/createMessage", params: {} }),
+  };
+  const { id } = await serve(`empty, ${dialect}`, dialect, (message) =>
+    message?.method === "tools/call" ? said[message.params.arguments.what]?.(message.id) : undefined,
+  );
+  const session = dialect === "handshake" ? await sessionAt(id) : {};
+  for (const what in said) {
+    const params = { name: "open", arguments: { what } };
+    const called = await post(
+      at(id),
+      team.apiKey,
+      dialect === "handshake" ? inSession(1, "tools/call", params) : stateless(1, "tools/call", params),
+      session,
+    );
+    expect([what, called.status, called.body.error.data.code]).toEqual([what, 502, "upstream_invalid_response"]);
+    const row = await rowOf(world.admin, { id: called.headers.get("x-request-id") });
+    expect([what, row.success, row.error_type]).toEqual([what, false, "upstream_invalid_response"]);
+  }
+});
+
+test("an error that its server says as a text is an error to every caller, and on the record", async () => {
+  const { id } = await serve("text for an error", "handshake", (message) =>
+    message?.method === "tools/call" ? Response.json({ jsonrpc: "2.0", id: message.id, error: "no such table" }) : undefined,
+  );
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "text for an error",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  const called = [
+    await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), await sessionAt(id)),
+    await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" })),
+    await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/call", { name: "m__open" })),
+  ];
+  const written = { code: -32603, message: "no such table" };
+  // In its own dialect a server's answer passes as it wrote it.
+  expect(called.map(({ body }) => [body.result, body.error])).toEqual([
+    [undefined, "no such table"],
+    [undefined, written],
+    [undefined, written],
+  ]);
+  for (const { headers } of called)
+    expect(await rowOf(world.admin, { id: headers.get("x-request-id") })).toMatchObject({
+      success: false,
+      error_type: "upstream_rejected",
+    });
+});

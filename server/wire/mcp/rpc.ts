@@ -130,6 +130,13 @@ export function answers(message: JsonObject, id: RpcId | null): boolean {
   );
 }
 
+/** The error that a message of an upstream has in the place of a result; some say no more than a text. */
+export function errorMember({ error, result }: JsonObject): JsonObject | null {
+  if (isObject(error)) return error;
+  if (error == null || result !== undefined) return null;
+  return { code: -32603, message: typeof error === "string" ? error : "The tool server failed." };
+}
+
 export function requestText(id: RpcId | null, method: string, params: string | null): string {
   const idPart = id === null ? "" : `"id":${JSON.stringify(id)},`;
   return `{"jsonrpc":"2.0",${idPart}"method":${JSON.stringify(method)}${params === null ? "" : `,"params":${params}`}}`;
