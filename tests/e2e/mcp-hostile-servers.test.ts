@@ -270,3 +270,37 @@ test("an error that its server says as a text is an error to every caller, and o
       error_type: "upstream_rejected",
     });
 });
+
+test("a caller that reads no event streams is given the answer alone, whoever shows the server", async () => {
+  const told = ["notifications/message", "notifications/progress"].map(
+    (method) =>
+      `data: ${JSON.stringify({ jsonrpc: "2.0", method, params: { level: "error", data: "working", progressToken: 1, progress: 1 } })}\n\n`,
+  );
+  const { id } = await serve("talks first", "handshake", (message) =>
+    message?.method === "tools/call"
+      ? events(`${told.join("")}data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: { content: [] } })}\n\n`)
+      : undefined,
+  );
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "talks first",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const begun = await post(
+    url,
+    team.apiKey,
+    inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities: { elicitation: {} } }),
+  );
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const called = [
+    await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), { ...(await sessionAt(id)), accept: "application/json" }),
+    await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" }), { accept: "application/json" }),
+    await post(url, team.apiKey, inSession(1, "tools/call", { name: "m__open" }), { ...session, accept: "application/json" }),
+    await post(url, team.apiKey, stateless(1, "tools/call", { name: "m__open" }), { accept: "application/json" }),
+  ];
+  expect(called.map(({ headers, body }) => [headers.get("content-type"), body.result.content])).toEqual(
+    called.map(() => ["application/json", []]),
+  );
+});

@@ -109,6 +109,12 @@ export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): P
   };
 }
 
+/** As `relayAnswer`, to a caller that reads no event stream: the answer alone. */
+export async function wholeRelayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
+  const answer = await answerOf(call, relay);
+  return typeof answer === "string" ? wholeAnswer(call, answer, dialect) : answer;
+}
+
 /** The answer alone, without what comes before it. */
 export async function answerOf(call: Call, relay: Relay): Promise<string | Refusal> {
   for (;;) {
