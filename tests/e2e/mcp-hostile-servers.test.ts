@@ -304,3 +304,24 @@ test("a caller that reads no event streams is given the answer alone, whoever sh
     called.map(() => ["application/json", []]),
   );
 });
+
+test.each(["handshake", "stateless"] as const)(
+  "a method in another spelling reaches no %s server, which might take it for the governed one",
+  async (dialect) => {
+    const { id, server } = await serve(
+      `any case, ${dialect}`,
+      dialect,
+      (message) => (message?.method?.trim().toLowerCase() === "tools/call" ? { resultType: "complete", content: [] } : undefined),
+      { disabled_tools: ["closed"] },
+    );
+    const session = dialect === "handshake" ? await sessionAt(id) : {};
+    const before = server.seen.length;
+    for (const path of ["", "/below"])
+      for (const method of ["Tools/Call", "tools/call ", "TOOLS/LIST", "tool\u017f/call", "Initialize"]) {
+        const message = dialect === "handshake" ? inSession(1, method, { name: "closed" }) : stateless(1, method, { name: "closed" });
+        const { status, body } = await post(at(id) + path, team.apiKey, message, session);
+        expect([method, status, body.id, body.error.code, body.error.data.code]).toEqual([method, 400, 1, -32600, "ambiguous_name"]);
+      }
+    expect(server.seen.length).toBe(before);
+  },
+);

@@ -4,8 +4,9 @@ import type { Exchange, Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
+import { ambiguityOf } from "../../wire/ambiguous-name.ts";
 import { isStorableText } from "../../kernel/storable.ts";
-import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
+import { capabilityOf, isTaskMethod, lookAlikeMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
 import { mayBeRpc } from "../../wire/mcp/may-be-rpc.ts";
@@ -67,6 +68,8 @@ export function readRequest(
   if (message.id !== null) rememberRpcId(call, message.id);
   call.row.mcp_method = message.method?.slice(0, 200) ?? null;
   call.row.mcp_request_id = message.id === null ? null : String(message.id).slice(0, 200);
+  const meant = message.method === null ? null : lookAlikeMethod(message.method);
+  if (meant !== null) return refuse("ambiguous_name", ambiguityOf({ name: message.method ?? "", other: meant }));
   const envelope = message.kind === "response" ? null : envelopeOf(message, spoken);
   if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
   // What a dialect does not have needs no params: that it is not there is said further on.
