@@ -12,6 +12,7 @@ import { headerMismatch } from "../../wire/mcp/headers.ts";
 import { mayBeRpc } from "../../wire/mcp/may-be-rpc.ts";
 import { paramHeadersOf } from "../../wire/mcp/param-headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
+import { mayLeadOut } from "./sub-path.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
 
 /** /v1/proxy/mcp/{server_id} and what lies below it, in both dialects (interface 4.5). */
@@ -28,8 +29,10 @@ export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"],
       const rest = call.path.slice(prefix.length);
       const slash = rest.indexOf("/");
       const id = decoded(slash < 0 ? rest : rest.slice(0, slash));
-      const subPath = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash) + new URL(call.url).search;
+      const below = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash);
+      const subPath = below === null ? null : below + new URL(call.url).search;
       call.row.server_id = id.slice(0, 200);
+      if (below !== null && mayLeadOut(below)) return refuse("not_found");
       const request = readRequest(call, { kind, id }, subPath, body);
       return isRefusal(request) ? request : exchange(tools, request);
     },
