@@ -12,7 +12,7 @@ import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "./authorization/describe-server.ts";
-import { pooledSession, sessionHeaders } from "./session-pool.ts";
+import { longestInstructions, pooledSession, sessionHeaders } from "./session-pool.ts";
 import { endSession } from "./end-sessions.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
@@ -215,7 +215,7 @@ class Probe {
         serverVersion: text(serverInfo.version),
         serverInfo: furtherInfo(serverInfo),
         capabilities,
-        instructions: typeof result.instructions === "string" ? longestInstructions(result.instructions) : null,
+        instructions: longestInstructions(result.instructions),
         handshake: null,
         tools,
         toolIndex: listedTools(tools),
@@ -273,10 +273,6 @@ const LONGEST_INFO = 64 * 1024;
 function furtherInfo(serverInfo: JsonObject): DiscoveredServer["serverInfo"] {
   const said = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
   return said.length === 0 || JSON.stringify(said).length > LONGEST_INFO ? null : Object.fromEntries(said);
-}
-
-function longestInstructions(instructions: string | null): string | null {
-  return instructions?.slice(0, 20_000) ?? null;
 }
 
 function mayHoldMessage(response: Response): boolean {
