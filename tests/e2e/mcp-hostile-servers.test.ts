@@ -325,3 +325,17 @@ test.each(["handshake", "stateless"] as const)(
     expect(server.seen.length).toBe(before);
   },
 );
+
+test("what a server lists without end, or under names without end, is not kept for every process to hold", async () => {
+  let tools = [toolNamed("open")];
+  const { id } = await serve("swollen", "stateless", (message) =>
+    message?.method === "tools/list" ? { resultType: "complete", ttlMs: 0, cacheScope: "private", tools } : undefined,
+  );
+  for (const swollen of [Array.from({ length: 10_001 }, (_, n) => toolNamed(`tool_${n}`)), [toolNamed("x".repeat(5_000_000))]]) {
+    tools = swollen;
+    const refreshed = await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {});
+    expect([refreshed.status, refreshed.server.tools.map(({ name }: any) => name)]).toEqual(["inconclusive", ["open"]]);
+  }
+  tools = Array.from({ length: 10_000 }, (_, n) => toolNamed(`tool_${n}`));
+  expect((await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {})).server.tools).toHaveLength(10_000);
+});

@@ -14,6 +14,7 @@ import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "./authorization/describe-server.ts";
 import { longestInstructions, pooledSession, sessionHeaders } from "./session-pool.ts";
 import { endSession } from "./end-sessions.ts";
+import { areTooMany } from "./listed-tools.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
 import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
@@ -203,6 +204,9 @@ class Probe {
     };
     const tools = await list("tools", "tools/list", "tools");
     if (tools === null) return { status: "inconclusive", detail: "The server did not list its tools to the end." };
+    const toolIndex = listedTools(tools);
+    // Every process holds the index of every server, and reads it again with each change.
+    if (areTooMany(toolIndex)) return { status: "inconclusive", detail: "The server lists more tools, or longer names, than can be kept." };
     const text = (value: JsonValue | undefined) => (typeof value === "string" ? value.slice(0, 500) : null);
     const serverInfo = isObject(info) ? info : {};
     return {
@@ -218,7 +222,7 @@ class Probe {
         instructions: longestInstructions(result.instructions),
         handshake: null,
         tools,
-        toolIndex: listedTools(tools),
+        toolIndex,
         prompts: (await list("prompts", "prompts/list", "prompts")) ?? [],
         resources: (await list("resources", "resources/list", "resources")) ?? [],
         resourceTemplates: (await list("resources", "resources/templates/list", "resourceTemplates")) ?? [],

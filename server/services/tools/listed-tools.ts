@@ -13,9 +13,14 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** What is there of a tool beside what its server may say at any length. */
 const TOOL_CHARACTERS = 100;
 
-function charactersOf(tools: ReadonlyMap<string, ListedTool>): number {
+/** Whether a server lists more than is kept of one. */
+export function areTooMany(tools: readonly ListedTool[]): boolean {
+  return tools.length > MAX_TOOLS || charactersOf(tools) > MAX_CHARACTERS;
+}
+
+function charactersOf(tools: Iterable<ListedTool>): number {
   let characters = 0;
-  for (const { name, ui = "", params } of tools.values())
+  for (const { name, ui = "", params } of tools)
     characters += TOOL_CHARACTERS + name.length + ui.length + (params?.length ? JSON.stringify(params).length : 0);
   return characters;
 }
@@ -28,9 +33,9 @@ export function rememberTools(
 ): ReadonlyMap<string, ListedTool> {
   const listed = new Map(listedTools(tools).map((tool) => [tool.name, tool]));
   const together = new Map([...(memory.listed.get(server.id)?.tools ?? []), ...listed]);
-  const fits = together.size <= MAX_TOOLS && charactersOf(together) <= MAX_CHARACTERS;
+  const fits = together.size <= MAX_TOOLS && charactersOf(together.values()) <= MAX_CHARACTERS;
   const known = fits ? together : listed;
-  const characters = charactersOf(known);
+  const characters = charactersOf(known.values());
   if (characters <= MAX_CHARACTERS) memory.listed.set(server.id, { tools: known, characters });
   else memory.listed.delete(server.id);
   return known;
