@@ -339,3 +339,15 @@ test("what a server lists without end, or under names without end, is not kept f
   tools = Array.from({ length: 10_000 }, (_, n) => toolNamed(`tool_${n}`));
   expect((await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {})).server.tools).toHaveLength(10_000);
 });
+
+test("a client that says much of itself gets a session that it can use, or is told why it gets none", async () => {
+  const { id } = await serve("talkative client", "stateless", () => undefined);
+  const begin = (client: object, capabilities: object) =>
+    post(at(id), team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo: client }));
+  const icons = [{ src: `data:image/png;base64,${"A".repeat(60_000)}`, mimeType: "image/png" }];
+  const begun = await begin({ name: "pictured", version: "1", icons }, { experimental: { long: "x".repeat(5_900) } });
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  expect((await post(at(id), team.apiKey, inSession(1, "tools/list"), session)).body.result.tools).toHaveLength(2);
+  const refused = await begin({ name: "boundless", version: "1" }, { experimental: { long: "x".repeat(20_000) } });
+  expect([refused.status, refused.body.error.code, refused.headers.get("mcp-session-id")]).toEqual([400, -32602, null]);
+});

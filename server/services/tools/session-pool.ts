@@ -32,10 +32,10 @@ export function longestInstructions(instructions: JsonValue | undefined): string
   return typeof instructions === "string" ? instructions.slice(0, LONGEST_INSTRUCTIONS) : null;
 }
 
-/** All of it, or the name and version alone where it is too much. */
-function keptInfo(info: JsonObject): JsonObject {
-  if (JSON.stringify(info).length <= LONGEST_SAID) return info;
-  return { name: String(info.name ?? "").slice(0, 500), version: String(info.version ?? "").slice(0, 500) };
+/** What a server or a client says it is: all of it, or the name and version alone where it has more than `longest` characters. */
+export function keptInfo(info: JsonObject, longest: number): JsonObject {
+  if (JSON.stringify(info).length <= longest) return info;
+  return { name: String(info.name ?? "").slice(0, 200), version: String(info.version ?? "").slice(0, 200) };
 }
 
 /** The session for these terms, begun when there is none. Its headers are those of the first call that needed it. */
@@ -115,7 +115,7 @@ async function begin(
       headers: terms.headers,
       id: response.headers.get("mcp-session-id"),
       version: result.protocolVersion,
-      serverInfo: isObject(result.serverInfo) ? keptInfo(result.serverInfo) : null,
+      serverInfo: isObject(result.serverInfo) ? keptInfo(result.serverInfo, LONGEST_SAID) : null,
       capabilities,
       instructions: longestInstructions(result.instructions),
       nextId: 1,
