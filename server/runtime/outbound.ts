@@ -19,7 +19,7 @@ export interface Outbound {
 export interface OutboundInit {
   readonly method: string;
   readonly headers: Headers | Record<string, string>;
-  readonly body?: string | OutboundBytes;
+  readonly body?: string | Uint8Array | OutboundBytes;
   readonly abort: AbortController;
   /** Longest wait for the answer's head, milliseconds. */
   readonly timeoutMs: number;
@@ -81,6 +81,10 @@ interface Checks {
   readonly isDenied?: (address: string) => boolean;
 }
 
+function bodyOf(body: NonNullable<OutboundInit["body"]>): BodyInit {
+  return typeof body === "object" && "open" in body ? body.open() : (body as string | Uint8Array<ArrayBuffer>);
+}
+
 export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
@@ -95,7 +99,7 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
             const sent = {
               method,
               ...rest,
-              ...(body === undefined ? {} : { body: typeof body === "string" ? body : body.open() }),
+              ...(body === undefined ? {} : { body: bodyOf(body) }),
               signal,
               redirect: "manual",
               decompress: false,

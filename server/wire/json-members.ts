@@ -82,6 +82,18 @@ export function jsonMembersOf(text: string): Member[] {
   }
 }
 
+/** The source texts of the items of the array `text` holds, in order. `text` must already have parsed as a JSON array. */
+export function jsonItemsOf(text: string): string[] {
+  const items: string[] = [];
+  for (let i = skipSpace(text, skipSpace(text, 0) + 1); i < text.length && text.charCodeAt(i) !== CLOSE_BRACKET;) {
+    const end = afterValue(text, i);
+    items.push(text.slice(i, end));
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+  }
+  return items;
+}
+
 /** The first name that stands twice: parsers disagree which of the two counts, so governance must not guess. */
 export function duplicateMember(members: readonly Member[]): string | null {
   const seen = new Set<string>();

@@ -88,6 +88,50 @@ test("what is no message passes below a server's own path only where nothing has
   });
 });
 
+test("no path below a server's own leads out of it, however it is spelled", async () => {
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "one of many",
+    base_url: `${upstream.origin}/one`,
+  });
+  await grant(world.admin, "one of many", id, [teams.free?.groupId ?? ""]);
+  const below = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  const headers = { "x-api-key": teams.free?.apiKey ?? "" };
+  reached.length = 0;
+  for (const path of [
+    "/..%2ftwo",
+    "/a/..%2F..%5ctwo",
+    "/%2e%2e%2ftwo",
+    "/..%252ftwo",
+    "/..;/two",
+    "/..;x=1/two",
+    "/..%3b/two",
+    "/%5c..%5ctwo",
+  ])
+    expect([path, (await fetch(below + path, { headers })).status]).toEqual([path, 404]);
+  expect(reached).toEqual([]);
+  for (const path of ["/a..b/..c", "/a%2fb", "/...;x", "/50%25", "/a;v=.."]) {
+    expect([path, (await fetch(below + path, { headers })).status]).toEqual([path, 200]);
+    expect(reached.splice(0)).toEqual([`/one${path} `]);
+  }
+});
+
+test("bytes that are no text reach what stands below a server's own path as they were sent, and come back so", async () => {
+  const sent = Buffer.from([0, 0xff, 0xfe, 0x80, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x0a]);
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => new Response(await request.bytes(), { headers: { "content-type": "application/octet-stream" } }),
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "bytes", base_url: server.url.origin });
+  await grant(world.admin, "bytes", id, [teams.free?.groupId ?? ""]);
+  const headers = { "content-type": "application/octet-stream", "x-api-key": teams.free?.apiKey ?? "" };
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}/upload`, { method: "POST", headers, body: sent });
+  const back = Buffer.from(await answer.arrayBuffer());
+  await server.stop(true);
+  expect([answer.status, back.toString("hex")]).toEqual([200, sent.toString("hex")]);
+});
+
 test("a server is told in which character set its messages are, whatever their caller says", async () => {
   const heads: (string | null)[] = [];
   const server = Bun.serve({

@@ -216,3 +216,138 @@ test("a member that never says whether it can be listened to holds up nobody who
   await stream.until("notifications/tools/list_changed");
   stream.close();
 });
+
+test.each(["handshake", "stateless"] as const)("what holds neither a result nor an error is no answer of a %s server", async (dialect) => {
+  const said: Record<string, (id: unknown) => Response> = {
+    nothing: () => new Response("", { headers: { "content-type": "application/json" } }),
+    "no content": () => new Response(null, { status: 204 }),
+    neither: (id) => Response.json({ jsonrpc: "2.0", id }),
+    "a question": (id) => Response.json({ jsonrpc: "2.0", id, method: "sampling/createMessage", params: {} }),
+  };
+  const { id } = await serve(`empty, ${dialect}`, dialect, (message) =>
+    message?.method === "tools/call" ? said[message.params.arguments.what]?.(message.id) : undefined,
+  );
+  const session = dialect === "handshake" ? await sessionAt(id) : {};
+  for (const what in said) {
+    const params = { name: "open", arguments: { what } };
+    const called = await post(
+      at(id),
+      team.apiKey,
+      dialect === "handshake" ? inSession(1, "tools/call", params) : stateless(1, "tools/call", params),
+      session,
+    );
+    expect([what, called.status, called.body.error.data.code]).toEqual([what, 502, "upstream_invalid_response"]);
+    const row = await rowOf(world.admin, { id: called.headers.get("x-request-id") });
+    expect([what, row.success, row.error_type]).toEqual([what, false, "upstream_invalid_response"]);
+  }
+});
+
+test("an error that its server says as a text is an error to every caller, and on the record", async () => {
+  const { id } = await serve("text for an error", "handshake", (message) =>
+    message?.method === "tools/call" ? Response.json({ jsonrpc: "2.0", id: message.id, error: "no such table" }) : undefined,
+  );
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "text for an error",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  const called = [
+    await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), await sessionAt(id)),
+    await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" })),
+    await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/call", { name: "m__open" })),
+  ];
+  const written = { code: -32603, message: "no such table" };
+  // In its own dialect a server's answer passes as it wrote it.
+  expect(called.map(({ body }) => [body.result, body.error])).toEqual([
+    [undefined, "no such table"],
+    [undefined, written],
+    [undefined, written],
+  ]);
+  for (const { headers } of called)
+    expect(await rowOf(world.admin, { id: headers.get("x-request-id") })).toMatchObject({
+      success: false,
+      error_type: "upstream_rejected",
+    });
+});
+
+test("a caller that reads no event streams is given the answer alone, whoever shows the server", async () => {
+  const told = ["notifications/message", "notifications/progress"].map(
+    (method) =>
+      `data: ${JSON.stringify({ jsonrpc: "2.0", method, params: { level: "error", data: "working", progressToken: 1, progress: 1 } })}\n\n`,
+  );
+  const { id } = await serve("talks first", "handshake", (message) =>
+    message?.method === "tools/call"
+      ? events(`${told.join("")}data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: { content: [] } })}\n\n`)
+      : undefined,
+  );
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "talks first",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const begun = await post(
+    url,
+    team.apiKey,
+    inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities: { elicitation: {} } }),
+  );
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const called = [
+    await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), { ...(await sessionAt(id)), accept: "application/json" }),
+    await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" }), { accept: "application/json" }),
+    await post(url, team.apiKey, inSession(1, "tools/call", { name: "m__open" }), { ...session, accept: "application/json" }),
+    await post(url, team.apiKey, stateless(1, "tools/call", { name: "m__open" }), { accept: "application/json" }),
+  ];
+  expect(called.map(({ headers, body }) => [headers.get("content-type"), body.result.content])).toEqual(
+    called.map(() => ["application/json", []]),
+  );
+});
+
+test.each(["handshake", "stateless"] as const)(
+  "a method in another spelling reaches no %s server, which might take it for the governed one",
+  async (dialect) => {
+    const { id, server } = await serve(
+      `any case, ${dialect}`,
+      dialect,
+      (message) => (message?.method?.trim().toLowerCase() === "tools/call" ? { resultType: "complete", content: [] } : undefined),
+      { disabled_tools: ["closed"] },
+    );
+    const session = dialect === "handshake" ? await sessionAt(id) : {};
+    const before = server.seen.length;
+    for (const path of ["", "/below"])
+      for (const method of ["Tools/Call", "tools/call ", "TOOLS/LIST", "tool\u017f/call", "Initialize"]) {
+        const message = dialect === "handshake" ? inSession(1, method, { name: "closed" }) : stateless(1, method, { name: "closed" });
+        const { status, body } = await post(at(id) + path, team.apiKey, message, session);
+        expect([method, status, body.id, body.error.code, body.error.data.code]).toEqual([method, 400, 1, -32600, "ambiguous_name"]);
+      }
+    expect(server.seen.length).toBe(before);
+  },
+);
+
+test("what a server lists without end, or under names without end, is not kept for every process to hold", async () => {
+  let tools = [toolNamed("open")];
+  const { id } = await serve("swollen", "stateless", (message) =>
+    message?.method === "tools/list" ? { resultType: "complete", ttlMs: 0, cacheScope: "private", tools } : undefined,
+  );
+  for (const swollen of [Array.from({ length: 10_001 }, (_, n) => toolNamed(`tool_${n}`)), [toolNamed("x".repeat(5_000_000))]]) {
+    tools = swollen;
+    const refreshed = await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {});
+    expect([refreshed.status, refreshed.server.tools.map(({ name }: any) => name)]).toEqual(["inconclusive", ["open"]]);
+  }
+  tools = Array.from({ length: 10_000 }, (_, n) => toolNamed(`tool_${n}`));
+  expect((await world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {})).server.tools).toHaveLength(10_000);
+});
+
+test("a client that says much of itself gets a session that it can use, or is told why it gets none", async () => {
+  const { id } = await serve("talkative client", "stateless", () => undefined);
+  const begin = (client: object, capabilities: object) =>
+    post(at(id), team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo: client }));
+  const icons = [{ src: `data:image/png;base64,${"A".repeat(60_000)}`, mimeType: "image/png" }];
+  const begun = await begin({ name: "pictured", version: "1", icons }, { experimental: { long: "x".repeat(5_900) } });
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  expect((await post(at(id), team.apiKey, inSession(1, "tools/list"), session)).body.result.tools).toHaveLength(2);
+  const refused = await begin({ name: "boundless", version: "1" }, { experimental: { long: "x".repeat(20_000) } });
+  expect([refused.status, refused.body.error.code, refused.headers.get("mcp-session-id")]).toEqual([400, -32602, null]);
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowsOf } from "../support/admin.ts";
-import { forgetful, type OddServers, startOddServers } from "../support/odd-servers.ts";
+import { forgetful, inSession, type OddServers, startOddServers } from "../support/odd-servers.ts";
+import { rawStream } from "../support/raw-stream.ts";
 import { events } from "../support/scripted-tool-server.ts";
 import { post, stateless } from "./mcp-harness.ts";
 
@@ -10,10 +11,11 @@ let team: OddServers["team"];
 let at: OddServers["at"];
 let serve: OddServers["serve"];
 let listen: OddServers["listen"];
+let closing: OddServers["closing"];
 let end: OddServers["end"];
 
 beforeAll(async () => {
-  ({ world, team, at, serve, listen, end } = await startOddServers());
+  ({ world, team, at, serve, listen, closing, end } = await startOddServers());
 });
 afterAll(() => end());
 
@@ -97,6 +99,51 @@ test("a session that its server gave up while its stream stays open is followed 
   await after.until("acknowledged");
   expect(said("resources/subscribe").map(({ session }) => session === lost)).toEqual([true, false]);
   expect(said("resources/unsubscribe")).toEqual([]);
+});
+
+test("a session hears each line of its server's logs, and each once, whatever it subscribes to meanwhile", async () => {
+  let tell: (data: string) => void = () => undefined;
+  let isOpen: () => void = () => undefined;
+  const open = new Promise<void>((resolve) => (isOpen = resolve));
+  const { id } = await serve("talkative", "handshake", async (message, { method }) => {
+    if (method === "GET") {
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        tell = (data) => {
+          const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "error", data } };
+          controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(log)}\n\n`));
+        };
+        tell("begun");
+        isOpen();
+      };
+      return new Response(new ReadableStream({ start }), { headers: { "content-type": "text/event-stream" } });
+    }
+    if (message?.method === "resources/subscribe") {
+      tell("while it is asked");
+      await Bun.sleep(200);
+      return {};
+    }
+    if (message?.method !== "initialize") return undefined;
+    const capabilities = { tools: {}, logging: {}, resources: { subscribe: true } };
+    return { protocolVersion: "2025-11-25", capabilities, serverInfo: { name: "talkative", version: "1" } };
+  });
+  const { id: virtualId } = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "talkative",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtualId}`;
+  const begun = await post(url, team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {} }));
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const stream = closing(rawStream(url, "GET", { accept: "text/event-stream", "x-api-key": team.apiKey, ...session }));
+  await open;
+  await stream.until("begun");
+  expect((await post(url, team.apiKey, inSession(1, "resources/subscribe", { uri: "m+test://note" }), session)).body.result).toEqual({});
+  await stream.until("while it is asked");
+  await Bun.sleep(400);
+  for (const line of ["twice", "twice", "the end"]) tell(line);
+  await stream.until("the end");
+  expect(["begun", "while it is asked", "twice"].map((line) => stream.count(line))).toEqual([1, 1, 2]);
 });
 
 test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {

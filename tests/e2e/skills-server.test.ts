@@ -21,6 +21,7 @@ const FILES = [
   { path: "SKILL.md", content: DOCUMENT },
   { path: "scripts/count.py", content: "import sys\nprint(len(' '.join(sys.argv[1:]).split()))\n" },
   { path: "scripts/told.js", content: "console.log(JSON.parse(require('fs').readFileSync(0,'utf8')).n * 2)\n" },
+  { path: "scripts/told.sh", content: 'echo "$@ $(cat)"\n' },
   { path: "scripts/save.sh", content: "cat /input/* | tr a-z A-Z > /output/loud.txt; echo saved\n" },
   { path: "scripts/fails.sh", content: "echo reason >&2; exit 3\n" },
   { path: "scripts/guarded.sh", content: 'echo "ran $1"\n' },
@@ -88,6 +89,20 @@ describe("a client of either dialect", () => {
     expect([failed.isError, textOf(failed)]).toEqual([true, "The script ended with status 3.\nreason"]);
   });
 
+  test("gives scripts and templates each digit of the numbers it sends", async () => {
+    const large = "12345678901234567890";
+    const asked = async (name: string, rest: string) => {
+      const params = `{"name":"${name}","arguments":{"skill_name":"word-counter",${rest}}`;
+      const text = JSON.stringify(stateless(1, "tools/call")).replace('"params":{', `"params":${params},`);
+      return textOf((await post(url, team.apiKey, text)).body.result);
+    };
+    expect(await asked("skills__run_script", `"script":"scripts/told.sh","args":[${large}, 1.50]`)).toBe(`${large} 1.5 \n`);
+    expect(await asked("skills__run_script", `"script":"scripts/told.sh","args":{"id":${large}}`)).toBe(` {"id":${large}}\n`);
+    expect(await asked("skills__render_template", `"template":"assets/letter.md","vars":{"name":${large},"items":[1]}`)).toBe(
+      `Dear ${large}, <1>\n`,
+    );
+  });
+
   test("gives a script files of its own, and has those it leaves stored", async () => {
     const form = new FormData();
     form.set("file", new File(["hello"], "in.txt"));
@@ -112,7 +127,11 @@ test("skills are there as the extension for them has it, each file with its dige
   const listed = (await post(url, team.apiKey, stateless(1, "skills/list"))).body.result;
   expect(listed).toMatchObject({ resultType: "complete", cacheScope: "private" });
   const [skill] = listed.skills;
-  expect([skill.uri, skill.frontmatter.name, skill.resources.length]).toEqual(["skill://default/word-counter/SKILL.md", "word-counter", 8]);
+  expect([skill.uri, skill.frontmatter.name, skill.resources.length]).toEqual([
+    "skill://default/word-counter/SKILL.md",
+    "word-counter",
+    FILES.length,
+  ]);
   for (const { uri, digest, size } of skill.resources) {
     const { contents } = (await second.readResource({ uri })) as any;
     const bytes = Buffer.from(contents[0].text);

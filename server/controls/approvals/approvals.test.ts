@@ -38,3 +38,23 @@ test.each(["comes again for it", "brings its token", "was held for it"])(
     expect([refusal, asked]).toEqual([expect.objectContaining({ code: "upstream_interrupted", reason: "client_disconnected" }), 0]);
   },
 );
+
+test("nobody is asked to approve what nobody can look through, which would also fill the lists of what waits", async () => {
+  let asked = 0;
+  const get = () => {
+    asked++;
+    throw new Error("the database was asked");
+  };
+  const db = new Proxy({}, { get });
+  const identity = { tenantId: "t", userId: "u", credentialId: "c" };
+  const call = { row: {}, identity, scope: { groupId: "g" }, headers: new Headers(), abort: new AbortController() } as unknown as Call;
+  const definitionDigest = async () => "digest";
+  const approval = { required: true, serverId: "s", serverName: "s", approverGroupIds: [], definitionDigest, proof: { session: null } };
+  const approvals = new Approvals({ db, clock: { now: () => 0 } } as unknown as Directory);
+  const decide = (length: number) =>
+    approvals.before(call, { name: "open", arguments: JSON.stringify({ text: "x".repeat(length) }), approval } as unknown as Action);
+  expect(await decide(300_000)).toMatchObject({ kind: "refuse", refusal: { code: "tool_payload_too_large" } });
+  expect(asked).toBe(0);
+  await decide(200_000);
+  expect(asked).toBeGreaterThan(0);
+});

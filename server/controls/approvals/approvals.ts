@@ -66,6 +66,7 @@ export class Approvals implements ActionControl {
       const redeemed = await redeemApproval(this.parts, token, await redemption());
       return redeemed === null ? refused(refuse("approval_token_invalid")) : covered(call, redeemed);
     }
+    if (action.arguments.length > LONGEST_ARGUMENTS) return refused(refuse("tool_payload_too_large", TOO_LONG));
     const redeeming = await redemption();
     const again = proof.session === null ? null : await redeemShownApproval(this.parts, proof.session, redeeming);
     if (again !== null) return covered(call, again);
@@ -113,6 +114,10 @@ export class Approvals implements ActionControl {
     return { kind: "hold", approval };
   }
 }
+
+/** Characters of arguments that somebody can be asked to look through; lists of what waits for approval hold them. */
+const LONGEST_ARGUMENTS = 256 * 1024;
+const TOO_LONG = `This call needs approval, and nobody can look through arguments of more than ${LONGEST_ARGUMENTS} characters.`;
 
 /** Whoever granted the action wants it approved, or the caller's AI System must ask before each. */
 function needed({ scope }: Call, { approval }: Action): boolean {

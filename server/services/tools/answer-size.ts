@@ -16,19 +16,24 @@ export function refuseAnswerSize({ limits }: ToolTarget, text: string, result: J
 }
 
 function itemsIn(result: JsonObject): number {
-  return Math.max(0, ...["content", "contents", "messages"].map((name) => lengthOf(result[name])));
+  return most(["content", "contents", "messages"].map((name) => lengthOf(result[name])));
 }
 
 /** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text, be it that of a resource. */
 function rowsIn({ structuredContent, content, contents }: JsonObject): number {
   const items = [content, contents].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
   const texts = items.map(({ text, resource }) => (isObject(resource) ? resource.text : text)).filter((text) => typeof text === "string");
-  return Math.max(0, ...[structuredContent, ...texts.map(parsed)].map(longestList));
+  return most([structuredContent, ...texts.map(parsed)].map(longestList));
 }
 
 function longestList(value: JsonValue | undefined): number {
   if (Array.isArray(value)) return value.length;
-  return isObject(value) ? Math.max(0, ...Object.values(value).map(lengthOf)) : 0;
+  return isObject(value) ? most(Object.values(value).map(lengthOf)) : 0;
+}
+
+/** There may be more of them than a function takes arguments. */
+function most(lengths: readonly number[]): number {
+  return lengths.reduce((longest, length) => Math.max(longest, length), 0);
 }
 
 function lengthOf(value: JsonValue | undefined): number {

@@ -3,6 +3,7 @@ import type { ToolTarget } from "../../road/target.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
+import { writtenItems } from "../../wire/mcp/written-items.ts";
 import { answerGate, answersContent } from "./answer-gate.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { forwardRequest } from "./forward-request.ts";
@@ -13,10 +14,9 @@ import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { isConnecting, toldInstructions } from "./told-instructions.ts";
 
-/** Null when no tool says anything of running as a task. */
-function plainTools(tools: JsonValue | undefined): JsonValue[] | null {
-  if (!Array.isArray(tools) || !tools.some((tool) => isObject(tool) && tool.execution !== undefined)) return null;
-  return tools.map((tool) => (isObject(tool) ? withoutExecution(tool) : tool));
+/** Whether some tool says how it runs as a task. */
+function sayExecution(tools: JsonValue | undefined): boolean {
+  return Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.execution !== undefined);
 }
 
 /** A server for callers of the dialect it does not speak. */
@@ -49,8 +49,10 @@ export async function bridgedServer(call: Call, request: ToolRequest, target: To
           async edit(result, text) {
             if (message.method !== "tools/list") return null;
             const kept = await offeredTools(call, target, result, server.dialect === "stateless", sender.capabilities, parts);
-            const plain = session === null ? plainTools(kept ?? result.tools) : null;
-            return kept === null && plain === null ? null : edited(text, { tools: JSON.stringify(plain ?? kept) });
+            const plain = session === null && sayExecution(kept ?? result.tools) ? withoutExecution : undefined;
+            if (kept === null && plain === undefined) return null;
+            const tools = writtenItems(text, result, "tools", kept ?? (result.tools as JsonValue[]), plain);
+            return edited(text, { tools: `[${tools.join(",")}]` });
           },
         },
         parts,

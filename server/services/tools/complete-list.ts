@@ -3,7 +3,8 @@ import type { Refusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import type { Call } from "../../road/call.ts";
-import { allPages } from "./all-pages.ts";
+import { memberText } from "../../wire/mcp/rpc.ts";
+import { allPages, type ListPage } from "./all-pages.ts";
 import { forwardRequest } from "./forward-request.ts";
 import type { Relay } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -15,7 +16,7 @@ export function completeList(
   server: ToolServerEntry,
   sender: McpSender,
   parts: ToolParts,
-): Promise<JsonObject[] | Refusal | null> {
+): Promise<ListPage[] | Refusal | null> {
   return allPages(async (cursor, number) => {
     const parsed: JsonObject = cursor === null ? {} : { cursor };
     const relay = forwardRequest(
@@ -38,7 +39,7 @@ export function completeList(
     const answer = await last(relay);
     if (typeof answer !== "string") return answer;
     const { result } = JSON.parse(answer) as JsonObject;
-    return isObject(result) ? { result, length: answer.length } : null;
+    return isObject(result) ? { result, text: memberText(answer, "result") ?? "{}" } : null;
   });
 }
 

@@ -1,13 +1,13 @@
 import { reasonOf, type Refusal, refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject } from "../../wire/document.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
-import { requestText } from "../../wire/mcp/rpc.ts";
+import { memberText, requestText } from "../../wire/mcp/rpc.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
 import { recordTarget } from "../../road/outlet.ts";
-import { allPages } from "./all-pages.ts";
+import { allPages, type ListPage } from "./all-pages.ts";
 import { forgotSession } from "./forgotten-session.ts";
 import { rememberTools } from "./listed-tools.ts";
 import { JSON_AND_EVENTS } from "./session-pool.ts";
@@ -66,7 +66,7 @@ export async function currentDefinition(
   if (pages === null)
     throw new Refused(refuse("upstream_error", "The tool server did not list its tools, so that it is not known what would be approved."));
   const tools = pages
-    .flatMap(({ tools: listed }) => (Array.isArray(listed) ? listed : []))
+    .flatMap(({ result: { tools: listed } }) => (Array.isArray(listed) ? listed : []))
     .filter((tool) => isObject(tool) && tool.name === name);
   call.row.tool_definition_hash = rememberTools(parts.memory, server, tools).get(name)?.hash ?? null;
   // Of a name that stands twice nobody knows which is meant: both count.
@@ -79,7 +79,7 @@ async function listInSession(
   server: ToolTarget["server"],
   session: string,
   parts: ToolParts,
-): Promise<JsonObject[] | Refusal | null> {
+): Promise<ListPage[] | Refusal | null> {
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
   const version = call.headers.get("mcp-protocol-version");
@@ -115,7 +115,7 @@ async function listInSession(
       if (await forgotSession(response)) return refuse("session_not_found");
       const answer = await finalMessage(upstreamMessages(response), id);
       const result = answer?.value.result;
-      return answer !== null && isObject(result) ? { result, length: answer.text.length } : null;
+      return answer !== null && isObject(result) ? { result, text: memberText(answer.text, "result") ?? "{}" } : null;
     } catch (error) {
       return late
         ? refuse("upstream_timeout", "The tool server did not list its tools in time.")

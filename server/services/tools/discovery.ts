@@ -12,8 +12,9 @@ import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "./authorization/describe-server.ts";
-import { pooledSession, sessionHeaders } from "./session-pool.ts";
+import { longestInstructions, pooledSession, sessionHeaders } from "./session-pool.ts";
 import { endSession } from "./end-sessions.ts";
+import { areTooMany } from "./listed-tools.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
 import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
@@ -203,6 +204,9 @@ class Probe {
     };
     const tools = await list("tools", "tools/list", "tools");
     if (tools === null) return { status: "inconclusive", detail: "The server did not list its tools to the end." };
+    const toolIndex = listedTools(tools);
+    // Every process holds the index of every server, and reads it again with each change.
+    if (areTooMany(toolIndex)) return { status: "inconclusive", detail: "The server lists more tools, or longer names, than can be kept." };
     const text = (value: JsonValue | undefined) => (typeof value === "string" ? value.slice(0, 500) : null);
     const serverInfo = isObject(info) ? info : {};
     return {
@@ -215,10 +219,10 @@ class Probe {
         serverVersion: text(serverInfo.version),
         serverInfo: furtherInfo(serverInfo),
         capabilities,
-        instructions: typeof result.instructions === "string" ? longestInstructions(result.instructions) : null,
+        instructions: longestInstructions(result.instructions),
         handshake: null,
         tools,
-        toolIndex: listedTools(tools),
+        toolIndex,
         prompts: (await list("prompts", "prompts/list", "prompts")) ?? [],
         resources: (await list("resources", "resources/list", "resources")) ?? [],
         resourceTemplates: (await list("resources", "resources/templates/list", "resourceTemplates")) ?? [],
@@ -273,10 +277,6 @@ const LONGEST_INFO = 64 * 1024;
 function furtherInfo(serverInfo: JsonObject): DiscoveredServer["serverInfo"] {
   const said = FURTHER_INFO.flatMap((name) => (serverInfo[name] == null ? [] : [[name, serverInfo[name]] as const]));
   return said.length === 0 || JSON.stringify(said).length > LONGEST_INFO ? null : Object.fromEntries(said);
-}
-
-function longestInstructions(instructions: string | null): string | null {
-  return instructions?.slice(0, 20_000) ?? null;
 }
 
 function mayHoldMessage(response: Response): boolean {

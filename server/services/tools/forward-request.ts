@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject } from "../../wire/document.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { type ClientInput, questionFor } from "./client-question.ts";
@@ -85,7 +85,7 @@ async function* untilFinal(
       if (question !== undefined) {
         questions.delete(JSON.stringify(takenBack));
         question.over.abort();
-        yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: question.id }));
+        yield requestText(null, method, edited(memberText(message.text, "params") ?? "{}", { requestId: JSON.stringify(question.id) }));
       } else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
     } else if (method === "ping") await exchange.respond(resultText(id, "{}"));
     else if (request.dialect === "stateless") {

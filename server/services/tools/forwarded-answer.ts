@@ -1,7 +1,7 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { bridgedErrorCode, handshakeResult, statelessResult } from "../../wire/mcp/bridge.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { edited, memberText, resultText } from "../../wire/mcp/rpc.ts";
+import { edited, errorMember, memberText, resultText } from "../../wire/mcp/rpc.ts";
 import type { Asked } from "./exchange.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
@@ -18,10 +18,11 @@ export async function gated(request: ForwardedRequest, exchange: Asked, final: U
 async function answerText(request: ForwardedRequest, exchange: Asked, { text, value }: UpstreamMessage): Promise<string> {
   const to = request.dialect;
   const crosses = (request.server.dialect === "stateless") !== (to === "stateless");
-  if (isObject(value.error)) {
-    const error = memberText(text, "error") ?? "{}";
-    const code = crosses ? bridgedErrorCode(value.error.code, request.method, to) : value.error.code;
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"error":${edited(error, { code: JSON.stringify(code ?? -32603) })}}`;
+  const error = errorMember(value);
+  if (error !== null) {
+    const written = error === value.error ? memberText(text, "error") : JSON.stringify(error);
+    const code = crosses ? bridgedErrorCode(error.code, request.method, to) : error.code;
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"error":${edited(written ?? "{}", { code: JSON.stringify(code ?? -32603) })}}`;
   }
   const result = memberText(text, "result") ?? "{}";
   const own = isObject(value.result) ? ((await request.edit(value.result, result)) ?? result) : result;

@@ -19,3 +19,17 @@ test("a later page adds to the first, and a server with other tools in every lis
   // One list may be longer than what is kept beside others.
   expect(rememberTools(memory, server, page(0, 12_000)).size).toBe(12_000);
 });
+
+test("a server whose tools have names without end fills no memory, in one list or in many", () => {
+  const memory = toolServerState();
+  const long = (at: number, length: number) => [{ name: `${at} ${"x".repeat(length)}`, inputSchema: { type: "object" } }];
+  const kept = () => [...(memory.listed.get(server.id)?.tools.keys() ?? [])].reduce((sum, name) => sum + name.length, 0);
+  let most = 0;
+  for (let list = 0; list < 40; list++) {
+    rememberTools(memory, server, long(list, 1_000_000));
+    most = Math.max(most, kept());
+  }
+  expect(most).toBeLessThan(5_000_000);
+  expect(rememberTools(memory, server, long(0, 10_000_000)).size).toBe(1);
+  expect(kept()).toBe(0);
+});

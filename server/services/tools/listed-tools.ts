@@ -8,6 +8,22 @@ import type { ToolServerState } from "./tool-server-state.ts";
 
 /** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
 const MAX_TOOLS = 10_000;
+/** Likewise, and a single list that says more is not remembered at all. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+/** What is there of a tool beside what its server may say at any length. */
+const TOOL_CHARACTERS = 100;
+
+/** Whether a server lists more than is kept of one. */
+export function areTooMany(tools: readonly ListedTool[]): boolean {
+  return tools.length > MAX_TOOLS || charactersOf(tools) > MAX_CHARACTERS;
+}
+
+function charactersOf(tools: Iterable<ListedTool>): number {
+  let characters = 0;
+  for (const { name, ui = "", params } of tools)
+    characters += TOOL_CHARACTERS + name.length + ui.length + (params?.length ? JSON.stringify(params).length : 0);
+  return characters;
+}
 
 /** Remembers tools as a server has just listed them, and gives all that are known; a later page adds to the first. */
 export function rememberTools(
@@ -15,16 +31,19 @@ export function rememberTools(
   server: ToolServerEntry,
   tools: readonly JsonValue[],
 ): ReadonlyMap<string, ListedTool> {
-  const before = memory.listed.get(server.id);
-  const kept = before === undefined || before.size + tools.length > MAX_TOOLS ? [] : before;
-  const known = new Map([...kept, ...listedTools(tools).map((tool) => [tool.name, tool] as const)]);
-  memory.listed.set(server.id, known);
+  const listed = new Map(listedTools(tools).map((tool) => [tool.name, tool]));
+  const together = new Map([...(memory.listed.get(server.id)?.tools ?? []), ...listed]);
+  const fits = together.size <= MAX_TOOLS && charactersOf(together.values()) <= MAX_CHARACTERS;
+  const known = fits ? together : listed;
+  const characters = charactersOf(known.values());
+  if (characters <= MAX_CHARACTERS) memory.listed.set(server.id, { tools: known, characters });
+  else memory.listed.delete(server.id);
   return known;
 }
 
 /** A tool as last listed through the gateway, else as last discovered. */
 export function knownTool(memory: ToolServerState, server: ToolServerEntry, name: string): ListedTool | null {
-  return memory.listed.get(server.id)?.get(name) ?? (server.tools.get(name) as ListedTool | undefined) ?? null;
+  return memory.listed.get(server.id)?.tools.get(name) ?? (server.tools.get(name) as ListedTool | undefined) ?? null;
 }
 
 /**

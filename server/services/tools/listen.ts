@@ -101,6 +101,14 @@ async function* sessionChanges(
     });
     return { members: await open({ tools: true, prompts: true, resources: true, uris: following.uris(), logs: true }, sender), other };
   };
+  // While it begins anew both hear what is told, and a line of a log is told once.
+  const logged = new WeakSet<JsonObject>();
+  const isNew = (change: JsonObject) => {
+    if (change.method !== "notifications/message") return true;
+    const isFirst = !logged.has(change);
+    logged.add(change);
+    return isFirst;
+  };
   let last = listened();
   try {
     for (let current: typeof last | null = null; current !== last && !following.ended();) {
@@ -113,7 +121,7 @@ async function* sessionChanges(
         last = listened();
         return last.then(letGo, letGo);
       });
-      for await (const change of merged(members)) if (await isWanted(change, session, sessionState)) yield change;
+      for await (const change of merged(members)) if (isNew(change) && (await isWanted(change, session, sessionState))) yield change;
     }
   } finally {
     following.stop();

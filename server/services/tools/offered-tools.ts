@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { edited, memberText } from "../../wire/mcp/rpc.ts";
+import { writtenItems } from "../../wire/mcp/written-items.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
 import { filteredList } from "./listed-tools.ts";
@@ -38,7 +39,7 @@ export async function offeredToolsText(
   const text = memberText(message.text, "result") ?? "{}";
   return edited(message.text, {
     result: edited(text, {
-      ...(offered === null ? {} : { tools: JSON.stringify(offered) }),
+      ...(offered === null ? {} : { tools: `[${writtenItems(text, result, "tools", offered).join(",")}]` }),
       ...(result.cacheScope === "public" ? { cacheScope: '"private"' } : {}),
     }),
   });

@@ -9,7 +9,7 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { isGatewayRequestId } from "./gateway-request-id.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { unclearMessage } from "./unclear-message.ts";
-import { type RpcId, answers, messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
+import { type RpcId, answers, errorMember, messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
@@ -109,7 +109,7 @@ export async function passThrough(
     headers,
     abort: call.abort,
     timeoutMs: server.timeoutMs,
-    ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }),
+    ...(body === null || method === "GET" ? {} : { body }),
   });
   noteRequest(call);
   const response = await asked;
@@ -130,7 +130,12 @@ export async function passThrough(
   };
   const edit = answerJudge(call, request, target, parts, client, carryOn);
   const id = message?.id ?? null;
-  const awaited: Awaited = { id, unread: ifUnreadable(call, request, target, parts), timeoutMs: server.timeoutMs };
+  const awaited: Awaited = {
+    id,
+    unread: ifUnreadable(call, request, target, parts),
+    mustAnswer: isAnswered(request),
+    timeoutMs: server.timeoutMs,
+  };
   if (!response.ok || !isEventStream(response) || response.body === null) return whole(call, response, answered, edit, awaited);
   const endless = message?.method === "subscriptions/listen";
   if (message?.kind === "request" && !endless && !takesEvents(call.headers)) {
@@ -146,6 +151,11 @@ function argumentsAsSent({ body, message }: ToolRequest): JsonValue | undefined 
   return isObject(sent) && isObject(sent.params) ? sent.params.arguments : undefined;
 }
 
+/** Whether there is an answer to it in the protocol. */
+function isAnswered({ message, subPath }: ToolRequest): boolean {
+  return message?.kind === "request" && subPath === null;
+}
+
 /** What becomes of an answer that is no message of the protocol. */
 interface Unread {
   /** Why the caller does not get it; null lets it pass. */
@@ -155,7 +165,7 @@ interface Unread {
 }
 
 function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
-  const { message, subPath } = request;
+  const { message } = request;
   const isList = message?.method === "tools/list";
   if (
     (answersContent(request) && mustBeRead(call, parts)) ||
@@ -164,10 +174,7 @@ function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: Tool
     return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
-  return {
-    why: held || (message?.kind === "request" && subPath === null) ? "The tool server's answer is no message of the protocol." : null,
-    held,
-  };
+  return { why: held || isAnswered(request) ? "The tool server's answer is no message of the protocol." : null, held };
 }
 
 function stream(
@@ -207,6 +214,7 @@ function stream(
 interface Awaited {
   readonly id: RpcId | null;
   readonly unread: Unread;
+  readonly mustAnswer: boolean;
   readonly timeoutMs: number;
 }
 
@@ -215,7 +223,7 @@ async function whole(
   response: Response,
   headers: Record<string, string>,
   edit: JudgeAnswer,
-  { id, unread, timeoutMs }: Awaited,
+  { id, unread, mustAnswer, timeoutMs }: Awaited,
 ): Promise<Answer | Refusal> {
   let bytes: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
@@ -232,10 +240,11 @@ async function whole(
   // Whatever it is called: a client may read it all the same.
   const answer = text === null || id === null ? text : answerIn(text, id);
   const value = answer === null ? null : readUpstreamRpc(answer);
-  if (text !== null && value === null) {
+  const isNone = value === null || (value.result === undefined && errorMember(value) === null);
+  if ((mustAnswer && isNone) || (text !== null && value === null)) {
     // 202 says that there is no answer, and of a refusal the status is what counts.
     if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
-    if (unread.held) bytes = new Uint8Array(0);
+    if (unread.held && value === null) bytes = new Uint8Array(0);
   }
   const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
   if (unclear !== null) return unclear;

@@ -3,6 +3,7 @@ import { UnclearMessage } from "./unclear-message.ts";
 import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
+import { errorMember } from "../../wire/mcp/rpc.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { addTag } from "../../road/record/add-tag.ts";
@@ -52,7 +53,8 @@ export function errorOf(call: Call, text: string): JsonObject | null {
 
 /** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
 export function errorIn(call: Call, value: JsonObject): JsonObject | null {
-  if (isObject(value.error)) return value.error;
+  const error = errorMember(value);
+  if (error !== null) return error;
   if (isObject(value.result) && value.result.isError === true) addTag(call, "tool_error");
   return null;
 }
@@ -105,6 +107,12 @@ export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): P
     sender: SENDER,
     refusal: (ended) => (ended ? state.failed : null),
   };
+}
+
+/** As `relayAnswer`, to a caller that reads no event stream: the answer alone. */
+export async function wholeRelayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
+  const answer = await answerOf(call, relay);
+  return typeof answer === "string" ? wholeAnswer(call, answer, dialect) : answer;
 }
 
 /** The answer alone, without what comes before it. */

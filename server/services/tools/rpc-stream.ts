@@ -122,10 +122,18 @@ function mayAnswer(frame: string): boolean {
 /** The event with other data. */
 export function rewritten(frame: string, data: string): Uint8Array {
   const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
-  return encoder.encode(`${[...kept, ...data.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`);
+  return encoder.encode(`${[...kept, dataLines(data)].join("\n")}\n\n`);
+}
+
+/** A message may be written over several lines, and each of them ends there for who reads the stream. */
+function dataLines(data: string): string {
+  return data
+    .split(/\r\n|\n|\r/)
+    .map((line) => `data: ${line}`)
+    .join("\n");
 }
 
 /** Frames of a stream that this gateway writes itself. */
 export function frameOf(message: string): Uint8Array {
-  return encoder.encode(`event: message\ndata: ${message}\n\n`);
+  return encoder.encode(`event: message\n${dataLines(message)}\n\n`);
 }

@@ -2,6 +2,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
+import { exactMessage } from "../../wire/mcp/rpc.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { isForgotten } from "./forgotten-session.ts";
 import { dropSession, sessionHeaders } from "./session-pool.ts";
@@ -117,8 +118,11 @@ export function openFeed(
         if (typeof value.method !== "string") continue;
         const token = progressTokenOf(value);
         if (typeof token === "number") session.exchanges.get(token)?.(message);
-        else if (value.id === undefined) for (const listener of listeners) listener.hear(message);
-        else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
+        else if (value.id === undefined) {
+          // The same to all: by that whoever listens twice tells that it has heard it.
+          const told = { text: message.text, value: exactMessage(message.text, value) };
+          for (const listener of listeners) listener.hear(told);
+        } else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
       }
     } catch {
       // It broke off: who listens sees the end and may listen again.

@@ -3,6 +3,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { pooledSession } from "./session-pool.ts";
 import { endAllSessions, endIdleSessions } from "./end-sessions.ts";
+import type { JsonObject } from "../../wire/document.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolServerState } from "./tool-server-state.ts";
 
@@ -13,7 +14,7 @@ test("a session in which nothing went on for a day is ended at its server, and o
   let begun = 0;
   const send: ToolServerSend = async ({ method, headers, body }) => {
     if (method === "DELETE") seen.push(headers["mcp-session-id"] ?? "");
-    return body?.includes('"initialize"') === true
+    return String(body).includes('"initialize"')
       ? Response.json(
           { jsonrpc: "2.0", id: 0, result: { protocolVersion: "2025-11-25", capabilities: {} } },
           { headers: { "mcp-session-id": `session ${++begun}` } },
@@ -47,3 +48,27 @@ test("a server that does not answer keeps nobody from stopping for more than two
   await endAllSessions(kept);
   expect(performance.now() - from).toBeLessThan(10_000);
 });
+
+test("of a server that says very much of itself a session keeps little, and none is begun that can do too much to be kept", async () => {
+  const long = "x".repeat(1_000_000);
+  const session = (await begunWith({ tools: {} }, {}, long)) as PooledSession;
+  expect(session).toMatchObject({ serverInfo: { name: "s", version: "1" }, capabilities: { tools: {} } });
+  expect(JSON.stringify(session).length).toBeLessThan(30_000);
+  expect(await begunWith({ experimental: { long } }, {})).toMatchObject({ code: "upstream_invalid_response" });
+});
+
+test("what callers say they can do tells their sessions apart, and fills no memory", async () => {
+  const memory = toolServerState();
+  const experimental = (last: string) => ({ experimental: { long: "x".repeat(1_000_000) + last } });
+  const sessions = [experimental("1"), experimental("2"), experimental("1")].map((can) => begunWith({}, can, "", memory));
+  const [first, second, again] = (await Promise.all(sessions)) as PooledSession[];
+  expect([first === again, first === second]).toEqual([true, false]);
+  expect([...memory.sessions.keys()].join("").length).toBeLessThan(1_000);
+});
+
+function begunWith(capabilities: JsonObject, callerCapabilities: JsonObject, said = "", memory = toolServerState()) {
+  const result = { protocolVersion: "2025-11-25", serverInfo: { name: "s", version: "1", title: said }, instructions: said, capabilities };
+  const send: ToolServerSend = async () => Response.json({ jsonrpc: "2.0", id: 0, result });
+  const server = { id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 1_000 } as ToolServerEntry;
+  return pooledSession(server, { owner: "o", capabilities: callerCapabilities, clientInfo: null, headers: {} }, { send, memory });
+}

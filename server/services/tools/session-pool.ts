@@ -1,9 +1,9 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
-import { type JsonObject, isObject } from "../../wire/document.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../wire/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
-import { canonicalToolJson } from "../../wire/mcp/tool-definitions.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { PooledSession } from "./exchange.ts";
@@ -23,13 +23,29 @@ export interface Handshake {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Characters of what a server says of itself: each of very many sessions keeps it. */
+const LONGEST_SAID = 64 * 1024;
+const LONGEST_INSTRUCTIONS = 20_000;
+const LONGEST_VERSION = 100;
+
+export function longestInstructions(instructions: JsonValue | undefined): string | null {
+  return typeof instructions === "string" ? instructions.slice(0, LONGEST_INSTRUCTIONS) : null;
+}
+
+/** What a server or a client says it is: all of it, or the name and version alone where it has more than `longest` characters. */
+export function keptInfo(info: JsonObject, longest: number): JsonObject {
+  if (JSON.stringify(info).length <= longest) return info;
+  return { name: String(info.name ?? "").slice(0, 200), version: String(info.version ?? "").slice(0, 200) };
+}
+
 /** The session for these terms, begun when there is none. Its headers are those of the first call that needed it. */
 export async function pooledSession(
   server: ToolServerEntry,
   terms: Handshake,
   parts: Pick<ToolParts, "send" | "memory">,
 ): Promise<PooledSession | Refusal> {
-  const key = [server.id, server.url, terms.owner, canonicalToolJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
+  // What a caller says it can do may be megabytes, and the key is kept.
+  const key = [server.id, server.url, terms.owner, digestOf(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
   const there = parts.memory.sessions.get(key);
   if (there !== undefined) return usedNow((await there) as PooledSession | Refusal);
   const begun = begin(key, server, terms, parts);
@@ -86,19 +102,22 @@ async function begin(
     const answer = response.ok ? await finalMessage(upstreamMessages(response), 0) : null;
     if (!response.ok) await response.body?.cancel().catch(() => undefined);
     const result = answer?.value.result;
-    if (!isObject(result) || typeof result.protocolVersion !== "string")
+    if (!isObject(result) || typeof result.protocolVersion !== "string" || result.protocolVersion.length > LONGEST_VERSION)
       return refuse("upstream_invalid_response", "The tool server did not take the handshake.", {
         reason: `initialize was answered ${response.status}`,
       });
+    const capabilities = isObject(result.capabilities) ? result.capabilities : {};
+    if (JSON.stringify(capabilities).length > LONGEST_SAID)
+      return refuse("upstream_invalid_response", "The tool server says more of what it can do than can be kept.");
     const session: PooledSession = {
       key,
       url: server.url,
       headers: terms.headers,
       id: response.headers.get("mcp-session-id"),
       version: result.protocolVersion,
-      serverInfo: isObject(result.serverInfo) ? result.serverInfo : null,
-      capabilities: isObject(result.capabilities) ? result.capabilities : {},
-      instructions: typeof result.instructions === "string" ? result.instructions : null,
+      serverInfo: isObject(result.serverInfo) ? keptInfo(result.serverInfo, LONGEST_SAID) : null,
+      capabilities,
+      instructions: longestInstructions(result.instructions),
       nextId: 1,
       usedAt: performance.now(),
       logLevel: null,

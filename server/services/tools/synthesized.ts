@@ -8,11 +8,12 @@ import { DEFAULT_LOG_LEVEL, isLogLevel } from "../../wire/mcp/log-levels.ts";
 import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";
+import { takesEvents } from "./answer-in-stream.ts";
 import { callerSession } from "./caller-session.ts";
 import { deliverClientAnswer } from "./client-answers.ts";
 import { initializedSession } from "./initialized-session.ts";
 import { subscriptionStream, sessionStream } from "./listen.ts";
-import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer } from "./relay.ts";
+import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer, wholeRelayAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
 import { subscribed, unnoted } from "./session-notes.ts";
 import type { SynthesizedServer } from "./synthesized-server.ts";
@@ -55,11 +56,9 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     logLevel: envelope.logLevel,
     session: null,
   };
-  return relayAnswer(
-    call,
-    message.method === "subscriptions/listen" ? subscriptionStream(message, sender, server.changes) : server.forward(message, sender, null),
-    "stateless",
-  );
+  if (message.method === "subscriptions/listen") return relayAnswer(call, subscriptionStream(message, sender, server.changes), "stateless");
+  const answered = takesEvents(call.headers) ? relayAnswer : wholeRelayAnswer;
+  return answered(call, server.forward(message, sender, null), "stateless");
 }
 
 async function serveHandshake(
@@ -112,7 +111,10 @@ async function serveHandshake(
   if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe")
     return (await subscribed(message, noted, parts)) ?? empty();
   call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
-  return relayAnswer(call, cancellable(call, server.forward(message, sender, token)), "handshake");
+  if (takesEvents(call.headers)) return relayAnswer(call, cancellable(call, server.forward(message, sender, token)), "handshake");
+  // Who reads no events can be asked nothing.
+  const unasked = { ...sender, capabilities: {} };
+  return wholeRelayAnswer(call, cancellable(call, server.forward(message, unasked, token)), "handshake");
 }
 
 /** A request its caller has cancelled gets no answer; its stream just ends. */

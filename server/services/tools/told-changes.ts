@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { type ChangeFilter, isWantedChange } from "../../wire/mcp/changes.ts";
 import { META } from "../../wire/mcp/dialect.ts";
-import { answers } from "../../wire/mcp/rpc.ts";
+import { answers, exactMessage } from "../../wire/mcp/rpc.ts";
 import type { Asked } from "./exchange.ts";
 
 /** The wanted notifications of a subscription, without its mark. */
 export async function* toldChanges(exchange: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
   try {
-    for await (const { value } of exchange.messages) {
+    for await (const { text, value } of exchange.messages) {
       if (answers(value, exchange.id)) return;
-      if (isWantedChange(wanted, value)) yield unmarked(value);
+      if (isWantedChange(wanted, value)) yield unmarked(exactMessage(text, value));
     }
   } catch {
     // It broke off, or is no longer wanted: either way there is nothing more to tell.

@@ -1,12 +1,18 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
 import type { ClientAnswer, HeldExchange, PooledSession, SessionFeed } from "./exchange.ts";
+import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
+
+/** Tools as a server listed them, by their names. */
+interface RememberedTools {
+  readonly tools: ReadonlyMap<string, ListedTool>;
+  readonly characters: number;
+}
 
 /** State of this process between calls. All of it can be lost without a wrong answer. */
 export interface ToolServerState {
   /** Tools as last listed through the gateway, by server. */
-  readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
+  readonly listed: BoundedMap<string, RememberedTools>;
   /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails or policies in words that look at them. */
   readonly definitions: BoundedMap<string, string>;
   /** Sessions with handshake servers on behalf of stateless callers. */
@@ -19,7 +25,8 @@ export interface ToolServerState {
   readonly held: Map<string, HeldExchange>;
 }
 
-const MAX_SERVERS = 5_000;
+/** Characters of the tools of all servers together. */
+const MAX_LISTED = 64 * 1024 * 1024;
 const MAX_DEFINITIONS = 5_000;
 const MAX_SESSIONS = 20_000;
 
@@ -31,7 +38,11 @@ export function toolServerState(unused: (session: PooledSession) => void = () =>
     if (!isRefusal(session) && session.exchanges.size === 0 && !feeds.has(session.key)) unused(session);
   };
   return {
-    listed: new BoundedMap(MAX_SERVERS),
+    listed: new BoundedMap(
+      MAX_LISTED,
+      () => undefined,
+      ({ characters }) => characters,
+    ),
     definitions: new BoundedMap(MAX_DEFINITIONS),
     sessions: new BoundedMap(MAX_SESSIONS, (begun) => void forgotten(begun)),
     underWay: new Map(),

@@ -1,12 +1,14 @@
 import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { refuse, isRefusal } from "../../kernel/errors.ts";
+import { exactlyWritten } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { type ChangeFilter, supportedChanges } from "../../wire/mcp/changes.ts";
 import { type McpSender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
 import { memberOf, namespacedUri } from "../../wire/mcp/namespace.ts";
 import { namespacedItem, namespacedResult } from "../../wire/mcp/namespaced-items.ts";
-import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
+import { edited, errorText, memberText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
+import { writtenItems } from "../../wire/mcp/written-items.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
@@ -221,7 +223,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
             ? {}
             : Object.fromEntries(
                 ["content", "contents", "messages"].flatMap((name) =>
-                  mapped[name] === undefined ? [] : [[name, JSON.stringify(mapped[name])]],
+                  mapped[name] === undefined ? [] : [[name, exactlyWritten(mapped[name], memberText(text, name) ?? "[]")]],
                 ),
               );
         return edited(text, { ...changed, ...state });
@@ -245,42 +247,50 @@ async function* list(
   if (message.params.cursor != null)
     return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
   const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
-  const lists = await Promise.all(asked.map((target) => memberList(call, kind, message.method ?? "", target, sender, parts)));
+  const written =
+    ({ slug }: ToolTarget) =>
+    (item: JsonObject) =>
+      namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item);
+  const lists = await Promise.all(
+    asked.map((target) => memberList(call, { kind, method: message.method ?? "", target, sender, written: written(target) }, parts)),
+  );
   if (call.abort.signal.aborted) return refuse("upstream_interrupted");
   const unavailable: string[] = [];
-  const items: JsonValue[] = [];
+  const items: string[] = [];
   asked.forEach(({ slug }, index) => {
     const listed = lists[index];
     if (listed == null) unavailable.push(slug ?? "");
-    else
-      items.push(
-        ...listed.map((item) => namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item)),
-      );
+    else for (const item of listed) items.push(item);
   });
   if (unavailable.length > 0) addTag(call, "member_unavailable");
-  const result = JSON.stringify({ [kind]: items, ...(unavailable.length > 0 ? { _meta: { [UNAVAILABLE]: unavailable } } : {}) });
+  const meta = unavailable.length > 0 ? `,"_meta":${JSON.stringify({ [UNAVAILABLE]: unavailable })}` : "";
+  const result = `{"${kind}":[${items.join(",")}]${meta}}`;
   return resultText(message.id, session === null ? statelessResult(message.method ?? "", result, null) : result);
 }
 
-/** All pages of one member; null when not all could be had. */
-async function memberList(
-  call: Call,
-  kind: ListKind,
-  method: string,
-  target: ToolTarget,
-  sender: McpSender,
-  parts: ToolParts,
-): Promise<JsonObject[] | null> {
+interface MemberList {
+  readonly kind: ListKind;
+  readonly method: string;
+  readonly target: ToolTarget;
+  readonly sender: McpSender;
+  /** An item as the virtual server lists it. */
+  written(item: JsonObject): JsonObject;
+}
+
+/** The items of all pages of one member as JSON texts; null when not all could be had. */
+async function memberList(call: Call, { kind, method, target, sender, written }: MemberList, parts: ToolParts): Promise<string[] | null> {
   const pages = await completeList(call, method, target.server, sender, parts);
   if (!Array.isArray(pages)) return null;
-  const items: JsonObject[] = [];
-  for (const result of pages) {
+  const items: string[] = [];
+  for (const { result, text } of pages) {
     const own =
       kind === "tools"
         ? ((await offeredTools(call, target, result, target.server.dialect === "stateless", sender.capabilities, parts)) ?? result.tools)
         : result[kind];
-    for (const item of Array.isArray(own) ? own : [])
-      if (isObject(item) && (kind !== "tools" || mayUseTool(target.access, String(item.name)))) items.push(item);
+    const listed = (Array.isArray(own) ? own : []).filter(
+      (item) => isObject(item) && (kind !== "tools" || mayUseTool(target.access, String(item.name))),
+    );
+    for (const item of writtenItems(text, result, kind, listed, written)) items.push(item);
   }
   return items;
 }

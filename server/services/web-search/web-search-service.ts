@@ -31,7 +31,10 @@ export interface WebSearchParts extends PageReaders {
  * The tool server that the gateway itself is for searches of the web, as a server of the stateless dialect; null for what is meant for
  * others.
  */
-export type OwnToolServer = (call: Call, request: { readonly url: string; readonly body?: string }) => Promise<Response> | null;
+export type OwnToolServer = (
+  call: Call,
+  request: { readonly url: string; readonly body?: string | Uint8Array },
+) => Promise<Response> | null;
 
 export function openWebSearch({ clock, addresses, ask, fetch, reader, readPdf }: WebSearchParts): {
   readonly server: OwnToolServer;
@@ -67,8 +70,8 @@ function oneByOne(read: PdfReader): PdfReader {
   };
 }
 
-async function answered(call: Call, body: string, parts: SearchParts & FetchParts): Promise<Response> {
-  const message = readRpc(new TextEncoder().encode(body));
+async function answered(call: Call, body: string | Uint8Array, parts: SearchParts & FetchParts): Promise<Response> {
+  const message = readRpc(typeof body === "string" ? new TextEncoder().encode(body) : body);
   if (isRpcProblem(message)) return json(errorText(null, { code: -32600, message: "This is no message of the protocol." }), 400);
   if (message.kind !== "request") return new Response(null, { status: 202 });
   return json((await result(call, message, parts)) ?? errorText(message.id, { code: -32601, message: "This method is not served here." }));

@@ -4,13 +4,15 @@ import type { Exchange, Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
+import { ambiguityOf } from "../../wire/ambiguous-name.ts";
 import { isStorableText } from "../../kernel/storable.ts";
-import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
+import { capabilityOf, isTaskMethod, lookAlikeMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
 import { mayBeRpc } from "../../wire/mcp/may-be-rpc.ts";
 import { paramHeadersOf } from "../../wire/mcp/param-headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
+import { mayLeadOut } from "./sub-path.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
 
 /** /v1/proxy/mcp/{server_id} and what lies below it, in both dialects (interface 4.5). */
@@ -27,8 +29,10 @@ export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"],
       const rest = call.path.slice(prefix.length);
       const slash = rest.indexOf("/");
       const id = decoded(slash < 0 ? rest : rest.slice(0, slash));
-      const subPath = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash) + new URL(call.url).search;
+      const below = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash);
+      const subPath = below === null ? null : below + new URL(call.url).search;
       call.row.server_id = id.slice(0, 200);
+      if (below !== null && mayLeadOut(below)) return refuse("not_found");
       const request = readRequest(call, { kind, id }, subPath, body);
       return isRefusal(request) ? request : exchange(tools, request);
     },
@@ -67,6 +71,8 @@ export function readRequest(
   if (message.id !== null) rememberRpcId(call, message.id);
   call.row.mcp_method = message.method?.slice(0, 200) ?? null;
   call.row.mcp_request_id = message.id === null ? null : String(message.id).slice(0, 200);
+  const meant = message.method === null ? null : lookAlikeMethod(message.method);
+  if (meant !== null) return refuse("ambiguous_name", ambiguityOf({ name: message.method ?? "", other: meant }));
   const envelope = message.kind === "response" ? null : envelopeOf(message, spoken);
   if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
   // What a dialect does not have needs no params: that it is not there is said further on.

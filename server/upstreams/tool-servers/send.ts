@@ -7,7 +7,7 @@ export interface ToolServerRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Ends the exchange at any time. */
   readonly abort: AbortController;
   /** Longest wait for the answer's head, milliseconds. */

@@ -92,8 +92,8 @@ export class SseConnection {
 
   private async post({ headers, body = "", abort, timeoutMs }: ToolServerRequest): Promise<Response | Refusal> {
     const { endpoint, id, send } = this.parts;
-    const message = readUpstreamRpc(body);
-    const awaited = message === null ? null : this.waitFor(message, body, abort.signal);
+    const message = typeof body === "string" ? readUpstreamRpc(body) : null;
+    const awaited = message === null ? null : this.waitFor(message, body as string, abort.signal);
     const { "mcp-session-id": _session, ...others } = headers;
     const posted = await send({ url: endpoint, method: "POST", headers: others, body, abort, timeoutMs });
     if (isRefusal(posted) || !posted.ok) {

@@ -17,7 +17,7 @@ function sseServer(): ToolServerSend {
       return new Response(new ReadableStream({ start }), { headers: { "content-type": "text/event-stream" } });
     }
     if (url === URL_OF_STREAM) return new Response(null, { status: 405 });
-    const { id } = JSON.parse(body ?? "{}");
+    const { id } = JSON.parse(String(body ?? "{}"));
     streams[Number(new URL(url).searchParams.get("of"))]?.enqueue(
       encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", id, result: {} })}\n\n`),
     );

@@ -42,8 +42,8 @@ export function withSseServers(send: ToolServerSend): ToolServerSend {
 }
 
 function isInitialize({ method, body, headers }: ToolServerRequest): boolean {
-  if (method !== "POST" || headers["mcp-session-id"] !== undefined || body?.includes('"initialize"') !== true) return false;
-  return readUpstreamRpc(body)?.method === "initialize";
+  if (method !== "POST" || headers["mcp-session-id"] !== undefined) return false;
+  return typeof body === "string" && body.includes('"initialize"') && readUpstreamRpc(body)?.method === "initialize";
 }
 
 /** Null where the server has no such stream; what it answers instead of one is to be heard where it is about the credential. */

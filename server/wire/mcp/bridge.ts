@@ -47,6 +47,7 @@ export function withoutTasks(extensions: JsonObject): JsonObject {
 
 /** A tool without what only the handshake dialect says of running it as a task. */
 export function withoutExecution(tool: JsonObject): JsonObject {
+  if (tool.execution === undefined) return tool;
   const { execution: _execution, ...rest } = tool;
   return rest;
 }

@@ -1,3 +1,4 @@
+import { toolSpelling } from "../../kernel/folded-name.ts";
 import { ownEntry } from "../../kernel/own-entry.ts";
 import type { JsonObject } from "../document.ts";
 
@@ -18,6 +19,20 @@ const NAMING: Readonly<Record<string, readonly [Capability["type"], string]>> = 
   "tasks/update": ["task", "taskId"],
   "tasks/cancel": ["task", "taskId"],
 };
+
+/** Methods whose requests or answers somebody looks at, by the spelling that stands for all of them. */
+const GOVERNED: ReadonlyMap<string, string> = new Map(
+  [...Object.keys(NAMING), "tools/list", "completion/complete", "initialize", "server/discover"].map((method) => [
+    toolSpelling(method),
+    method,
+  ]),
+);
+
+/** The method that a server which does not care about case or form would take this one for; null where it is none, or that very one. */
+export function lookAlikeMethod(method: string): string | null {
+  const governed = GOVERNED.get(toolSpelling(method));
+  return governed === undefined || governed === method ? null : governed;
+}
 
 /** Null for a method that names nothing; a text names the member that is missing. */
 export function capabilityOf(method: string, params: JsonObject): Capability | null | string {

@@ -1,4 +1,4 @@
-import { exactValue, rawJson } from "../../kernel/exact-numbers.ts";
+import { exactReading, exactValue, rawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, jsonMembersOf } from "../json-members.ts";
 import { isNestedDeeper } from "../nesting.ts";
@@ -116,6 +116,11 @@ export function messagesIn(text: string): string[] {
   }
 }
 
+/** A message that is to be written anew, with every digit it came with: `value` is what was read from `text`. */
+export function exactMessage(text: string, value: JsonObject): JsonObject {
+  return (exactReading(text) as JsonObject | undefined) ?? value;
+}
+
 /** Whether a message of an upstream is the answer to the request with this id. */
 export function answers(message: JsonObject, id: RpcId | null): boolean {
   return (
@@ -123,6 +128,13 @@ export function answers(message: JsonObject, id: RpcId | null): boolean {
     (message.id === (id instanceof LongId ? Number(id.text) : id) || (message.id === null && message.error !== undefined)) &&
     (message.result !== undefined || message.error !== undefined)
   );
+}
+
+/** The error that a message of an upstream has in the place of a result; some say no more than a text. */
+export function errorMember({ error, result }: JsonObject): JsonObject | null {
+  if (isObject(error)) return error;
+  if (error == null || result !== undefined) return null;
+  return { code: -32603, message: typeof error === "string" ? error : "The tool server failed." };
 }
 
 export function requestText(id: RpcId | null, method: string, params: string | null): string {

@@ -1,5 +1,7 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { exactReading, isRawJson } from "../../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../wire/document.ts";
+import { exactAt } from "../argument-slots.ts";
 
 /** A script that a caller wants run, read. */
 export interface ScriptCall {
@@ -14,23 +16,25 @@ const MOST_ARGS = 256;
 const LONGEST_ARGS = 100_000;
 const MOST_INPUTS = 16;
 
-/** What the arguments of skills__run_script say, or what is wrong with them. */
-export function scriptCallOf(given: JsonObject): ScriptCall | Refusal {
+/** What the arguments of skills__run_script say (`written` is their text), or what is wrong with them. */
+export function scriptCallOf(given: JsonObject, written: string): ScriptCall | Refusal {
   const invalid = (words: string) => refuse("skill_arguments_invalid", words);
   const { script, args = [], input_files: inputs = [] } = given;
   if (typeof script !== "string") return invalid("script must be a text.");
   if (!Array.isArray(inputs) || inputs.length > MOST_INPUTS || !inputs.every((id) => typeof id === "string"))
     return invalid(`input_files must be a list of at most ${MOST_INPUTS} ids of files.`);
   const inputFiles = inputs as string[];
-  if (isObject(args)) return { script, args: [], stdin: JSON.stringify(args), inputFiles };
+  const exact = exactAt(exactReading(written), "args");
+  if (isObject(args)) return { script, args: [], stdin: JSON.stringify(exact ?? args), inputFiles };
   if (!Array.isArray(args)) return invalid("args must be a list or an object.");
-  const words = args.map(wordOf);
+  const words = args.map((value, at) => wordOf(value, exactAt(exact, at)));
   if (words.length > MOST_ARGS || words.some((word) => word === null || word.includes("\0")))
     return invalid(`args must be a list of at most ${MOST_ARGS} texts and numbers.`);
   if (Buffer.byteLength(words.join("")) > LONGEST_ARGS) return invalid("args are longer than a command line may be.");
   return { script, args: words as string[], stdin: "", inputFiles };
 }
 
-function wordOf(value: JsonValue): string | null {
+function wordOf(value: JsonValue, exact: unknown): string | null {
+  if (isRawJson(exact)) return JSON.stringify(exact);
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : null;
 }

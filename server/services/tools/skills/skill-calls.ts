@@ -1,9 +1,11 @@
 import type { ServedSkill } from "../../../directory/skills/served-skills.ts";
 import { grantedSkills, type SkillEntry } from "../../../directory/skills/skill-entry.ts";
+import { parsedExactly } from "../../../kernel/exact-numbers.ts";
 import { ulid } from "../../../kernel/ids.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
+import { memberText } from "../../../wire/mcp/rpc.ts";
 import { digestOf } from "../../../wire/mcp/tool-definitions.ts";
 import { skillUri } from "../../../wire/mcp/skill-uri.ts";
 import { SKILL_DOCUMENT } from "../../../directory/skills/skill-file.ts";
@@ -66,6 +68,11 @@ function unknownArgument(name: string, given: JsonObject): string | null {
   return unknown === undefined ? null : `${unknown.slice(0, 100)} is no argument of this tool.`;
 }
 
+/** JSON text of the arguments as they stand now. */
+function argumentsText({ document }: SkillToolCall["message"]): string {
+  return memberText(document.memberText("params") ?? "{}", "arguments") ?? "{}";
+}
+
 const definitions = new Map(skillDefinitions([]).map((definition) => [String(definition.name), digestOf(definition)]));
 
 function noteDefinition({ row }: Call, name: string): void {
@@ -117,12 +124,13 @@ async function rendered(call: Call, asked: SkillToolCall, { entry, skill, given 
   if (refusal !== null) return refusal;
   const left = departedForSkill(call, asked, entry.name);
   if (left !== null) return left;
-  const text = renderTemplate(source, vars);
+  const written = memberText(argumentsText(asked.message), "vars");
+  const text = renderTemplate(source, written === null ? vars : (parsedExactly(written, (digits) => digits) as JsonObject));
   return typeof text !== "string" ? text : { content: [contentBlock(text)], isError: false };
 }
 
 async function ran(call: Call, asked: SkillToolCall, { entry, skill, given }: Found): Promise<JsonObject | Refusal> {
-  const script = scriptCallOf(given);
+  const script = scriptCallOf(given, argumentsText(asked.message));
   if (isRefusal(script)) return script;
   if (!skill.files.has(script.script)) return refuse("skill_file_not_found", "The skill has no such script.");
   call.row.skill_execution_id = `skillrun-${ulid()}`;
