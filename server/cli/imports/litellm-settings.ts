@@ -46,6 +46,7 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "general_settings.database_url": "the gateway has its own (DATABASE_URL, or the one it brings)",
   "general_settings.alerting": "alerts are listed by the control plane; see docs/guides/limits.md",
   "general_settings.alert_types": "alerts are listed by the control plane; see docs/guides/limits.md",
+  "general_settings.max_request_size_mb": "GW_MAX_BODY_MB says how large a request may be (docs/reference/configuration.md)",
   "general_settings.max_parallel_requests": OF_A_GROUP,
   "general_settings.global_max_parallel_requests": OF_A_GROUP,
   "general_settings.store_model_in_db": "what is configured is always in the database; `gatehouse config export` writes it as a file",

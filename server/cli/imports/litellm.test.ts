@@ -43,6 +43,21 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
     expect(JSON.stringify(file)).not.toMatch(/sk-azure-value|s3cret/);
   });
 
+  test("of Bedrock that names no region leaves it to the provider's record, so that calls can be signed", async () => {
+    const at = (endpoint: string, region: string) =>
+      `model: bedrock/amazon.nova-pro-v1:0, aws_bedrock_runtime_endpoint: "${endpoint}", aws_region_name: ${region}`;
+    const own = "https://bedrock.corp.test";
+    const vpc = "https://vpce-1.bedrock-runtime.eu-west-1.vpce.amazonaws.com";
+    const { of } = await imported(
+      `model_list:\n${model("a", at(own, "eu-west-1"))}${model("b", at(own, "us-east-1"))}${model("c", at(vpc, "eu-west-1"))}`,
+    );
+    expect(of("providers", "base_url")).toEqual([own, own, vpc]);
+    expect(of("providers", "region")).toEqual(["eu-west-1", "us-east-1", undefined]);
+    const target = { provider: "bedrock", aws_region: "eu-west-1", custom_host: own, override_params: { model: "amazon.nova-pro-v1:0" } };
+    const fromPortkey = await importPortkey(JSON.stringify(target), "moved", "assistant", known);
+    expect(fromPortkey.all("providers")).toMatchObject([{ base_url: own, region: "eu-west-1" }]);
+  });
+
   test("is what LiteLLM's own variables say where an entry has none, and not the vendor's", async () => {
     const entries = `model_list:
 ${model("a", "model: openai/x")}${model("b", "model: anthropic/claude-x")}${model("c", "model: ollama_chat/llama")}${model("d", "model: hosted_vllm/q")}${model("e", "model: bedrock/amazon.nova-pro-v1:0, aws_region_name: eu-west-1")}${model("f", "model: groq/x, api_base: https://own.test/v1")}`;
