@@ -11,6 +11,7 @@ import {
   sharedNames,
   violations,
 } from "../tests/support/architecture.ts";
+import { reachedAroundGates } from "../tests/support/reached-upstreams.ts";
 import type { SourceFile } from "../tests/support/source-imports.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -56,6 +57,20 @@ test(`no file of tests has more than ${MAX_LINES.test} lines`, () => {
     (path) => /^tests\/.*\.tsx?$/.test(path) && readFileSync(join(ROOT, path), "utf8").split("\n").length - 1 > MAX_LINES.test,
   );
   expect(long).toEqual([]);
+});
+
+test("no call reaches a tool server or an agent but through an outlet, behind its gates", () => {
+  expect(reachedAroundGates(files)).toEqual([]);
+  const planted = (path: string, source: string) => reachedAroundGates([{ path, source }]);
+  const imported = 'import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";\n';
+  for (const around of [
+    `${imported}export interface Parts { readonly send: ToolServerSend; }`,
+    'type Send = import("../../upstreams/tool-servers/send.ts").ToolServerSend;',
+    'import { agentUpstream as made } from "../../upstreams/agents/agent-client.ts";\nexport const agents = made(send);',
+  ])
+    expect(planted("server/services/tools/virtual-server.ts", around)).toEqual([expect.stringContaining("by an outlet")]);
+  expect(planted("server/services/tools/virtual-server.ts", `${imported}export type Way = Outlet<ToolServerSend>;`)).toEqual([]);
+  expect(planted("server/services/tools/discovery.ts", `${imported}export const find = (send: ToolServerSend) => send;`)).toEqual([]);
 });
 
 test("no exported name has two meanings", () => {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { codeOf, type Import, importsOf, type SourceFile, unreadableImports } from "./source-imports.ts";
+import { codeOf, type Import, importsOf, isTest, type SourceFile, unreadableImports } from "./source-imports.ts";
 
 /**
  * What each folder of server/ may import besides itself. A name with a star stands for each folder below: two of them are
@@ -71,8 +71,6 @@ export const MAX_LINES = { source: 400, test: 500 };
 /** A file holds one thing: most are small, and what grows past this is looked at for a second one in it. */
 export const USUAL_LINES = { half: 60, nineOfTen: 150 };
 export const MAX_FUNCTION_LINES = 120;
-
-export const isTest = (path: string) => path.endsWith(".test.ts");
 
 function namesBun({ source }: SourceFile): boolean {
   return /\bBun\b/.test(codeOf(source).code);

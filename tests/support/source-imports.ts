@@ -17,6 +17,8 @@ export interface Import {
   readonly starts: boolean;
 }
 
+export const isTest = (path: string) => path.endsWith(".test.ts");
+
 const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
 const STATEMENT = /(?:^|[\n;])\s*(import|export)(\s+type\b)?\s*([^;]*?)\bfrom\s*"(\d+)"/g;
 /** Imports for their effects, on the way, and of types in place. */
