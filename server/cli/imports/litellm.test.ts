@@ -18,6 +18,15 @@ async function imported(text: string, env: Record<string, string> = {}) {
 const model = (name: string, params: string, info = "{}") =>
   `  - { model_name: "${name}", litellm_params: { ${params} }, model_info: ${info} }\n`;
 
+test("what LiteLLM keeps in its database is told, for its file says nothing of it", async () => {
+  const { into, notes } = await imported(`general_settings: { database_url: "postgres://x", store_model_in_db: true }`);
+  expect(into.count("llms")).toBe(0);
+  expect(notes).toContain("model_list: is not in the file, so there is no model to bring");
+  expect(notes).toMatch(/store_model_in_db: models that LiteLLM has in its database and not in this file are not brought/);
+  expect(notes).toMatch(/database_url: .*keys, teams and budgets .* have to be made anew/);
+  expect((await imported(`model_list:\n${model("a", "model: openai/x")}`)).notes).not.toContain("model_list: is not in the file");
+});
+
 describe("an address that stands in a variable", () => {
   const text = `environment_variables: { OURS_BASE: "http://gpu.internal:8000/v1" }
 model_list:
