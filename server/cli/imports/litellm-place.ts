@@ -33,7 +33,7 @@ export function providerAt(prefix: string, given: WhereItIs, variables: Variable
   const { params, at } = given;
   const known = LITELLM_PROVIDERS[prefix];
   if (known === undefined) {
-    into.note(`${at}: there is no provider here for "${prefix}"; if it speaks OpenAI's API, add it by hand`);
+    into.note(`${at}: there is no provider here for "${prefix}", so it was left out; if it speaks OpenAI's API, add it by hand`);
     return null;
   }
   const baseUrl = baseUrlOf(prefix, known, given, variables);

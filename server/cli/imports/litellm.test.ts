@@ -27,6 +27,16 @@ test("what LiteLLM keeps in its database is told, for its file says nothing of i
   expect((await imported(`model_list:\n${model("a", "model: openai/x")}`)).notes).not.toContain("model_list: is not in the file");
 });
 
+test("vendors that LiteLLM knows as compatible with OpenAI come along, and of others it is told that they do not", async () => {
+  const { of, notes } = await imported(
+    `model_list:\n${model("a", "model: volcengine/doubao-pro")}${model("b", "model: dashscope/qwen-max, api_base: https://dashscope.test/v1")}${model("c", "model: dashscope/qwen-max")}${model("d", "model: watsonx/granite")}`,
+  );
+  expect(of("providers", "base_url")).toEqual(["https://ark.cn-beijing.volces.com/api/v3", "https://dashscope.test/v1"]);
+  expect(of("providers", "api_key")).toEqual([{ from_env: "VOLCENGINE_API_KEY" }, { from_env: "DASHSCOPE_API_KEY" }]);
+  expect(notes).toContain("model_list[2] (c): was left out, because its address is not known");
+  expect(notes).toContain('model_list[3] (d): there is no provider here for "watsonx", so it was left out');
+});
+
 describe("an address that stands in a variable", () => {
   const text = `environment_variables: { OURS_BASE: "http://gpu.internal:8000/v1" }
 model_list:
