@@ -1,5 +1,6 @@
 import { completionsCodec } from "../server/wire/completions/completions-codec.ts";
 import type { CallerCodec, ProviderCodec } from "../server/wire/conversation/codec.ts";
+import { DEFAULT_REQUEST } from "../server/wire/conversation/default-request.ts";
 import type { ConversationRequest } from "../server/wire/conversation/request.ts";
 import { converseCodec } from "../server/wire/converse/converse-codec.ts";
 import type { JsonObject } from "../server/wire/document.ts";
@@ -40,27 +41,7 @@ const WRITERS = [
   ["Converse", converseCodec, "anthropic.claude-sonnet-4-5-20250929-v1:0"],
 ] as const satisfies readonly (readonly [string, ProviderCodec, string])[];
 
-const EMPTY: ConversationRequest = {
-  instructions: [],
-  turns: [{ role: "user", parts: [{ kind: "text", text: "hello" }] }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  maxOutputTokens: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  candidates: null,
-  logprobs: null,
-  output: null,
-  reasoning: null,
-  endUser: null,
-  stream: false,
-};
+const EMPTY: ConversationRequest = { ...DEFAULT_REQUEST, turns: [{ role: "user", parts: [{ kind: "text", text: "hello" }] }] };
 
 const fateOf = (read: { readonly unsupported: readonly unknown[] } | { readonly dropped: readonly unknown[] }): Fate =>
   "unsupported" in read ? "refused" : read.dropped.length > 0 ? "dropped" : "kept";

@@ -9,9 +9,10 @@ import {
   MAX_LINES,
   USUAL_LINES,
   sharedNames,
-  type SourceFile,
   violations,
 } from "../tests/support/architecture.ts";
+import { reachedAroundGates } from "../tests/support/reached-upstreams.ts";
+import type { SourceFile } from "../tests/support/source-imports.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -58,6 +59,20 @@ test(`no file of tests has more than ${MAX_LINES.test} lines`, () => {
   expect(long).toEqual([]);
 });
 
+test("no call reaches a tool server or an agent but through an outlet, behind its gates", () => {
+  expect(reachedAroundGates(files)).toEqual([]);
+  const planted = (path: string, source: string) => reachedAroundGates([{ path, source }]);
+  const imported = 'import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";\n';
+  for (const around of [
+    `${imported}export interface Parts { readonly send: ToolServerSend; }`,
+    'type Send = import("../../upstreams/tool-servers/send.ts").ToolServerSend;',
+    'import { agentUpstream as made } from "../../upstreams/agents/agent-client.ts";\nexport const agents = made(send);',
+  ])
+    expect(planted("server/services/tools/virtual-server.ts", around)).toEqual([expect.stringContaining("by an outlet")]);
+  expect(planted("server/services/tools/virtual-server.ts", `${imported}export type Way = Outlet<ToolServerSend>;`)).toEqual([]);
+  expect(planted("server/services/tools/discovery.ts", `${imported}export const find = (send: ToolServerSend) => send;`)).toEqual([]);
+});
+
 test("no exported name has two meanings", () => {
   expect(sharedNames(files)).toEqual([]);
 });
@@ -88,8 +103,14 @@ describe("a planted circle is found", () => {
   });
 });
 
-test("a planted long function is found", () => {
-  const body = (lines: number) => `export function long() {\n${"  run();\n".repeat(lines)}}\n`;
+test.each([
+  "export function long() {",
+  "const long: Handler = async (call) => {",
+  "  #long<Part>(part: Part): void {",
+  "  long: async (call) => {",
+  "routes.add((call) => {",
+])("a planted long function is found: %s", (head) => {
+  const body = (lines: number) => `${head}\n${"    run();\n".repeat(lines)}${/^ */.exec(head)?.[0]}}\n`;
   expect(longFunctions([{ path: "server/road/a.ts", source: body(MAX_FUNCTION_LINES - 2) }])).toEqual([]);
   expect(longFunctions([{ path: "server/road/a.ts", source: body(MAX_FUNCTION_LINES) }])).toEqual([
     expect.stringContaining("server/road/a.ts:1"),
@@ -162,6 +183,34 @@ describe("a planted violation is found", () => {
       "server/services/tools/ may not import server/surfaces/",
     ],
     ["server/surfaces/llm/chat.ts", 'import { x } from "../../services/models/dispatch.ts";', null],
+    // Ways around a wall.
+    ["server/surfaces/llm/chat.ts", 'type X = import("../../store/rows.ts").Row;', "may not import server/store/"],
+    ["server/surfaces/llm/chat.ts", 'import { "a name" as x } from "../../store/rows.ts";', "may not import server/store/"],
+    ["server/surfaces/llm/chat.ts", 'new Worker(new URL("../../store/rows.ts", import.meta.url));', "may not import server/store/"],
+    ["server/surfaces/llm/chat.ts", 'const x = require("../../store/rows.ts");', "require() is no import"],
+    ["server/surfaces/llm/chat.ts", 'const x = createRequire(import.meta.url)("../../store/rows.ts");', "require() is no import"],
+    ["server/surfaces/llm/chat.ts", "const x = await import(`../../store/rows.ts`);", "names its file in a plain string"],
+    ["server/surfaces/llm/chat.ts", 'const x = await import("../../store/" + name);', "names its file in a plain string"],
+    ["server/surfaces/llm/chat.ts", 'import { x } from "@gatehouse/server/store/rows.ts";', "server/ may not import @gatehouse/server/"],
+    [
+      "server/surfaces/llm/chat.ts",
+      'import type { X } from "@gatehouse/tests/support/database.ts";',
+      "server/ may not import @gatehouse/tests/",
+    ],
+    ["server/services/models/dispatch.ts", 'export { x } from "../../upstreams/outlet.ts";', "may not hand on values of server/upstreams/"],
+    [
+      "server/services/models/dispatch.ts",
+      'export type { X } from "../../upstreams/outlet.ts";',
+      "may not hand on types of server/upstreams/",
+    ],
+    [
+      "server/services/models/dispatch.ts",
+      'import { x as y, z } from "../../upstreams/outlet.ts";\nexport { y };',
+      "may not hand on values of server/upstreams/",
+    ],
+    ["server/services/models/dispatch.ts", 'import { x } from "../../upstreams/outlet.ts";\nexport { y };', null],
+    ["server/directory/people.ts", 'export { x } from "../store/rows.ts";', "may not hand on values of server/store/"],
+    ["server/directory/people.ts", 'export type { X } from "../store/rows.ts";', null],
     ["server/directory/people.ts", 'import { x } from "../road/road.ts";', "server/directory/ may not import server/road/"],
     ["server/ledger/journal.ts", 'import { x } from "../directory/people.ts";', "server/ledger/ may not import server/directory/"],
     ["server/upstreams/outlet.ts", 'import { x } from "../store/rows.ts";', "server/upstreams/ may not import server/store/"],
@@ -176,6 +225,8 @@ describe("a planted violation is found", () => {
     ["server/extras.ts", 'import { x } from "./upstreams/outlet.ts";', "stand at the top of server/"],
     ["server/plugins/one.ts", 'import { x } from "../kernel/ids.ts";', "is not in the table of layers"],
     ["server/kernel/clock.ts", "export const now = () => Bun.nanoseconds();", "only server/runtime/ may name Bun"],
+    ["server/kernel/clock.ts", "const { nanoseconds } = Bun;", "only server/runtime/ may name Bun"],
+    ["server/kernel/clock.ts", 'import { nanoseconds } from "bun";', "may import bun"],
     ["server/kernel/clock.ts", '// Bun.nanoseconds would do\nexport const text = "Bun.";', null],
     ["server/runtime/seam.ts", 'import { dlopen } from "bun:ffi";\nBun.gc();', null],
     ["server/kernel/clock.ts", 'import { dlopen } from "bun:ffi";', "may import bun:ffi"],
@@ -187,6 +238,7 @@ describe("a planted violation is found", () => {
     ["server/kernel/clock.ts", 'import { x } from "../../packages/ledger-format/src/fields.ts";', "is imported by its name"],
     ["packages/contracts/src/models.ts", 'import { x } from "../../../server/kernel/ids.ts";', "imports nothing outside itself"],
     ["packages/contracts/src/models.ts", 'import { x } from "@gatehouse/server/kernel/ids.ts";', "imports nothing outside itself"],
+    ["packages/contracts/src/models.ts", 'import { x } from "@gatehouse/web-kit/x.ts";', "imports nothing outside itself"],
     ["packages/contracts/src/models.ts", 'import { z } from "zod";', null],
     ["packages/ledger-format/src/fields.ts", 'import { z } from "zod";', "has no dependency"],
     ["server/kernel/index.ts", "", "names no idea"],

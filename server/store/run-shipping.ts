@@ -1,11 +1,12 @@
 import type pg from "pg";
 import { HAPPENED_AT, IS_ACTION, RUN_FACTS } from "./run-facts.ts";
+import { RUN_TOTALS } from "./run-totals.ts";
 
 /**
  * Adds newly stored audit rows to the runs they belong to, inside the transaction that stored them.
  */
 
-/** Sums over facts that are judged (below), as the columns of a run. */
+/** Sums over facts that are judged (below): `RUN_TOTALS`, then whether the run is degraded. */
 const SUMS = `
   count(*) FILTER (WHERE counted), count(*) FILTER (WHERE counted AND a.asks_model), count(*) FILTER (WHERE counted AND a.tool),
   count(*) FILTER (WHERE counted AND a.tool AND a.failed_tool), count(*) FILTER (WHERE counted AND a.success IS FALSE),
@@ -16,22 +17,6 @@ const SUMS = `
   coalesce(sum(a.prompt_tokens) FILTER (WHERE counted), 0), coalesce(sum(a.completion_tokens) FILTER (WHERE counted), 0),
   coalesce(sum(a.cost_micro_usd) FILTER (WHERE counted), 0), count(*) FILTER (WHERE counted AND a.unpriced),
   coalesce(bool_or(a.degraded) FILTER (WHERE counted), false)`;
-
-const SUM_COLUMNS = [
-  "calls",
-  "llm_calls",
-  "tool_calls",
-  "tool_errors",
-  "errors",
-  "late_calls",
-  "asserted_calls",
-  "intact_calls",
-  "external_calls",
-  "prompt_tokens",
-  "completion_tokens",
-  "cost_micro_usd",
-  "unpriced_calls",
-] as const;
 
 /** `a` with `counted`, of facts with `late`. A span that joined a call of the gateway is that call told again. */
 const JUDGED = (facts: string) => `(SELECT j.*, NOT j.late AND NOT j.joined AS counted FROM (${facts}) j) a`;
@@ -79,7 +64,7 @@ export const ADD_TO_RUNS = `
     )}
   ), added AS (
     INSERT INTO runs AS r (tenant_id, root_task_id, run_id, resource_group_id, participants, state, state_source, outcome, started_at, last_at, decided_at, last_id, last_result, active_at, ended_at, closed_at,
-      ${SUM_COLUMNS.join(", ")}, degraded)
+      ${RUN_TOTALS.join(", ")}, degraded)
     SELECT a.tenant_id, a.root_task_id,
       max(a.run_id),
       coalesce((min(${IN_ORDER("a.moment", "a.resource_group_id")}))[3], ''),
@@ -104,7 +89,7 @@ export const ADD_TO_RUNS = `
       active_at = greatest(r.active_at, excluded.active_at),
       ended_at = coalesce(r.ended_at, excluded.ended_at),
       closed_at = coalesce(r.closed_at, excluded.closed_at),
-      ${SUM_COLUMNS.map((name) => `${name} = r.${name} + excluded.${name}`).join(", ")},
+      ${RUN_TOTALS.map((name) => `${name} = r.${name} + excluded.${name}`).join(", ")},
       degraded = r.degraded OR excluded.degraded
     RETURNING tenant_id, root_task_id, closed_at, last_at
   ), closed_runs AS (SELECT tenant_id, root_task_id, last_at > closed_at AS over FROM added WHERE closed_at IS NOT NULL)`;
@@ -120,7 +105,7 @@ const TAG_LATE = `
 
 // A run ended by one writer may have had later calls of another counted already: such a run is added up anew.
 const ADD_UP_ANEW = `
-  UPDATE runs r SET (last_at, decided_at, last_id, last_result, ${SUM_COLUMNS.join(", ")}, degraded) = (
+  UPDATE runs r SET (last_at, decided_at, last_id, last_result, ${RUN_TOTALS.join(", ")}, degraded) = (
     SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST}, ${SUMS}
     FROM ${JUDGED(
       `SELECT ${RUN_FACTS}, ${HAPPENED_AT} > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND ` +

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { RUN_TOTALS } from "./run-totals.ts";
 
 /** Runs and their calls summed over the hours or days in which the runs started. */
-export interface RunSums {
+export interface RunSums extends Readonly<Record<(typeof RUN_TOTALS)[number], number>> {
   /** Start of the hour or day, ISO 8601 UTC; null over a whole window. */
   readonly at: string | null;
   readonly runs: number;
@@ -18,19 +19,6 @@ export interface RunSums {
   readonly escalated: number;
   readonly handed_off: number;
   readonly abandoned_by_user: number;
-  readonly calls: number;
-  readonly llm_calls: number;
-  readonly tool_calls: number;
-  readonly tool_errors: number;
-  readonly errors: number;
-  readonly late_calls: number;
-  readonly asserted_calls: number;
-  readonly intact_calls: number;
-  readonly external_calls: number;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly cost_micro_usd: number;
-  readonly unpriced_calls: number;
   readonly longest: number;
 }
 
@@ -48,19 +36,7 @@ const SUMMED = [
   "escalated",
   "handed_off",
   "abandoned_by_user",
-  "calls",
-  "llm_calls",
-  "tool_calls",
-  "tool_errors",
-  "errors",
-  "late_calls",
-  "asserted_calls",
-  "intact_calls",
-  "external_calls",
-  "prompt_tokens",
-  "completion_tokens",
-  "cost_micro_usd",
-  "unpriced_calls",
+  ...RUN_TOTALS,
 ];
 
 const SUMS = sql.raw(

@@ -1,7 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { type AdminClient, signIn } from "../support/admin.ts";
+import { buildPages } from "../support/built-pages.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { launchChromium, type PageOptions, type WatchedPage, watchedPage } from "./chromium.ts";
@@ -21,8 +20,6 @@ export interface BrowserWorld {
   end(): Promise<void>;
 }
 
-const BUILD = fileURLToPath(new URL("../../web/kit/build/build-pages.mjs", import.meta.url));
-
 async function printed(gateway: GatewayProcess, pattern: RegExp): Promise<RegExpExecArray> {
   for (;;) {
     const found = pattern.exec(gateway.output());
@@ -32,7 +29,7 @@ async function printed(gateway: GatewayProcess, pattern: RegExp): Promise<RegExp
 }
 
 export async function startBrowserWorld(env: Record<string, string> = {}): Promise<BrowserWorld> {
-  execFileSync("node", [BUILD], { stdio: "inherit" });
+  buildPages();
   const database = await testDatabase();
   const gateway = await startGateway({ databaseUrl: database.url, env });
   const [, username = "", password = ""] = await printed(gateway, /portal user +(\S+) \/ (\S+)/);

@@ -14,7 +14,7 @@ let admin: AdminClient;
 let served: Served;
 
 beforeAll(async () => {
-  world = await startWorld({ GW_MAX_BODY_MB: "1", GW_UPSTREAM_TIMEOUT_SECONDS: "2" });
+  world = await startWorld({ GW_MAX_BODY_MB: "1", GW_UPSTREAM_TIMEOUT_SECONDS: "5" });
   ({ upstream, gateway, admin } = world);
   served = await serveModels(admin, upstream.baseUrl, [
     { name: "fake-1", input_cost_per_million_tokens: 1.25, output_cost_per_million_tokens: 10, cache_read_cost_per_million_tokens: 0.125 },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, rowsOf } from "../support/admin.ts";
 import { ANSWER_SURFACES, type AnswerSurface } from "../support/answer-streams.ts";
 import { type Caller, FORBIDDEN, type GuardedWorld, startGuardedWorld } from "../support/guarded-world.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 /** Engines beside the built-in checks, each seen from the caller's side: verdicts, failures, and what the row says. */
 let world: GuardedWorld;
@@ -21,23 +22,24 @@ beforeAll(async () => {
           group_ids: [groupId],
           surfaces,
           builtin,
-          providers: [{ timeout_ms: 700, ...engine }],
+          providers: [{ timeout_ms: PATIENCE_MS, ...engine }],
         })
       ).id;
     });
   };
   const hook = (how: string) => ({ provider: "webhook", endpoint: `${world.vendor.origin}/engine/${how}`, api_key: "hook-secret-0001" });
+  const silent = { ...hook("silent"), timeout_ms: 700 };
   const [input, output] = [{ chat_input: true }, { chat_output: true }];
   await caller("input judge", input, hook("judge"), { pii_enabled: true });
   await caller("input model", input, { provider: "guard_model", model: "guard" });
   await caller("input watcher", input, { ...hook("judge"), action: "warn" });
   await caller("input broken", input, hook("broken"));
-  await caller("input silent", input, hook("silent"));
+  await caller("input silent", input, silent);
   await caller("input broken but open", input, { ...hook("broken"), on_failure: "allow" });
   await caller("output judge", output, hook("judge"), { pii_enabled: true });
   await caller("output model", output, { provider: "guard_model", model: "guard" });
-  await caller("output silent", output, hook("silent"));
-  await caller("output silent but open", output, { ...hook("silent"), on_failure: "allow" });
+  await caller("output silent", output, silent);
+  await caller("output silent but open", output, { ...silent, on_failure: "allow" });
 });
 
 afterAll(() => world.end());
@@ -173,7 +175,7 @@ test("of two engines at one address each keeps its own key, whichever is changed
       name: "twin engines",
       group_ids: [groupId],
       surfaces: { chat_input: true },
-      providers: [engine(701, "twin-key-1"), engine(702, "twin-key-2")],
+      providers: [engine(30_001, "twin-key-1"), engine(30_002, "twin-key-2")],
     });
     path = `/v1/admin/guardrails/configs/${id}`;
   });
@@ -190,7 +192,7 @@ test("of two engines at one address each keeps its own key, whichever is changed
     expect(await keysSent()).toBe(keys);
   }
   expect(await keysSent()).toBe("Bearer twin-key-1,Bearer twin-key-2");
-  await changed([engine(703), engine(702)], "Bearer twin-key-1,Bearer twin-key-2");
-  await changed([engine(702), engine(703)], "Bearer twin-key-2,Bearer twin-key-1");
-  await changed([engine(703)], "Bearer twin-key-1");
+  await changed([engine(30_003), engine(30_002)], "Bearer twin-key-1,Bearer twin-key-2");
+  await changed([engine(30_002), engine(30_003)], "Bearer twin-key-2,Bearer twin-key-1");
+  await changed([engine(30_003)], "Bearer twin-key-1");
 });

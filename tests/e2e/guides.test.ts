@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { buildPages } from "../support/built-pages.ts";
 import { testDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 
@@ -27,9 +28,11 @@ const shown = (expected: string) => new RegExp(`^${expected.trim().split("\n").m
 
 let gateway: GatewayProcess;
 let environment: Record<string, string>;
+let readme: Awaited<ReturnType<typeof run>>;
 let closeDatabase: () => Promise<void>;
 
 beforeAll(async () => {
+  buildPages();
   const database = await testDatabase();
   closeDatabase = database.close;
   gateway = await startGateway({ databaseUrl: database.url });
@@ -44,6 +47,7 @@ beforeAll(async () => {
     ADMIN_PASSWORD,
     USER_PASSWORD: made("portal user").replace("user / ", ""),
   };
+  readme = await runReadme();
 });
 
 afterAll(async () => {
@@ -91,7 +95,8 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-test("the README's lines make the variables that the guides use", async () => {
+/** What the README has a reader type before the guides, and what that leaves in these variables. */
+async function runReadme(): Promise<Awaited<ReturnType<typeof run>>> {
   const blocks = [...readFileSync(`${PROJECT}README.md`, "utf8").matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block as string);
   const lines = blocks
     .filter((block) => !block.includes("npm "))
@@ -99,12 +104,16 @@ test("the README's lines make the variables that the guides use", async () => {
     .replaceAll("http://127.0.0.1:8080", gateway.runtimeUrl)
     .replaceAll("http://127.0.0.1:8081", gateway.adminUrl);
   const names = ["RUNTIME", "ADMIN", "TOKEN", "USER_TOKEN"];
-  const { code, stdout, stderr } = await run(`${lines}\nprintf '\\n%s' ${names.map((name) => `"$${name}"`).join(" ")}`);
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stdout).toContain("data: [DONE]");
-  expect(stdout).toContain("verdict       intact");
-  const values = stdout.split("\n").slice(-names.length);
-  for (const [at, name] of names.entries()) environment[name] = values[at] as string;
+  const ran = await run(`${lines}\nprintf '\\n%s' ${names.map((name) => `"$${name}"`).join(" ")}`);
+  const values = ran.stdout.split("\n").slice(-names.length);
+  for (const [at, name] of names.entries()) environment[name] = values[at] ?? "";
+  return ran;
+}
+
+test("the README's lines make the variables that the guides use", () => {
+  expect(readme).toMatchObject({ code: 0 });
+  expect(readme.stdout).toContain("data: [DONE]");
+  expect(readme.stdout).toContain("verdict       intact");
   expect(environment.RUNTIME).toBe(gateway.runtimeUrl);
   expect(environment.USER_TOKEN).toStartWith("ey");
 });

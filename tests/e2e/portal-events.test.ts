@@ -167,12 +167,12 @@ test("the eleventh open portal of a person ends the first", async () => {
 });
 
 test("a gateway that stops does not wait for open portals", async () => {
-  const other = await startWorld({ GW_DRAIN_SECONDS: "30" });
+  const other = await startWorld({ GW_DRAIN_SECONDS: "90" });
   const person = await newPerson(other.gateway.runtimeUrl, "late");
   const response = await fetch(`${other.gateway.runtimeUrl}/v1/portal/events`, { headers: { authorization: `Bearer ${person.token}` } });
   const began = performance.now();
   const [code, text] = await Promise.all([other.gateway.stop(), response.text()]);
   expect([code, text]).toEqual([0, "event: ready\ndata: {}\n\n"]);
-  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(performance.now() - began).toBeLessThan(60_000);
   await other.end();
 });

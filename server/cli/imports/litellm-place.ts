@@ -3,6 +3,7 @@ import { isConfigEntry } from "../configuration/value.ts";
 import type { Imported } from "./imported.ts";
 import { addressVariablesOf, LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
 import { notSet, variableNamed, type Variables } from "./litellm-variables.ts";
+import { signedRegion } from "./signed-region.ts";
 import { keyFor, variableOf } from "./written-names.ts";
 
 /** What an entry says of where its model is. */
@@ -32,7 +33,7 @@ export function providerAt(prefix: string, given: WhereItIs, variables: Variable
   const { params, at } = given;
   const known = LITELLM_PROVIDERS[prefix];
   if (known === undefined) {
-    into.note(`${at}: there is no provider here for "${prefix}"; if it speaks OpenAI's API, add it by hand`);
+    into.note(`${at}: there is no provider here for "${prefix}", so it was left out; if it speaks OpenAI's API, add it by hand`);
     return null;
   }
   const baseUrl = baseUrlOf(prefix, known, given, variables);
@@ -40,7 +41,11 @@ export function providerAt(prefix: string, given: WhereItIs, variables: Variable
     into.note(`${at}: was left out, because its address is not known: ${baseUrl.missing}`);
     return null;
   }
-  const record: Record<string, ConfigValue> = { api_format: known.format, base_url: baseUrl.found };
+  const region = look(AWS_REGION, given, variables);
+  const record: Record<string, ConfigValue> = {
+    ...{ api_format: known.format, base_url: baseUrl.found },
+    ...signedRegion(known.format, baseUrl.found, "found" in region ? region.found : null),
+  };
   const sent = headersOf(params, at, into);
   if (Object.keys(sent).length > 0) record["headers"] = sent;
   const secret = secretOf(known, prefix, given, into);

@@ -43,12 +43,15 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "litellm_settings.cache": "make a semantic cache configuration (docs/guides/semantic-cache.md)",
   "litellm_settings.cache_params": "make a semantic cache configuration (docs/guides/semantic-cache.md)",
   "general_settings.master_key": "administrators sign in with an account; applications get API keys of a resource group, with new values",
-  "general_settings.database_url": "the gateway has its own (DATABASE_URL, or the one it brings)",
+  "general_settings.database_url":
+    "the gateway has its own (DATABASE_URL, or the one it brings); keys, teams and budgets that LiteLLM keeps in its database do not stand in its file, and have to be made anew",
   "general_settings.alerting": "alerts are listed by the control plane; see docs/guides/limits.md",
   "general_settings.alert_types": "alerts are listed by the control plane; see docs/guides/limits.md",
+  "general_settings.max_request_size_mb": "GW_MAX_BODY_MB says how large a request may be (docs/reference/configuration.md)",
   "general_settings.max_parallel_requests": OF_A_GROUP,
   "general_settings.global_max_parallel_requests": OF_A_GROUP,
-  "general_settings.store_model_in_db": "what is configured is always in the database; `gatehouse config export` writes it as a file",
+  "general_settings.store_model_in_db":
+    "models that LiteLLM has in its database and not in this file are not brought: write them into model_list first. Here what is configured is always in the database; `gatehouse config export` writes it as a file",
   "general_settings.enforce_user_param": "people have accounts and tokens of their own (docs/guides/portal-api.md)",
   "general_settings.pass_through_endpoints": "only what is understood is passed on; see docs/reference/surfaces.md",
   "litellm_settings.default_internal_user_params": OF_A_GROUP,

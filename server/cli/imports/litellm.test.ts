@@ -18,6 +18,25 @@ async function imported(text: string, env: Record<string, string> = {}) {
 const model = (name: string, params: string, info = "{}") =>
   `  - { model_name: "${name}", litellm_params: { ${params} }, model_info: ${info} }\n`;
 
+test("what LiteLLM keeps in its database is told, for its file says nothing of it", async () => {
+  const { into, notes } = await imported(`general_settings: { database_url: "postgres://x", store_model_in_db: true }`);
+  expect(into.count("llms")).toBe(0);
+  expect(notes).toContain("model_list: is not in the file, so there is no model to bring");
+  expect(notes).toMatch(/store_model_in_db: models that LiteLLM has in its database and not in this file are not brought/);
+  expect(notes).toMatch(/database_url: .*keys, teams and budgets .* have to be made anew/);
+  expect((await imported(`model_list:\n${model("a", "model: openai/x")}`)).notes).not.toContain("model_list: is not in the file");
+});
+
+test("vendors that LiteLLM knows as compatible with OpenAI come along, and of others it is told that they do not", async () => {
+  const { of, notes } = await imported(
+    `model_list:\n${model("a", "model: volcengine/doubao-pro")}${model("b", "model: dashscope/qwen-max, api_base: https://dashscope.test/v1")}${model("c", "model: dashscope/qwen-max")}${model("d", "model: watsonx/granite")}`,
+  );
+  expect(of("providers", "base_url")).toEqual(["https://ark.cn-beijing.volces.com/api/v3", "https://dashscope.test/v1"]);
+  expect(of("providers", "api_key")).toEqual([{ from_env: "VOLCENGINE_API_KEY" }, { from_env: "DASHSCOPE_API_KEY" }]);
+  expect(notes).toContain("model_list[2] (c): was left out, because its address is not known");
+  expect(notes).toContain('model_list[3] (d): there is no provider here for "watsonx", so it was left out');
+});
+
 describe("an address that stands in a variable", () => {
   const text = `environment_variables: { OURS_BASE: "http://gpu.internal:8000/v1" }
 model_list:
@@ -41,6 +60,21 @@ ${model("azure", "model: azure/prod, api_base: os.environ/AZURE_BASE, api_key: o
     expect(of("mcp_servers", "base_url")).toEqual(["https://z.test"]);
     expect(notes).toContain("mcp_servers.odd: was left out, because its url is none");
     expect(JSON.stringify(file)).not.toMatch(/sk-azure-value|s3cret/);
+  });
+
+  test("of Bedrock that names no region leaves it to the provider's record, so that calls can be signed", async () => {
+    const at = (endpoint: string, region: string) =>
+      `model: bedrock/amazon.nova-pro-v1:0, aws_bedrock_runtime_endpoint: "${endpoint}", aws_region_name: ${region}`;
+    const own = "https://bedrock.corp.test";
+    const vpc = "https://vpce-1.bedrock-runtime.eu-west-1.vpce.amazonaws.com";
+    const { of } = await imported(
+      `model_list:\n${model("a", at(own, "eu-west-1"))}${model("b", at(own, "us-east-1"))}${model("c", at(vpc, "eu-west-1"))}`,
+    );
+    expect(of("providers", "base_url")).toEqual([own, own, vpc]);
+    expect(of("providers", "region")).toEqual(["eu-west-1", "us-east-1", undefined]);
+    const target = { provider: "bedrock", aws_region: "eu-west-1", custom_host: own, override_params: { model: "amazon.nova-pro-v1:0" } };
+    const fromPortkey = await importPortkey(JSON.stringify(target), "moved", "assistant", known);
+    expect(fromPortkey.all("providers")).toMatchObject([{ base_url: own, region: "eu-west-1" }]);
   });
 
   test("is what LiteLLM's own variables say where an entry has none, and not the vendor's", async () => {

@@ -57,6 +57,7 @@ export async function importLitellm(
   into.take(variablesNamedIn(config));
   const variables = new Variables(isConfigEntry(config["environment_variables"]) ? config["environment_variables"] : {}, env);
   const routing = importLitellmSettings(config, group, variables, into);
+  if (list(config["model_list"]).length === 0) into.note("model_list: is not in the file, so there is no model to bring");
   const byName = new Map<string, PlacedDeployment[]>();
   for (const [at, item] of list(config["model_list"]).entries()) {
     const deployment = isConfigEntry(item) ? readDeployment(item, `model_list[${at}]`, config, variables, into) : null;

@@ -4,6 +4,7 @@ import { Imported } from "./imported.ts";
 import type { KnownFacts } from "./litellm-catalog.ts";
 import { LITELLM_PROVIDERS, type ProviderByPrefix } from "./litellm-providers.ts";
 import { scaled } from "./litellm-weights.ts";
+import { signedRegion } from "./signed-region.ts";
 import { keyFor, variableOf } from "./written-names.ts";
 
 /** Portkey's names of providers that LiteLLM, whose table this is, calls otherwise. */
@@ -223,7 +224,8 @@ async function addTarget({ entry, at }: Target, weight: number, to: Destination,
     );
   const baseUrl = typeof host === "string" ? host : (known?.baseUrl ?? regionalAddress(known?.format, entry));
   if (baseUrl === null || baseUrl === undefined) return into.note(`${label}: the address of ${given} is not in the config; add it by hand`);
-  const record = { api_format: known?.format ?? "openai", base_url: baseUrl };
+  const format = known?.format ?? "openai";
+  const record = { api_format: format, base_url: baseUrl, ...signedRegion(format, baseUrl, entry["aws_region"]) };
   const secret = secretOf(entry, label, given, known, into);
   const key = into.provider(keyFor(given), { ...record, ...(secret === null ? {} : { api_key: secret }) });
   for (const member of Object.keys(isConfigEntry(entry["override_params"]) ? entry["override_params"] : {}))

@@ -4,7 +4,7 @@ import { openValkey } from "../../runtime/valkey.ts";
 import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import { NOON, scope, window, bucket, plan, demand, warmed, tryCall } from "../../../tests/support/counter-parts.ts";
-import { until } from "../../../tests/support/until.ts";
+import { leastOf, until } from "../../../tests/support/until.ts";
 import type { Admission } from "./admission-answer.ts";
 import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { ValkeyCounters } from "./valkey.ts";
@@ -323,12 +323,16 @@ if (haveValkey) {
     });
 
     test("a server that is away fails the call at once", async () => {
-      const away = new ValkeyCounters({ valkey: openValkey("redis://127.0.0.1:1"), now: () => NOON, log: jsonLog("error") });
-      const began = performance.now();
-      expect(away.admit("x", plan("t", {}), demand(), true)).rejects.toThrow();
-      await away.admit("x", plan("t", {}), demand(), true).catch(() => undefined);
-      expect(performance.now() - began).toBeLessThan(2_000);
-      await away.close();
+      const took = await leastOf(3, 2_000, async () => {
+        const away = new ValkeyCounters({ valkey: openValkey("redis://127.0.0.1:1"), now: () => NOON, log: jsonLog("error") });
+        const began = performance.now();
+        const asked = [1, 2].map(() => away.admit("x", plan("t", {}), demand(), true));
+        expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+        const ms = performance.now() - began;
+        await away.close();
+        return ms;
+      });
+      expect(took).toBeLessThan(2_000);
     });
   });
 }

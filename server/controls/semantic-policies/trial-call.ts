@@ -3,7 +3,7 @@ import type { SemanticPolicyEntry } from "../../directory/semantic-policies/poli
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Call } from "../../road/call.ts";
-import { openCall } from "../../road/record/open.ts";
+import { unrecordedCall } from "../../road/unrecorded-call.ts";
 
 /** It waits for its verdict, whatever its mode. */
 export function trialPolicy(policy: SemanticPolicy): SemanticPolicyEntry {
@@ -21,18 +21,6 @@ export function trialPolicy(policy: SemanticPolicy): SemanticPolicyEntry {
   };
 }
 
-/** What stands above the judge's call, whose row tells of the trial: whose budget it is. It is on no record itself. */
-export function trialCall(scope: GroupScope, correlation: string, clock: Clock): Call {
-  const call = openCall(
-    { method: "POST", url: "http://gateway/semantic-policies", headers: new Headers() },
-    "",
-    { proxyType: "llm", proxySubtype: "semantic_policy_judge" },
-    clock,
-  );
-  call.tenant = scope.tenant;
-  call.scope = scope;
-  call.row.tenant_id = scope.tenant.id;
-  call.row.resource_group_id = scope.groupId;
-  call.row.correlation_id = correlation;
-  return call;
-}
+/** What stands above the judge's call, whose row tells of the trial: whose budget it is. */
+export const trialCall = (scope: GroupScope, correlation: string, clock: Clock): Call =>
+  unrecordedCall(scope, { path: "/semantic-policies", proxySubtype: "semantic_policy_judge", correlation }, clock);

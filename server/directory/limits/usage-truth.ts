@@ -2,6 +2,7 @@ import type { Database } from "../../store/database.ts";
 import {
   type CallTotal,
   callTotals,
+  FEW_GROUPS,
   runTotal,
   type RunTotal,
   type UsageQuery,
@@ -17,7 +18,9 @@ import { UsageOfDay } from "./usage-of-day.ts";
 /** How the calls of the gateway's own are filed, of which the truth counts no request. */
 export type { OwnCall } from "../../store/own-calls.ts";
 export type { CallTotal } from "../../store/usage-totals.ts";
-export { FEW_GROUPS } from "../../store/usage-totals.ts";
+
+/** Whether of so many groups each is looked up: of more, all of the tenant's are read, and none needs a name. */
+export const looksUp = (groups: number): boolean => groups <= FEW_GROUPS;
 
 const WITHIN_MS = 10_000;
 

@@ -7,6 +7,7 @@ import { anthropicTraits } from "../../upstreams/providers/anthropic/traits.ts";
 import { openaiTraits } from "../../upstreams/providers/openai/traits.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../road/call.ts";
+import { leastOf } from "../../../tests/support/until.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./member-health.ts";
 
@@ -124,25 +125,27 @@ test.each(["refused", "broken"])("a member that could not be asked (%s) is neith
 });
 
 test("only an attempt is followed by the wait before a retry", async () => {
-  const { asked, call } = group([model("cannot embed", "anthropic"), model("embeds")], { retryAfterSeconds: 5 });
+  const { asked, call } = group([model("cannot embed", "anthropic"), model("embeds")], { retryAfterSeconds: 60 });
   const began = performance.now();
   expect([await call(), asked]).toEqual([200, ["embeds"]]);
-  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(performance.now() - began).toBeLessThan(30_000);
 });
 
 test("a retry waits, and no longer because of a member that could not be asked", async () => {
-  let fails = true;
-  const { asked, call } = group([model("broken"), model("cannot embed", "anthropic"), model("embeds")], {
-    retryAfterSeconds: 1,
-    async send() {
-      if (!fails) return Response.json(ANSWER);
-      fails = false;
-      return new Response("{}", { status: 500 });
-    },
+  const waited = await leastOf(3, 1990, async () => {
+    let fails = true;
+    const { asked, call } = group([model("broken"), model("cannot embed", "anthropic"), model("embeds")], {
+      retryAfterSeconds: 1,
+      async send() {
+        if (!fails) return Response.json(ANSWER);
+        fails = false;
+        return new Response("{}", { status: 500 });
+      },
+    });
+    const began = performance.now();
+    expect([await call(), asked]).toEqual([200, ["broken", "embeds"]]);
+    return performance.now() - began;
   });
-  const began = performance.now();
-  expect([await call(), asked]).toEqual([200, ["broken", "embeds"]]);
-  const waited = performance.now() - began;
   expect(waited).toBeGreaterThanOrEqual(990);
   expect(waited).toBeLessThan(1990);
 });

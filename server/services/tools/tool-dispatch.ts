@@ -115,7 +115,7 @@ async function gated(
 /** The servers of the call, in their callers' names. */
 function reached(call: Call, { targets }: ToolRoute, shared: ToolServiceParts, { upstream }: Passage<ToolServerSend>): ToolParts {
   const servers = targets.map(({ server }) => server);
-  const send: ToolServerSend = async (request) =>
+  const send: Passage<ToolServerSend>["upstream"] = async (request) =>
     shared.ownServer(call, request) ?? upstream({ ...request, tenantId: call.identity?.tenantId });
   return { ...shared, send: authorizedSend({ ...shared.authorization, send }, call, servers) };
 }

@@ -5,7 +5,7 @@ import type { ToolServerRequest, ToolServerSend } from "../../upstreams/tool-ser
 import type { ServerAuthorizationParts } from "./authorization/authorization-parts.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
-import type { Outlet } from "../../road/outlet.ts";
+import type { Outlet, Passage } from "../../road/outlet.ts";
 import type { KnowledgeLookup } from "../../road/knowledge.ts";
 import type { SkillTools } from "./skills/skill-parts.ts";
 import type { ToolServerState } from "./tool-server-state.ts";
@@ -13,7 +13,7 @@ import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
 export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
-  readonly send: ToolServerSend;
+  readonly send: Passage<ToolServerSend>["upstream"];
   /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded. */
   readonly begin: (call: Call) => void;
   readonly credentials: UpstreamCredentials;

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type FakeVendor, fakeVendor, type VendorRequest } from "../../../tests/support/fake-vendor.ts";
+import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { outbound } from "../../runtime/outbound.ts";
 import { azureContentSafety } from "./azure-content-safety.ts";
 import { bedrockGuardrails } from "./bedrock-guardrails.ts";
@@ -108,7 +109,7 @@ async function ask(
   { engine, settings }: Case,
   answer: (request: VendorRequest) => Response | Promise<Response>,
   direction: "input" | "output" = "input",
-  timeoutMs = 2_000,
+  timeoutMs = PATIENCE_MS,
 ) {
   const vendor = fakeVendor(answer);
   vendors.push(vendor);
@@ -157,7 +158,7 @@ describe.each(Object.entries(CASES))("%s", (_name, engine) => {
     }[_name] as Engine;
     const verdict = await made.ask(
       { endpoint: "http://169.254.169.254", apiKey: KEY, threshold: 0.5, model: null, identifier: "g", version: null, ...settings },
-      { text: "x", direction: "input", abort: new AbortController(), timeoutMs: 500 },
+      { text: "x", direction: "input", abort: new AbortController(), timeoutMs: PATIENCE_MS },
     );
     expect(verdict).toEqual({ kind: "failed", reason: "the engine's address is not allowed from this gateway" });
   });
@@ -185,6 +186,8 @@ test("Bedrock is called with a signature where the key is one of AWS", async () 
     identifier: "gr0abc",
     version: "1",
   };
-  expect(await signed.ask(settings, { text: "x", direction: "input", abort: new AbortController(), timeoutMs: 500 })).toEqual(CLEAR);
+  expect(await signed.ask(settings, { text: "x", direction: "input", abort: new AbortController(), timeoutMs: PATIENCE_MS })).toEqual(
+    CLEAR,
+  );
   expect(seen[0]?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE0\/20261121\/eu-central-1\/bedrock\/aws4_request/);
 });

@@ -1,0 +1,16 @@
+/** What the calls of a run add up to: columns of a run, and of all runs that began within an hour. */
+export const RUN_TOTALS = [
+  "calls",
+  "llm_calls",
+  "tool_calls",
+  "tool_errors",
+  "errors",
+  "late_calls",
+  "asserted_calls",
+  "intact_calls",
+  "external_calls",
+  "prompt_tokens",
+  "completion_tokens",
+  "cost_micro_usd",
+  "unpriced_calls",
+] as const;
