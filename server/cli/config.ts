@@ -14,6 +14,7 @@ import { planOf, type Step } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
 import { tellPlan } from "./configuration/tell-plan.ts";
 import { toldDocument, toldStep } from "./configuration/told-step.ts";
+import { WhenThereIsRoom } from "./configuration/when-there-is-room.ts";
 
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]
@@ -109,21 +110,29 @@ async function apply(
     );
   if (newKeys.length > 0) keys?.prepare();
   let done = 0;
-  for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
-  for (const step of documents) {
-    const answer = await at(step.about, () => step.send(current.names));
-    if (step.isSeen === false && answer["updated_at"] === step.updatedAt) continue;
-    await io.stdout(toldDocument(step));
-    done++;
-  }
-  for (const step of steps.filter(({ action }) => action === "delete")) done += await one(step);
+  const limits = new WhenThereIsRoom();
+  for (const step of steps.filter(({ action }) => action !== "delete")) await limits.do(() => one(step));
+  for (const step of documents) await limits.do(() => write(step));
+  await limits.again();
+  for (const step of steps.filter(({ action }) => action === "delete")) await one(step);
+  await limits.again();
+  limits.end();
   await io.stdout(done === 0 ? "Nothing was to be done.\n" : `${done} change${done === 1 ? "" : "s"} made.\n`);
   return 0;
 
-  async function one(step: Step): Promise<number> {
+  async function one(step: Step): Promise<void> {
     const { changed } = await at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current, keys));
-    if (changed) await io.stdout(toldStep(step));
-    return changed ? 1 : 0;
+    if (changed) await tell(toldStep(step));
+  }
+
+  async function write(step: DocumentStep): Promise<void> {
+    const answer = await at(step.about, () => step.send(current.names));
+    if (step.isSeen !== false || answer["updated_at"] !== step.updatedAt) await tell(toldDocument(step));
+  }
+
+  async function tell(text: string): Promise<void> {
+    await io.stdout(text);
+    done++;
   }
 }
 

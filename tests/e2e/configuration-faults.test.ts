@@ -277,3 +277,34 @@ ai_systems: [{ group_id: g, envelope: { autonomy_level: approval_required } }]
   expect(await config(tenant, ["plan", gone])).toEqual(NOTHING);
   expect((await config(tenant, ["export"])).out).not.toMatch(/oauth_client|Hello/);
 });
+
+const groupsWith = (budgets: Record<string, number>) =>
+  `${HEAD}resource_groups:\n${Object.entries(budgets)
+    .map(
+      ([name, usd]) =>
+        `  - { name: ${name}${name === "company" ? "" : ", parent_group_id: company"}, llm_global_limits: { budget: { monthly_limit_usd: ${usd} } } }\n`,
+    )
+    .join("")}`;
+
+test.each([
+  ["raised together with what it is below, in any order of the file", { a: 400, company: 500 }, { a: 800, company: 1000 }],
+  ["raised by what another group gives up", { company: 500, a: 400, b: 60 }, { company: 500, a: 40, b: 460 }],
+  ["raised before what gives way to it", { company: 500, a: 60, b: 400 }, { company: 500, a: 460, b: 40 }],
+  ["raised by what a group has that is deleted", { company: 500, a: 60, b: 400 }, { company: 500, a: 460 }],
+])("a limit is %s", async (about, first, then) => {
+  const tenant = await newTenant(`room-${about.replaceAll(/[^a-z]+/g, "-").slice(0, 40)}`);
+  const [before, after] = [await file("room.yaml", groupsWith(first)), await file("room-then.yaml", groupsWith(then as typeof first))];
+  expect(await config(tenant, ["apply", before])).toMatchObject({ code: 0, err: "" });
+  expect(await config(tenant, ["apply", after, "--prune"])).toMatchObject({ code: 0, err: "" });
+  expect(await config(tenant, ["plan", after, "--prune"])).toEqual(NOTHING);
+});
+
+test("a limit that nothing makes room for is told once all else is done", async () => {
+  const tenant = await newTenant("no-room");
+  const path = await file("no-room.yaml", groupsWith({ company: 10, a: 20, b: 5 }));
+  const told = await config(tenant, ["apply", path]);
+  expect(told.code).toBe(1);
+  expect(told.err).toContain('resource_groups "a": llm_global_limits: ');
+  expect(told.err).toContain("must be at most 10, which is inherited");
+  expect(told.out).toContain('~ resource_groups "b": llm_global_limits');
+});

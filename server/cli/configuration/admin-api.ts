@@ -6,6 +6,7 @@ export type AdminMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** An answer of the admin API that is no success, in its own words. */
 export class AdminApiError extends Error {
   readonly status: number;
+  readonly code: string | null;
 
   constructor(method: AdminMethod, path: string, status: number, body: ConfigEntry | null) {
     const fields = Array.isArray(body?.["fields"]) ? body["fields"].filter(isConfigEntry) : [];
@@ -14,6 +15,7 @@ export class AdminApiError extends Error {
     super(`${method} ${path.replace(/\?.*/, "")} was answered ${status}: ${detail}`);
     this.name = "AdminApiError";
     this.status = status;
+    this.code = typeof body?.["code"] === "string" ? body["code"] : null;
   }
 }
 
