@@ -308,3 +308,56 @@ test("a limit that nothing makes room for is told once all else is done", async 
   expect(told.err).toContain("must be at most 10, which is inherited");
   expect(told.out).toContain('~ resource_groups "b": llm_global_limits');
 });
+
+test("what the tenant's own settings cannot be is told before anything is written", async () => {
+  const tenant = await newTenant("tenant-faults");
+  const wrong = `tenant: { run_idle_minutes: soon, portal_registration: maybe, default_judge_model_id: nobody }
+resource_groups: [{ name: made, llms: { m: { portal_visible: "no" } } }]
+providers: [{ provider_key: p, api_format: echo }]
+llms: [{ name: m, provider: p }]
+`;
+  expect(await config(tenant, ["apply", await file("tenant-faults.yaml", HEAD + wrong)])).toEqual({
+    ...{ code: 1, out: "" },
+    err: `gatehouse config: tenant.run_idle_minutes must be a whole number
+tenant.portal_registration must be one of open, closed
+tenant.default_judge_model_id: names "nobody", which is none of llms
+resource_groups "made": llms "m" portal_visible must be true or false
+`,
+  });
+  expect((await config(tenant, ["export"])).out).not.toContain("made");
+});
+
+test("what is written otherwise than the gateway writes it is no change", async () => {
+  const tenant = await newTenant("spelling");
+  const text = `tenant: { data_retention: { body_days: 10 } }
+gdpr_statements:
+  purposes: |
+    Answering questions.
+resource_groups:
+  - name: team
+    llm_global_limits: { budget: { monthly_limit_usd: 5, daily_limit_usd: null }, requests: {} }
+    media_governance: { image: {} }
+providers:
+  - provider_key: p
+    api_format: openai
+    base_url: https://models.example/v1
+    usage_import: { import_enabled: false, import_schedule_cron: "5 4 * * *" }
+llms: [{ name: m, provider: p, group_ids: [team, team] }]
+semantic_policies:
+  - name: kind
+    constraint_text: |
+      Be kind.
+ai_systems: [{ group_id: team, envelope: { autonomy_level: autonomous } }]
+api_keys: [{ resource_group_id: team, name: k, expires_at: 2099-01-01T02:00:00+02:00 }]
+`;
+  const path = await file("spelling.yaml", HEAD + text);
+  const keys = ["--keys-file", join(directory, "spelling.json")];
+  expect(await config(tenant, ["apply", path, ...keys])).toMatchObject({ code: 0, err: "" });
+  expect(await config(tenant, ["plan", path])).toEqual(NOTHING);
+  expect((await config(tenant, ["apply", path, ...keys])).out).toBe("Nothing was to be done.\n");
+  const other = await file("spelling-other.yaml", HEAD + text.replace("2099-01-01T02", "2099-01-01T03").replace("10 }", "11 }"));
+  expect((await config(tenant, ["plan", other])).out.match(/^[~+-].*$/gm)).toEqual([
+    '~ api_keys "team / k"',
+    expect.stringContaining("~ tenant: data_retention"),
+  ]);
+});

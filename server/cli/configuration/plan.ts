@@ -48,7 +48,8 @@ export function planOf(
         const set = forward.map((member) => ({ member, before: null, after: wanted[member] ?? null, isSeen: true }));
         if (set.length > 0) late.push({ action: "change", kind, name, id: null, entry: wanted, differences: set });
       } else {
-        const changes = differences(kind, wanted, found);
+        const changeable = current.changeable.get(kind.section) ?? new Set();
+        const changes = differences(kind, wanted, found).filter(({ member, isSeen }) => isSeen || changeable.has(member));
         wrong.push(...fixedMembers(kind, name, changes, current), ...unsetParts(kind, name, entry, changes, env));
         const isLate = ({ member }: Difference) => kind.later?.includes(member) === true;
         for (const [to, some] of [
