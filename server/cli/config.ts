@@ -65,7 +65,8 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     });
     await api.signIn();
     if (path === undefined) {
-      const text = await exportConfiguration(api, values.all);
+      const warn = (warning: string) => io.stderr(`gatehouse config: warning: ${warning}\n`);
+      const text = await exportConfiguration(api, values.all, warn);
       if (values.output === undefined) await io.stdout(text);
       else writeFileSync(values.output, text);
       return 0;

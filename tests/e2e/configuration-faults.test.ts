@@ -361,3 +361,32 @@ api_keys: [{ resource_group_id: team, name: k, expires_at: 2099-01-01T02:00:00+0
     expect.stringContaining("~ tenant: data_retention"),
   ]);
 });
+
+test("what names a record that is gone is exported with a warning, and is no change of its own tenant", async () => {
+  const tenant = await newTenant("names-gone");
+  const own = `?tenant_id=${tenant}`;
+  const make = async (path: string, body: object): Promise<string> => (await world.admin.post(`/v1/admin/${path}${own}`, body)).id;
+  const [gone, left] = [await make("resource-groups", { name: "gone" }), await make("resource-groups", { name: "left" })];
+  const server = await make("mcp-servers", { name: "tools", base_url: "http://127.0.0.1:9" });
+  const approved = { name: "c", mcp_server_id: server, group_ids: [left], approver_group_ids: [gone] };
+  await make("server-configs", approved);
+  await make("guardrails/configs", { name: "guard", group_ids: [gone, left] });
+  await make("ai-systems", { group_id: left });
+  const restrictions = { mcp_server_ids: [await make("mcp-servers", { name: "briefly", base_url: "http://127.0.0.1:8" })] };
+  await world.admin.request("PUT", `/v1/admin/ai-systems/${left}/envelope${own}`, { autonomy_level: "restricted", restrictions });
+  await world.admin.request("DELETE", `/v1/admin/resource-groups/${gone}${own}`);
+  await world.admin.request("DELETE", `/v1/admin/mcp-servers/${restrictions.mcp_server_ids[0]}${own}`);
+  const exported = await config(tenant, ["export"]);
+  expect(exported.err.match(/warning: .* names/g)).toEqual([
+    'warning: server_configs "c": approver_group_ids names',
+    'warning: guardrail_configs "guard": group_ids names',
+    'warning: ai_systems "left": envelope.restrictions.mcp_server_ids names',
+  ]);
+  const path = await file("names-gone.yaml", exported.out);
+  expect(await config(tenant, ["plan", path])).toEqual(NOTHING);
+  const changed = exported.out.replace("name: guard\n", "name: guard\n    description: Guards.\n").replace(": restricted", ": suspended");
+  expect(await config(tenant, ["apply", await file("names-gone-2.yaml", changed)])).toMatchObject({ code: 0, err: "" });
+  const elsewhere = await config(await newTenant("names-gone-elsewhere"), ["apply", path]);
+  expect(elsewhere).toMatchObject({ code: 1, out: "" });
+  expect(elsewhere.err).toContain(`server_configs "c": approver_group_ids names "${gone}", which is none of resource_groups`);
+});

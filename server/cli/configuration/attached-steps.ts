@@ -49,6 +49,7 @@ async function documentStep(one: AttachedDocument, name: string, wanted: ConfigV
   // What cannot be taken away holds something wherever nobody configured it, too.
   const read = one.isRemovable === true ? readAttached : readAttachedAnswer;
   const answer = id === undefined ? null : await read(api, one, id);
+  if (answer !== null) current.names.addGone(one, answer);
   const taken = attachedTaken(one, current.document);
   const found = answer === null ? null : attachedEntry(one, answer, taken, current.names);
   const at = (names: Current["names"]) => required(names, one.section, name);
