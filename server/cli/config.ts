@@ -2,19 +2,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
-import { AdminApiError, ConfigApi } from "./configuration/admin-api.ts";
-import { carryOut } from "./configuration/apply.ts";
+import { ConfigApi } from "./configuration/admin-api.ts";
+import { applyPlan } from "./configuration/apply-plan.ts";
 import { readCurrent } from "./configuration/current.ts";
 import { readConfigurationFile } from "./configuration/document.ts";
-import type { DocumentStep } from "./configuration/document-step.ts";
 import { documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
 import { KeysFile } from "./configuration/keys-file.ts";
-import { planOf, type Step } from "./configuration/plan.ts";
+import { planOf } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
 import { tellPlan } from "./configuration/tell-plan.ts";
-import { toldDocument, toldStep } from "./configuration/told-step.ts";
-import { WhenThereIsRoom } from "./configuration/when-there-is-room.ts";
 
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]
@@ -87,64 +84,11 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
     const steps = planOf(file, current, { env, prune: values.prune }, wrong);
     const documents = await documentSteps(file, current, api, env, wrong);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
-    return isPlan ? await tellPlan(steps, documents, io) : await apply(steps, documents, api, current, keys, io);
+    return isPlan ? await tellPlan(steps, documents, io) : await applyPlan(steps, documents, api, current, keys, io);
   } catch (error) {
     io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
     return 1;
   } finally {
     keys?.release();
-  }
-}
-
-async function apply(
-  steps: readonly Step[],
-  documents: readonly DocumentStep[],
-  api: ConfigApi,
-  current: Awaited<ReturnType<typeof readCurrent>>,
-  keys: KeysFile | null,
-  io: CommandIo,
-): Promise<number> {
-  const newKeys = steps.filter((step) => step.action === "create" && step.kind.section === "api_keys");
-  if (newKeys.length > 0 && keys === null)
-    throw new Error(
-      `${newKeys.length} new API key${newKeys.length === 1 ? "" : "s"} will be shown this once: say where to with --keys-file FILE`,
-    );
-  if (newKeys.length > 0) keys?.prepare();
-  let done = 0;
-  const limits = new WhenThereIsRoom();
-  for (const step of steps.filter(({ action }) => action !== "delete")) await limits.do(() => one(step));
-  for (const step of documents) await limits.do(() => write(step));
-  await limits.again();
-  for (const step of steps.filter(({ action }) => action === "delete")) await one(step);
-  await limits.again();
-  limits.end();
-  await io.stdout(done === 0 ? "Nothing was to be done.\n" : `${done} change${done === 1 ? "" : "s"} made.\n`);
-  return 0;
-
-  async function one(step: Step): Promise<void> {
-    const { changed } = await at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current, keys));
-    if (changed) await tell(toldStep(step));
-  }
-
-  async function write(step: DocumentStep): Promise<void> {
-    const answer = await at(step.about, () => step.send(current.names));
-    if (step.isSeen !== false || answer["updated_at"] !== step.updatedAt) await tell(toldDocument(step));
-  }
-
-  async function tell(text: string): Promise<void> {
-    await io.stdout(text);
-    done++;
-  }
-}
-
-async function at<T>(about: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const next =
-      error instanceof AdminApiError && error.status === 409
-        ? "Was it made meanwhile, as by another apply? What was done before stays; apply the file again."
-        : "What was done before stays; apply the file again once this is mended.";
-    throw new Error(`${about}: ${reasonOf(error)}\n${next}`, { cause: error });
   }
 }

@@ -7,6 +7,8 @@ export type AdminMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export class AdminApiError extends Error {
   readonly status: number;
   readonly code: string | null;
+  /** Of a conflict: the record that is there already. */
+  readonly existingId: string | null;
 
   constructor(method: AdminMethod, path: string, status: number, body: ConfigEntry | null) {
     const fields = Array.isArray(body?.["fields"]) ? body["fields"].filter(isConfigEntry) : [];
@@ -15,7 +17,9 @@ export class AdminApiError extends Error {
     super(`${method} ${path.replace(/\?.*/, "")} was answered ${status}: ${detail}`);
     this.name = "AdminApiError";
     this.status = status;
-    this.code = typeof body?.["code"] === "string" ? body["code"] : null;
+    const textOf = (member: string) => (typeof body?.[member] === "string" ? body[member] : null);
+    this.code = textOf("code");
+    this.existingId = textOf("existing_id");
   }
 }
 

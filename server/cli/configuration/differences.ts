@@ -19,7 +19,8 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
   const seen = secrets.reduce(withoutSecrets, wanted);
   const found: Difference[] = [];
   for (const [member, after] of Object.entries(seen)) {
-    if (kind.key.includes(member)) continue;
+    // A record is known by its key, unless it is known by what no other can have.
+    if (kind.key.includes(member) && kind.alone === undefined) continue;
     const before = current.entry[member] ?? null;
     const same = kind.partial?.includes(member) === true ? isAllOf(after, before) : isEqual(kind, member, after, before);
     if (!same) found.push({ member, before, after, isSeen: !isSpelledAlike(before, after) });

@@ -9,6 +9,8 @@ export interface Kind {
   readonly key: readonly string[];
   /** Of records whose key may stand twice, what else tells one from the others; where it does not, their order does. */
   readonly apart?: (entry: Readonly<Record<string, unknown>>) => string;
+  /** What no two records can have: one that has it under another key is the same record, renamed. */
+  readonly alone?: (entry: Readonly<Record<string, unknown>>) => string;
   /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
   readonly references?: Readonly<Record<string, string>>;
   /** Members that name another section's record by its key, here as in the API. */
@@ -42,6 +44,10 @@ export interface Kind {
   /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
   readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
+
+/** Where a tool server is nobody else can be; its name is only what people call it. */
+const addressOf = ({ base_url: base, mcp_endpoint_path: path }: Readonly<Record<string, unknown>>): string =>
+  `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`;
 
 const GROUPS = { group_ids: "resource_groups" } as const;
 
@@ -105,8 +111,8 @@ export const KINDS: readonly Kind[] = [
     list: "mcp_servers",
     key: ["name"],
     secrets: ["api_key"],
-    // Where it is nobody else can be; its name is only what people call it.
-    apart: ({ base_url: base, mcp_endpoint_path: path }) => `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`,
+    apart: addressOf,
+    alone: addressOf,
     uploaded: ["icon_url"],
     isOwn: ({ id }) => String(id).startsWith("system-"),
   },
