@@ -176,3 +176,13 @@ test("what is to go makes way for what takes its name, and a tool server is rena
   expect(await config(tenant, ["apply", one, "--prune"])).toMatchObject({ code: 0, err: "" });
   expect(await config(tenant, ["plan", one, "--prune"])).toEqual(NOTHING);
 });
+
+test("an administrator of a tenant plans as often as a pipeline does, and is told of no failed login", async () => {
+  const tenant = await newTenant("pipeline");
+  const account = { tenant_id: tenant, username: "pipeline", password: "a long enough password", role: "admin" };
+  await world.admin.post("/v1/admin/admin-users", account);
+  const path = await file("pipeline.yaml", `${HEAD}resource_groups: []\n`);
+  const env = { GATEHOUSE_ADMIN_USERNAME: account.username, GATEHOUSE_ADMIN_PASSWORD: account.password };
+  for (let run = 0; run < 7; run++) expect(await toldByConfig(world.gateway.adminUrl, tenant, ["plan", path], env)).toEqual(NOTHING);
+  expect((await world.admin.get("/v1/admin/admin-log?action=login_failed")).total).toBe(0);
+});

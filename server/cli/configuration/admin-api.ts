@@ -53,21 +53,17 @@ export class ConfigApi {
     return `${this.access.url.replace(/\/+$/, "")} ${this.access.tenantId}`;
   }
 
-  /** Administrators of the system and of the tenant sign in at different addresses; either may be meant. */
   async signIn(): Promise<void> {
     if (this.token !== null) return;
     const { username, password, tenantId } = this.access;
     if (password === null)
       throw new Error("sign in with GATEHOUSE_ADMIN_TOKEN, or with GATEHOUSE_ADMIN_USERNAME and GATEHOUSE_ADMIN_PASSWORD");
-    const asSystem = await this.send("POST", "/v1/admin-users/system/login", { username, password });
-    const answer =
-      asSystem.status === 401
-        ? await this.send("POST", "/v1/admin-users/tenant/login", { username, password, tenant_id: tenantId })
-        : asSystem;
+    const path = "/v1/admin-users/login";
+    const answer = await this.send("POST", path, { username, password, tenant_id: tenantId });
     const token = answer.body?.["access_token"];
     if (answer.status === 200 && typeof token !== "string")
       throw new Error("this account signs in with a second factor: give GATEHOUSE_ADMIN_TOKEN instead of a password");
-    if (typeof token !== "string") throw new AdminApiError("POST", "/v1/admin-users/system/login", answer.status, answer.body);
+    if (typeof token !== "string") throw new AdminApiError("POST", path, answer.status, answer.body);
     this.token = token;
   }
 
