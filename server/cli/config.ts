@@ -61,15 +61,15 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
       password: env["GATEHOUSE_ADMIN_PASSWORD"] ?? null,
     });
     await api.signIn();
+    const warn = (warning: string) => io.stderr(`gatehouse config: warning: ${warning}\n`);
     if (path === undefined) {
-      const warn = (warning: string) => io.stderr(`gatehouse config: warning: ${warning}\n`);
       const text = await exportConfiguration(api, values.all, warn);
       if (values.output === undefined) await io.stdout(text);
       else writeFileSync(values.output, text);
       return 0;
     }
     const file = readConfigurationFile(readFileSync(path, "utf8"));
-    for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
+    for (const warning of plainSecrets(file)) warn(warning);
     const isPlan = action === "plan" || values["dry-run"];
     if (!isPlan && values["keys-file"] !== undefined) keys = new KeysFile(values["keys-file"]);
     for await (const { name, lost } of keys?.fetchBegun(api) ?? [])
@@ -81,7 +81,7 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
       );
     const current = await readCurrent(api);
     const wrong: string[] = [];
-    const steps = planOf(file, current, { env, prune: values.prune }, wrong);
+    const steps = planOf(file, current, { env, prune: values.prune, warn }, wrong);
     const documents = await documentSteps(file, current, api, env, wrong);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
     return isPlan ? await tellPlan(steps, documents, io) : await applyPlan(steps, documents, api, current, keys, io);

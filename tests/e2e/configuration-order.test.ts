@@ -186,3 +186,18 @@ test("an administrator of a tenant plans as often as a pipeline does, and is tol
   for (let run = 0; run < 7; run++) expect(await toldByConfig(world.gateway.adminUrl, tenant, ["plan", path], env)).toEqual(NOTHING);
   expect((await world.admin.get("/v1/admin/admin-log?action=login_failed")).total).toBe(0);
 });
+
+test("an API key whose time is over does not stop the file that names it", async () => {
+  const tenant = await newTenant("key-over");
+  const text = (end: string, description: string) => `${HEAD}resource_groups: [{ name: team, description: ${description} }]
+api_keys: [{ resource_group_id: team, name: k, expires_at: ${end} }]
+`;
+  const keys = ["--keys-file", join(directory, "key-over.json")];
+  expect(await config(tenant, ["apply", await file("key.yaml", text("2099-01-01T00:00:00Z", "one")), ...keys])).toMatchObject({ code: 0 });
+  const [key] = (await world.admin.get(`/v1/admin/api-keys?tenant_id=${tenant}`)).api_keys;
+  await world.admin.request("PATCH", `/v1/admin/api-keys/${key.id}`, { expires_at: "2026-01-01T00:00:00Z" });
+  const over = await file("key-over.yaml", text("2026-01-01T00:00:00Z", "two"));
+  const warning = 'gatehouse config: warning: api_keys "team / k": its time is over, so it is not made\n';
+  expect(await config(tenant, ["apply", over, "--prune"])).toMatchObject({ code: 0, err: warning });
+  expect(await config(tenant, ["plan", over, "--prune"])).toEqual({ ...NOTHING, err: warning });
+});

@@ -37,6 +37,8 @@ export interface Kind {
   readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
   /** Of `references`, those to sections that come later: they are set when these are there. */
   readonly later?: readonly string[];
+  /** Of one that is not there, whether its time is over: it is made no more. */
+  readonly isOver?: (entry: Readonly<Record<string, unknown>>) => boolean;
   /** Others may name them, and no file holds them. */
   readonly isNamedOnly?: true;
   /** What the gateway makes along with the first of them: the name it has there, and the member of the answer that tells its id. */
@@ -215,6 +217,7 @@ export const KINDS: readonly Kind[] = [
     references: { resource_group_id: "resource_groups", allowed_skill_ids: "agent_skills" },
     createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
     derived: ["end_user_id", "scope"],
+    isOver: ({ expires_at: end }) => typeof end === "string" && Date.parse(end) <= Date.now(),
     // A person's own keys come and go with the person.
     isLeftOut: ({ status, end_user_id: person }) => status !== "active" || person !== null,
   },

@@ -29,7 +29,7 @@ export type Step =
 export function planOf(
   file: ConfigurationFile,
   current: Current,
-  { env, prune }: { readonly env: Environment; readonly prune: boolean },
+  { env, prune, warn }: { readonly env: Environment; readonly prune: boolean; readonly warn: (warning: string) => void },
   wrong: string[],
 ): Step[] {
   const steps: Step[] = [];
@@ -41,7 +41,8 @@ export function planOf(
       const wanted = current.names.canonical(kind, resolved);
       wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, { file, current, known }));
       wrong.push(...wrongValues(kind, name, wanted, current));
-      if (found === undefined) {
+      if (found === undefined && kind.isOver?.(wanted) === true) warn(`${kind.section} "${name}": its time is over, so it is not made`);
+      else if (found === undefined) {
         for (const variable of unset) wrong.push(`${kind.section} "${name}": ${variable} is not set`);
         const forward = (kind.later ?? []).filter((member) => wanted[member] !== undefined && wanted[member] !== null);
         steps.push({ action: "create", kind, name, entry: withoutPlaces(wanted, forward) });
