@@ -2,18 +2,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
-import { AdminApiError, ConfigApi } from "./configuration/admin-api.ts";
-import { carryOut } from "./configuration/apply.ts";
+import { ConfigApi } from "./configuration/admin-api.ts";
+import { applyPlan } from "./configuration/apply-plan.ts";
 import { readCurrent } from "./configuration/current.ts";
 import { readConfigurationFile } from "./configuration/document.ts";
-import type { DocumentStep } from "./configuration/document-step.ts";
 import { documentSteps } from "./configuration/documents.ts";
 import { exportConfiguration } from "./configuration/export.ts";
 import { KeysFile } from "./configuration/keys-file.ts";
-import { planOf, type Step } from "./configuration/plan.ts";
+import { planOf } from "./configuration/plan.ts";
 import { type Environment, plainSecrets } from "./configuration/secrets.ts";
 import { tellPlan } from "./configuration/tell-plan.ts";
-import { toldDocument, toldStep } from "./configuration/told-step.ts";
 
 const USAGE = `Usage:
   gatehouse config export [--all] [--output FILE]
@@ -63,14 +61,15 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
       password: env["GATEHOUSE_ADMIN_PASSWORD"] ?? null,
     });
     await api.signIn();
+    const warn = (warning: string) => io.stderr(`gatehouse config: warning: ${warning}\n`);
     if (path === undefined) {
-      const text = await exportConfiguration(api, values.all);
+      const text = await exportConfiguration(api, values.all, warn);
       if (values.output === undefined) await io.stdout(text);
       else writeFileSync(values.output, text);
       return 0;
     }
     const file = readConfigurationFile(readFileSync(path, "utf8"));
-    for (const warning of plainSecrets(file)) io.stderr(`gatehouse config: warning: ${warning}\n`);
+    for (const warning of plainSecrets(file)) warn(warning);
     const isPlan = action === "plan" || values["dry-run"];
     if (!isPlan && values["keys-file"] !== undefined) keys = new KeysFile(values["keys-file"]);
     for await (const { name, lost } of keys?.fetchBegun(api) ?? [])
@@ -82,59 +81,14 @@ export async function configCommand(argv: string[], env: Environment, io: Comman
       );
     const current = await readCurrent(api);
     const wrong: string[] = [];
-    const steps = planOf(file, current, { env, prune: values.prune }, wrong);
+    const steps = planOf(file, current, { env, prune: values.prune, warn }, wrong);
     const documents = await documentSteps(file, current, api, env, wrong);
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
-    return isPlan ? await tellPlan(steps, documents, io) : await apply(steps, documents, api, current, keys, io);
+    return isPlan ? await tellPlan(steps, documents, io) : await applyPlan(steps, documents, api, current, keys, io);
   } catch (error) {
     io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
     return 1;
   } finally {
     keys?.release();
-  }
-}
-
-async function apply(
-  steps: readonly Step[],
-  documents: readonly DocumentStep[],
-  api: ConfigApi,
-  current: Awaited<ReturnType<typeof readCurrent>>,
-  keys: KeysFile | null,
-  io: CommandIo,
-): Promise<number> {
-  const newKeys = steps.filter((step) => step.action === "create" && step.kind.section === "api_keys");
-  if (newKeys.length > 0 && keys === null)
-    throw new Error(
-      `${newKeys.length} new API key${newKeys.length === 1 ? "" : "s"} will be shown this once: say where to with --keys-file FILE`,
-    );
-  if (newKeys.length > 0) keys?.prepare();
-  let done = 0;
-  for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
-  for (const step of documents) {
-    const answer = await at(step.about, () => step.send(current.names));
-    if (step.isSeen === false && answer["updated_at"] === step.updatedAt) continue;
-    await io.stdout(toldDocument(step));
-    done++;
-  }
-  for (const step of steps.filter(({ action }) => action === "delete")) done += await one(step);
-  await io.stdout(done === 0 ? "Nothing was to be done.\n" : `${done} change${done === 1 ? "" : "s"} made.\n`);
-  return 0;
-
-  async function one(step: Step): Promise<number> {
-    const { changed } = await at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current, keys));
-    if (changed) await io.stdout(toldStep(step));
-    return changed ? 1 : 0;
-  }
-}
-
-async function at<T>(about: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const next =
-      error instanceof AdminApiError && error.status === 409
-        ? "Was it made meanwhile, as by another apply? What was done before stays; apply the file again."
-        : "What was done before stays; apply the file again once this is mended.";
-    throw new Error(`${about}: ${reasonOf(error)}\n${next}`, { cause: error });
   }
 }

@@ -102,6 +102,21 @@ withBrowser("a form of a change offers no way to leave out what has a value", as
   await context.close();
 });
 
+withBrowser("the path of a tool server that is at its address itself is emptied", async () => {
+  const at = { tenant_id: "default", name: "at its address", base_url: "http://127.0.0.1:9/rpc" };
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", at);
+  const { page, context, problems } = await consolePage(`/manage/tool-servers/${id}`);
+  const settings = panel(page, "Settings");
+  await settings.getByLabel("Tool endpoint path", { exact: true }).fill("");
+  await saved(page);
+  expect(await world.admin.get(`/v1/admin/mcp-servers/${id}`)).toMatchObject({ mcp_endpoint_path: "", name: "at its address" });
+  await settings.getByLabel("Name", { exact: true }).fill("renamed");
+  await saved(page);
+  expect(await world.admin.get(`/v1/admin/mcp-servers/${id}`)).toMatchObject({ mcp_endpoint_path: "", name: "renamed" });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("a list of tools that is emptied opens all of them again, as its form says, and none at all is chosen by itself", async () => {
   const { id: server } = await world.admin.post("/v1/admin/mcp-servers", {
     tenant_id: "default",

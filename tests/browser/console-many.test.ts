@@ -304,3 +304,30 @@ withBrowser("what is missing of an AI System is told of those beyond the first p
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("certificates and responses beyond the first page are reached, and what one of these holds back is restored", async () => {
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "held back", group_type: "team" });
+  await world.admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: id });
+  for (let at = 0; at < 21; at++) await world.admin.post(`/v1/admin/ai-systems/${id}/assurance`, {});
+  const { page, context, problems } = await consolePage();
+  const response = (at: number) => ({
+    ...{ id: crypto.randomUUID(), ai_system_id: id, policy_id: null, policy_name: `policy ${at}`, finding_id: null, action: "suspend" },
+    ...{ status: at < 20 ? "dry_run" : "active", reason: "seen", fired_at: new Date().toISOString() },
+    ...{ expires_at: null, ended_at: null, ended_by: null },
+  });
+  const all = Array.from({ length: 21 }, (_, at) => response(at));
+  await page.route(`**/ai-systems/${id}/responses?*`, async (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const [at, size] = [Number(query.get("page") ?? 1), Number(query.get("page_size"))];
+    await route.fulfill({ json: { responses: all.slice((at - 1) * size, at * size), total: all.length, page: at, page_size: size } });
+  });
+  await page.goto(`${world.console}/manage/ai-systems/${id}`);
+  await page.getByText("by policy 20,").waitFor();
+  await page.getByRole("button", { name: "Restore it" }).waitFor();
+  const certificates = page.locator("section").filter({ has: page.getByRole("heading", { name: "Certificates", exact: true }) });
+  await certificates.getByRole("button", { name: "Show earlier certificates" }).click();
+  await certificates.getByRole("listitem").nth(20).waitFor();
+  expect(await certificates.getByRole("button", { name: "Show earlier certificates" }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});

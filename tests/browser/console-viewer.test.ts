@@ -47,6 +47,8 @@ withBrowser("who may only look is offered nothing that would be refused", async 
   await page.goto(`${world.console}/`);
   await signInOn(page, "looks-on", ADMIN_PASSWORD);
   const main = page.locator("main");
+  await page.getByRole("link", { name: "Resource groups" }).first().waitFor();
+  expect(await page.getByRole("link", { name: "Tenants" }).count()).toBe(0);
   /** What can be pressed on the page of a record, beside what reads from a program, once it tells that its panels are there. */
   const offered = async (path: string, ...told: readonly string[]) => {
     await page.goto(`${world.console}/manage/${path}`);

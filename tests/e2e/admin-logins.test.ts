@@ -47,6 +47,43 @@ describe("a login", () => {
     expect((await plane.logIn("owner-of-acme", ADMIN_PASSWORD)).status).toBe(401);
   });
 
+  test("of whichever admin has the name is one attempt on one account", async () => {
+    const person = { username: "whoever", password: ADMIN_PASSWORD };
+    await acme.send("POST", "/v1/admin/admin-users", { ...person, role: "viewer" });
+    const logIn = (body: object, path = "login") => plane.send("POST", `/v1/admin-users/${path}`, body);
+    const failures = async () => (await plane.system("GET", "/v1/admin/admin-log?action=login_failed&page_size=1")).body.total;
+    const before = await failures();
+    expect((await logIn(person)).body.user).toMatchObject({ username: "whoever", tenant_id: "acme" });
+    expect((await logIn({ ...person, tenant_id: "acme" })).status).toBe(200);
+    expect((await logIn({ username: "ADMIN", password: ADMIN_PASSWORD, tenant_id: "acme" })).body.user).toMatchObject({
+      role: "system_admin",
+    });
+    expect(await failures()).toBe(before);
+
+    const wrong = { ...person, password: "another one" };
+    for (const path of ["login", "tenant/login", "login", "tenant/login", "login"]) expect((await logIn(wrong, path)).status).toBe(401);
+    expect(await failures()).toBe(before + 5);
+    expect([(await logIn(person)).status, (await logIn(person, "tenant/login")).status]).toEqual([429, 429]);
+    clock.advance(11 * 60_000);
+    expect([(await logIn({ username: "no one", password: "at all" })).status, await failures()]).toEqual([401, before + 6]);
+  });
+
+  test("of a name that the system and a tenant have is of the one whose password it is", async () => {
+    const [ofSystem, ofTenant] = ["of the system 1", "of the tenant 1"];
+    const { body: system } = await plane.system("POST", "/v1/admin/admin-users", {
+      username: "both",
+      password: ofSystem,
+      role: "system_admin",
+    });
+    await acme.send("POST", "/v1/admin/admin-users", { username: "both", password: ofTenant, role: "viewer" });
+    const roleOf = async (password: string) => {
+      const { status, body } = await plane.send("POST", "/v1/admin-users/login", { username: "both", password });
+      return status === 200 ? body.user.role : status;
+    };
+    expect([await roleOf(ofSystem), await roleOf(ofTenant), await roleOf("of neither")]).toEqual(["system_admin", "viewer", 401]);
+    await plane.system("DELETE", `/v1/admin/admin-users/${system.id}`);
+  });
+
   test("knows an admin by their name, in whichever form it is written", async () => {
     const [name, apart] = ["jörg", "jo\u0308rg"];
     const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });

@@ -254,6 +254,15 @@ describe("providers and models", () => {
 });
 
 describe("lists", () => {
+  test("takes no member of a query that it does not know, and the document says so of every route", async () => {
+    const { paths } = (await plane.send("GET", "/openapi.json")).body;
+    for (const path of ["/v1/admin/audit/chains", "/v1/admin/standards", "/v1/admin-users/me", "/v1/admin/llms"]) {
+      const reply = await plane.system("GET", `${path}?strange=1`);
+      expect([path, reply.status, reply.body.code]).toEqual([path, 400, "invalid_query"]);
+      expect([path, paths[path].get.responses["400"]?.description]).toEqual([path, expect.stringContaining("`invalid_query`")]);
+    }
+  });
+
   test("page by page or by offset, with a bound", async () => {
     const beta = await newTenant(plane, "beta");
     for (const name of ["a", "b", "c", "d_d", "dxd"]) await beta.send("POST", "/v1/admin/resource-groups", { name });

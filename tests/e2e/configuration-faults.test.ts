@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { configCommand } from "../../server/cli/config.ts";
+import { type Told, toldByConfig } from "../support/config-command.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -22,28 +23,11 @@ afterAll(async () => {
 const HEAD = "format: gatehouse/configuration/v1\n";
 const NOTHING = { code: 0, out: "Nothing is to be done.\n", err: "" };
 
-interface Told {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function config(
+const config = (
   tenant: string,
   args: readonly string[],
-  env: Record<string, string> = {},
-  seen?: (out: string) => void | Promise<void>,
-): Promise<Told> {
-  const told = { out: "", err: "" };
-  const stdout = (text: string): void | Promise<void> => {
-    told.out += text;
-    return seen?.(told.out);
-  };
-  const io = { stdout, stderr: (text: string) => void (told.err += text) };
-  const variables = { GATEHOUSE_ADMIN_PASSWORD: ADMIN_PASSWORD, ...env } as Record<string, string>;
-  const code = await configCommand([...args, "--url", world.gateway.adminUrl, "--tenant", tenant], variables, io);
-  return { code, ...told };
-}
+  ...more: [env?: Record<string, string>, seen?: (out: string) => void | Promise<void>]
+) => toldByConfig(world.gateway.adminUrl, tenant, args, ...more);
 
 async function file(name: string, text: string): Promise<string> {
   const path = join(directory, name);

@@ -1,6 +1,7 @@
 /** A valid body for each operation that takes one: a new one without an entry fails here. */
 export const BODIES: Record<string, unknown> = {
   "POST /v1/admin-users/tenant/login": { username: "nobody", password: "nothing", tenant_id: "acme" },
+  "POST /v1/admin-users/login": { username: "nobody", password: "nothing" },
   "POST /v1/admin-users/system/login": { username: "nobody", password: "nothing" },
   "POST /v1/admin-users/change-password": { current_password: "wrong", new_password: "long enough" },
   "POST /v1/admin-users/login/2fa": { temp_token: "none", code: "000000" },

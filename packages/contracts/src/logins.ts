@@ -19,6 +19,15 @@ export const tenantLogin = z
   })
   .meta({ id: "TenantLogin" });
 
+export const anyLogin = z
+  .strictObject({
+    ...credentials,
+    tenant_id: tenantLogin.shape.tenant_id.describe(
+      "of a tenant's admin: left out: X-Tenant-ID, else the one tenant that has this username, else `default`",
+    ),
+  })
+  .meta({ id: "Login" });
+
 export const changePassword = z
   .strictObject({ current_password: passwordText, new_password: newPasswordText })
   .meta({ id: "ChangePassword" });

@@ -32,13 +32,18 @@ export const mcpServerCreate = z
   .strictObject({
     name: recordName,
     base_url: httpUrl,
-    mcp_endpoint_path: endpointPath.optional().describe("/mcp when left out"),
+    mcp_endpoint_path: endpointPath.optional().describe("/mcp when left out; empty: base_url itself"),
     ...written,
   })
   .meta({ id: "McpServerCreate" });
 
 export const mcpServerUpdate = z
-  .strictObject({ name: recordName.optional(), base_url: httpUrl.optional(), mcp_endpoint_path: endpointPath.optional(), ...written })
+  .strictObject({
+    name: recordName.optional(),
+    base_url: httpUrl.optional(),
+    mcp_endpoint_path: endpointPath.optional().describe("empty: base_url itself"),
+    ...written,
+  })
   .meta({ id: "McpServerUpdate" });
 
 const discoveryStatus = z.enum(["found", "unauthorized", "inconclusive"]);

@@ -6,6 +6,9 @@ export type AdminMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** An answer of the admin API that is no success, in its own words. */
 export class AdminApiError extends Error {
   readonly status: number;
+  readonly code: string | null;
+  /** Of a conflict: the record that is there already. */
+  readonly existingId: string | null;
 
   constructor(method: AdminMethod, path: string, status: number, body: ConfigEntry | null) {
     const fields = Array.isArray(body?.["fields"]) ? body["fields"].filter(isConfigEntry) : [];
@@ -14,6 +17,9 @@ export class AdminApiError extends Error {
     super(`${method} ${path.replace(/\?.*/, "")} was answered ${status}: ${detail}`);
     this.name = "AdminApiError";
     this.status = status;
+    const textOf = (member: string) => (typeof body?.[member] === "string" ? body[member] : null);
+    this.code = textOf("code");
+    this.existingId = textOf("existing_id");
   }
 }
 
@@ -47,21 +53,17 @@ export class ConfigApi {
     return `${this.access.url.replace(/\/+$/, "")} ${this.access.tenantId}`;
   }
 
-  /** Administrators of the system and of the tenant sign in at different addresses; either may be meant. */
   async signIn(): Promise<void> {
     if (this.token !== null) return;
     const { username, password, tenantId } = this.access;
     if (password === null)
       throw new Error("sign in with GATEHOUSE_ADMIN_TOKEN, or with GATEHOUSE_ADMIN_USERNAME and GATEHOUSE_ADMIN_PASSWORD");
-    const asSystem = await this.send("POST", "/v1/admin-users/system/login", { username, password });
-    const answer =
-      asSystem.status === 401
-        ? await this.send("POST", "/v1/admin-users/tenant/login", { username, password, tenant_id: tenantId })
-        : asSystem;
+    const path = "/v1/admin-users/login";
+    const answer = await this.send("POST", path, { username, password, tenant_id: tenantId });
     const token = answer.body?.["access_token"];
     if (answer.status === 200 && typeof token !== "string")
       throw new Error("this account signs in with a second factor: give GATEHOUSE_ADMIN_TOKEN instead of a password");
-    if (typeof token !== "string") throw new AdminApiError("POST", "/v1/admin-users/system/login", answer.status, answer.body);
+    if (typeof token !== "string") throw new AdminApiError("POST", path, answer.status, answer.body);
     this.token = token;
   }
 

@@ -46,7 +46,10 @@ async function documentStep(one: AttachedDocument, name: string, wanted: ConfigV
   const { current, api, env, wrong } = planning;
   const about = `${one.section} "${name}": ${one.member}`;
   const id = current.names.idOf(one.section, name);
-  const answer = id === undefined ? null : await readAttached(api, one, id);
+  // What cannot be taken away holds something wherever nobody configured it, too.
+  const read = one.isRemovable === true ? readAttached : readAttachedAnswer;
+  const answer = id === undefined ? null : await read(api, one, id);
+  if (answer !== null) current.names.addGone(one, answer);
   const taken = attachedTaken(one, current.document);
   const found = answer === null ? null : attachedEntry(one, answer, taken, current.names);
   const at = (names: Current["names"]) => required(names, one.section, name);

@@ -55,6 +55,7 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
       names.also(kind.section, apartName(kind, named[at] ?? {}), id);
     }
   }
+  for (const kind of KINDS) for (const record of lists.get(kind.section) ?? []) names.addGone(kind, record);
   const taken = new Map<string, ReadonlySet<string>>();
   const nullable = new Map<string, ReadonlySet<string>>();
   const bodies = new Map<string, ConfigEntry>();

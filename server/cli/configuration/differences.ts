@@ -2,14 +2,14 @@ import type { CurrentRecord } from "./current.ts";
 import type { Kind } from "./kinds.ts";
 import { changeAt, withoutPlaces } from "./places.ts";
 import { shownSettings, secretTextsOf } from "./secrets.ts";
-import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
+import { type ConfigEntry, isConfigEntry, isSame, isSpelledAlike, type ConfigValue } from "./value.ts";
 
 export interface Difference {
   readonly member: string;
   /** Null in both for a secret, which is never shown. */
   readonly before: ConfigValue;
   readonly after: ConfigValue;
-  /** False for a secret of which no read shows whether it is another: only writing it tells. */
+  /** False where only writing it tells whether it is another: of a secret that no read shows, and of another spelling. */
   readonly isSeen: boolean;
 }
 
@@ -19,10 +19,11 @@ export function differences(kind: Kind, wanted: ConfigEntry, current: CurrentRec
   const seen = secrets.reduce(withoutSecrets, wanted);
   const found: Difference[] = [];
   for (const [member, after] of Object.entries(seen)) {
-    if (kind.key.includes(member)) continue;
+    // A record is known by its key, unless it is known by what no other can have.
+    if (kind.key.includes(member) && kind.alone === undefined) continue;
     const before = current.entry[member] ?? null;
     const same = kind.partial?.includes(member) === true ? isAllOf(after, before) : isEqual(kind, member, after, before);
-    if (!same) found.push({ member, before, after, isSeen: true });
+    if (!same) found.push({ member, before, after, isSeen: !isSpelledAlike(before, after) });
   }
   for (const member of secrets.filter((place) => wanted[place] !== undefined)) {
     const given = wanted[member] ?? null;
@@ -53,8 +54,8 @@ function withoutSecrets(entry: ConfigEntry, place: string): ConfigEntry {
 
 /** Lists of references are sets. */
 function isEqual(kind: Kind, member: string, a: ConfigValue, b: ConfigValue): boolean {
-  if (kind.references?.[member] !== undefined && Array.isArray(a) && Array.isArray(b))
-    return isSame([...(a as readonly ConfigValue[])].map(String).toSorted(), [...(b as readonly ConfigValue[])].map(String).toSorted());
+  const asSet = (list: ConfigValue) => [...new Set((list as readonly ConfigValue[]).map(String))].toSorted();
+  if (kind.references?.[member] !== undefined && Array.isArray(a) && Array.isArray(b)) return isSame(asSet(a), asSet(b));
   return isSame(a, b);
 }
 

@@ -1,3 +1,4 @@
+import { DEFAULT_RETENTION } from "@gatehouse/contracts/tenants";
 import type { ConfigApi } from "./admin-api.ts";
 import { attachedSteps } from "./attached-steps.ts";
 import { type Current, readDocument } from "./current.ts";
@@ -10,7 +11,7 @@ import { type KnownNames, knownNames } from "./plan.ts";
 import type { Environment } from "./secrets.ts";
 import { TENANT_DOCUMENTS } from "./tenant-documents.ts";
 import { faultsOf } from "./value-faults.ts";
-import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
+import { type ConfigEntry, isConfigEntry, isSame, isSpelledAlike, type ConfigValue, withoutNothing } from "./value.ts";
 
 /** The documents that are not as a file wants them. All that cannot be is added to `wrong`. */
 export async function documentSteps(
@@ -20,31 +21,48 @@ export async function documentSteps(
   env: Environment,
   wrong: string[],
 ): Promise<DocumentStep[]> {
-  const steps = [...tenantSteps(file, current, api, wrong), ...tenantDocumentSteps(file, current, api, wrong)];
   const known = knownNames(file, current);
+  const steps = [...tenantSteps(file, { current, api, known, wrong }), ...tenantDocumentSteps(file, current, api, wrong)];
   for (const [group, documents] of file.groupDocuments) steps.push(...(await groupSteps(group, documents, known, current, api, wrong)));
   const attached = await attachedSteps(file, { current, api, env, known, wrong });
-  return [...steps.filter(({ before, after }) => !isSame(before, after)), ...attached];
+  return [...steps.filter(({ before, after }) => !isSpelledAlike(before, after)), ...attached];
 }
 
 const JUDGE = "default_judge_model_id";
 
-function tenantSteps({ tenant }: ConfigurationFile, current: Current, api: ConfigApi, wrong: string[]): DocumentStep[] {
+interface Planning {
+  readonly current: Current;
+  readonly api: ConfigApi;
+  readonly known: KnownNames;
+  readonly wrong: string[];
+}
+
+function tenantSteps({ tenant }: ConfigurationFile, { current, api, known, wrong }: Planning): DocumentStep[] {
   if (tenant === null) return [];
   if (current.tenant === null) {
     wrong.push("tenant: only an administrator of the system may read and change it");
     return [];
   }
-  for (const member of Object.keys(tenant)) if (!current.tenantMembers.has(member)) wrong.push(`tenant.${member}: is not known here`);
-  return Object.entries(tenant).map(([member, after]) => ({
-    about: `tenant: ${member}`,
-    before: current.tenant?.[member] ?? null,
-    after,
-    send: (names) =>
-      api.ask("PATCH", `/v1/admin/tenants/${encodeURIComponent(api.tenantId)}`, {
-        [member]: member === JUDGE && typeof after === "string" ? required(names, "llms", after) : after,
-      }),
-  }));
+  const body = propertiesOf(current.document, "PATCH", "/v1/admin/tenants/{id}");
+  for (const [member, value] of Object.entries(tenant)) {
+    if (!current.tenantMembers.has(member)) wrong.push(`tenant.${member}: is not known here`);
+    wrong.push(...faultsOf(current.document, body[member], value, `tenant.${member}`));
+    if (member === JUDGE && typeof value === "string" && !known("llms", value))
+      wrong.push(`tenant.${member}: names "${value}", which is none of llms`);
+  }
+  return Object.entries(tenant).map(([member, value]) => {
+    // Replaced as a whole, by the gateway's own days for what is left out.
+    const after = member === "data_retention" && isConfigEntry(value) ? { ...DEFAULT_RETENTION, ...value } : value;
+    return {
+      about: `tenant: ${member}`,
+      before: current.tenant?.[member] ?? null,
+      after,
+      send: (names) =>
+        api.ask("PATCH", `/v1/admin/tenants/${encodeURIComponent(api.tenantId)}`, {
+          [member]: member === JUDGE && typeof after === "string" ? required(names, "llms", after) : after,
+        }),
+    };
+  });
 }
 
 /** What the file leaves out of one stays as it is. */
@@ -90,6 +108,7 @@ async function groupSteps(
     const path = (names: Names) => `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/${tail(names)}`;
     // A group, a model or a server that is still to be made has none.
     const before = groupId === undefined ? {} : await existing(() => path(current.names), one, api);
+    if (isSame(withoutNothing(before), withoutNothing(after))) return;
     steps.push({ about: `${about}: ${label}`, before, after, send: (names) => api.ask("PATCH", path(names), { [one.body]: after }) });
   };
   for (const one of GROUP_DOCUMENTS) {
@@ -115,6 +134,8 @@ async function groupSteps(
             one,
             after,
           );
+        else if (of === "llms" && member === "portal_visible" && typeof after !== "boolean")
+          wrong.push(`${about}: ${of} "${item}" ${member} must be true or false`);
         else if (of === "llms" && member === "portal_visible") steps.push(visibility(group, item, after, await modelsThere(), api));
         else wrong.push(`${about}: ${of} "${item}" ${member} is not known here`);
       }

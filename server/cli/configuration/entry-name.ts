@@ -24,7 +24,10 @@ export function entryNames(kind: Kind, entries: readonly ConfigEntry[]): string[
   });
 }
 
-/** Which record each entry is meant to be: the one that is like it in all that tells records apart, else one of its key that is left. */
+/**
+ * Which record each entry is meant to be: the one that is like it in all that tells records apart, else one of its key that is left,
+ * else the one that has what no two can have.
+ */
 export function recordsOf<R extends { readonly entry: ConfigEntry }>(
   kind: Kind,
   entries: readonly ConfigEntry[],
@@ -37,7 +40,9 @@ export function recordsOf<R extends { readonly entry: ConfigEntry }>(
     return found;
   };
   const alike = entries.map((entry) => take((record) => apartName(kind, record.entry) === apartName(kind, entry)));
-  return entries.map((entry, at) => alike[at] ?? take((record) => entryName(kind, record.entry) === entryName(kind, entry)));
+  const known = entries.map((entry, at) => alike[at] ?? take((record) => entryName(kind, record.entry) === entryName(kind, entry)));
+  const { alone } = kind;
+  return alone === undefined ? known : entries.map((entry, at) => known[at] ?? take((record) => alone(record.entry) === alone(entry)));
 }
 
 function keyText(value: ConfigValue | undefined): string {

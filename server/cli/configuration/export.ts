@@ -12,9 +12,16 @@ const HEAD = `# The configuration of a tenant: what \`gatehouse config apply\` m
 # { from_env: NAME } is what the variable holds when this is applied, and stays as it is where the variable is not set.
 `;
 
-/** Everything that configures a tenant, as a file. Members that say nothing are left out, unless `all` is asked for. */
-export async function exportConfiguration(api: ConfigApi, all: boolean): Promise<string> {
+/**
+ * Everything that configures a tenant, as a file. Members that say nothing are left out, unless `all` is asked for. `warn` is told
+ * what names a record that is gone: no other tenant can be made so.
+ */
+export async function exportConfiguration(api: ConfigApi, all: boolean, warn: (warning: string) => void): Promise<string> {
   const current = await readCurrent(api);
+  const warnOfGone = (about: string, one: Pick<Kind, "references">, record: ConfigEntry): void => {
+    for (const [at, id] of current.names.addGone(one, record))
+      warn(`${about}${at} names "${id}", which is gone: take it out to apply this file to another tenant`);
+  };
   const file: Record<string, ConfigValue> = { format: FORMAT };
   if (current.tenant !== null) file["tenant"] = all ? current.tenant : said(current.tenant, new Set());
   for (const [member, document] of current.tenantDocuments) file[member] = document;
@@ -22,6 +29,7 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
   for (const kind of KINDS_IN_FILES) {
     const entries: ConfigEntry[] = [];
     for (const { entry, name, id, record } of current.records.get(kind.section) ?? []) {
+      warnOfGone(`${kind.section} "${name}": `, kind, record);
       const documents = kind.section === "resource_groups" ? await readGroupDocuments(api, id, current.names) : {};
       const shown = all ? entry : said(entry, current.nullable.get(kind.section) ?? new Set());
       entries.push({
@@ -29,7 +37,7 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
         ...shown,
         ...secrets.references(kind, name, record, shown),
         ...documents,
-        ...(await attachedOf(api, kind, { name, id }, current, secrets)),
+        ...(await attachedOf(api, kind, { name, id }, { current, secrets, warnOfGone })),
       });
     }
     if (entries.length > 0) file[kind.section] = entries;
@@ -37,17 +45,23 @@ export async function exportConfiguration(api: ConfigApi, all: boolean): Promise
   return `${HEAD}${yamlOf(file)}`;
 }
 
+interface Exporting {
+  readonly current: Current;
+  readonly secrets: SecretNames;
+  readonly warnOfGone: (about: string, one: Pick<Kind, "references">, record: ConfigEntry) => void;
+}
+
 async function attachedOf(
   api: ConfigApi,
   kind: Kind,
   { name, id }: { readonly name: string; readonly id: string },
-  { names, document }: Current,
-  secrets: SecretNames,
+  { current: { names, document }, secrets, warnOfGone }: Exporting,
 ): Promise<ConfigEntry> {
   const found: Record<string, ConfigValue> = {};
   for (const one of ATTACHED_DOCUMENTS.filter(({ section }) => section === kind.section)) {
     const answer = await readAttached(api, one, id);
     if (answer === null) continue;
+    warnOfGone(`${kind.section} "${name}": ${one.member}.`, one, answer);
     const isKept = one.secret !== undefined && answer[`has_${one.secret}`] === true;
     found[one.member] = {
       ...attachedEntry(one, answer, attachedTaken(one, document), names),

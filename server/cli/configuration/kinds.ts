@@ -9,6 +9,8 @@ export interface Kind {
   readonly key: readonly string[];
   /** Of records whose key may stand twice, what else tells one from the others; where it does not, their order does. */
   readonly apart?: (entry: Readonly<Record<string, unknown>>) => string;
+  /** What no two records can have: one that has it under another key is the same record, renamed. */
+  readonly alone?: (entry: Readonly<Record<string, unknown>>) => string;
   /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
   readonly references?: Readonly<Record<string, string>>;
   /** Members that name another section's record by its key, here as in the API. */
@@ -35,6 +37,8 @@ export interface Kind {
   readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
   /** Of `references`, those to sections that come later: they are set when these are there. */
   readonly later?: readonly string[];
+  /** Of one that is not there, whether its time is over: it is made no more. */
+  readonly isOver?: (entry: Readonly<Record<string, unknown>>) => boolean;
   /** Others may name them, and no file holds them. */
   readonly isNamedOnly?: true;
   /** What the gateway makes along with the first of them: the name it has there, and the member of the answer that tells its id. */
@@ -42,6 +46,10 @@ export interface Kind {
   /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
   readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
+
+/** Where a tool server is nobody else can be; its name is only what people call it. */
+const addressOf = ({ base_url: base, mcp_endpoint_path: path }: Readonly<Record<string, unknown>>): string =>
+  `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`;
 
 const GROUPS = { group_ids: "resource_groups" } as const;
 
@@ -105,8 +113,8 @@ export const KINDS: readonly Kind[] = [
     list: "mcp_servers",
     key: ["name"],
     secrets: ["api_key"],
-    // Where it is nobody else can be; its name is only what people call it.
-    apart: ({ base_url: base, mcp_endpoint_path: path }) => `${String(base).replace(/\/+$/, "")}${String(path ?? "/mcp")}`,
+    apart: addressOf,
+    alone: addressOf,
     uploaded: ["icon_url"],
     isOwn: ({ id }) => String(id).startsWith("system-"),
   },
@@ -209,6 +217,7 @@ export const KINDS: readonly Kind[] = [
     references: { resource_group_id: "resource_groups", allowed_skill_ids: "agent_skills" },
     createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
     derived: ["end_user_id", "scope"],
+    isOver: ({ expires_at: end }) => typeof end === "string" && Date.parse(end) <= Date.now(),
     // A person's own keys come and go with the person.
     isLeftOut: ({ status, end_user_id: person }) => status !== "active" || person !== null,
   },

@@ -1,11 +1,12 @@
 import type { Kind } from "./kinds.ts";
-import { changeAt } from "./places.ts";
+import { changeAt, valuesAt } from "./places.ts";
 import { type ConfigEntry, valueText, type ConfigValue } from "./value.ts";
 
 /** What the records of every section are called, and by which ids the gateway knows them. */
 export class Names {
   private readonly ids = new Map<string, Map<string, string>>();
   private readonly names = new Map<string, Map<string, string>>();
+  private readonly gone = new Set<string>();
 
   add(section: string, name: string, id: string): void {
     (this.ids.get(section) ?? this.ids.set(section, new Map()).get(section))?.set(name, id);
@@ -15,6 +16,22 @@ export class Names {
   /** Another name of what has one. */
   also(section: string, name: string, id: string): void {
     (this.ids.get(section) ?? this.ids.set(section, new Map()).get(section))?.set(name, id);
+  }
+
+  /**
+   * What a record names although it is gone, each with its place. The gateway lets that stand, so such an id is its own name from
+   * now on.
+   */
+  addGone({ references }: Pick<Kind, "references">, record: ConfigEntry): [string, string][] {
+    return Object.entries(references ?? {}).flatMap(([place, section]) => {
+      const found = valuesAt(record, place).filter(([, id]) => {
+        const isGone = this.nameOf(section, id) === undefined;
+        if (isGone) this.gone.add(`${section} ${id}`);
+        return this.gone.has(`${section} ${id}`);
+      });
+      for (const [, id] of found) this.add(section, id, id);
+      return found;
+    });
   }
 
   idOf(section: string, name: string): string | undefined {

@@ -29,7 +29,7 @@ export type Step =
 export function planOf(
   file: ConfigurationFile,
   current: Current,
-  { env, prune }: { readonly env: Environment; readonly prune: boolean },
+  { env, prune, warn }: { readonly env: Environment; readonly prune: boolean; readonly warn: (warning: string) => void },
   wrong: string[],
 ): Step[] {
   const steps: Step[] = [];
@@ -41,14 +41,16 @@ export function planOf(
       const wanted = current.names.canonical(kind, resolved);
       wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, { file, current, known }));
       wrong.push(...wrongValues(kind, name, wanted, current));
-      if (found === undefined) {
+      if (found === undefined && kind.isOver?.(wanted) === true) warn(`${kind.section} "${name}": its time is over, so it is not made`);
+      else if (found === undefined) {
         for (const variable of unset) wrong.push(`${kind.section} "${name}": ${variable} is not set`);
         const forward = (kind.later ?? []).filter((member) => wanted[member] !== undefined && wanted[member] !== null);
         steps.push({ action: "create", kind, name, entry: withoutPlaces(wanted, forward) });
         const set = forward.map((member) => ({ member, before: null, after: wanted[member] ?? null, isSeen: true }));
         if (set.length > 0) late.push({ action: "change", kind, name, id: null, entry: wanted, differences: set });
       } else {
-        const changes = differences(kind, wanted, found);
+        const changeable = current.changeable.get(kind.section) ?? new Set();
+        const changes = differences(kind, wanted, found).filter(({ member, isSeen }) => isSeen || changeable.has(member));
         wrong.push(...fixedMembers(kind, name, changes, current), ...unsetParts(kind, name, entry, changes, env));
         const isLate = ({ member }: Difference) => kind.later?.includes(member) === true;
         for (const [to, some] of [

@@ -15,6 +15,20 @@ export function isSame(a: ConfigValue | undefined, b: ConfigValue | undefined): 
   return valueText(sorted(a ?? null)) === valueText(sorted(b ?? null));
 }
 
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+
+/** The same but for what the gateway may write otherwise than it was sent: space around texts, and moments. */
+export function isSpelledAlike(a: ConfigValue, b: ConfigValue): boolean {
+  return isSame(spelled(a), spelled(b));
+}
+
+function spelled(value: ConfigValue): ConfigValue {
+  if (Array.isArray(value)) return (value as readonly ConfigValue[]).map(spelled);
+  if (isConfigEntry(value)) return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, spelled(member)]));
+  if (typeof value !== "string") return value;
+  return MOMENT.test(value) && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : value.trim();
+}
+
 function sorted(value: ConfigValue): ConfigValue {
   if (Array.isArray(value)) return (value as readonly ConfigValue[]).map(sorted);
   if (!isConfigEntry(value)) return value;
@@ -23,4 +37,11 @@ function sorted(value: ConfigValue): ConfigValue {
       .sort()
       .map((name) => [name, sorted(value[name] ?? null)]),
   );
+}
+
+/** Without what says nothing where null, nothing and a mapping of nothing are one: such members, however deep. */
+export function withoutNothing(value: ConfigValue): ConfigValue {
+  if (!isConfigEntry(value)) return value;
+  const said = Object.entries(value).map(([name, member]): [string, ConfigValue] => [name, withoutNothing(member)]);
+  return Object.fromEntries(said.filter(([, member]) => member !== null && !(isConfigEntry(member) && Object.keys(member).length === 0)));
 }

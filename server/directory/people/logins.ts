@@ -95,7 +95,7 @@ export async function adminOfLogin(
 export const takesPassword = (row: SignedInRow) => row.tenant_local_passwords !== false || row.break_glass;
 
 /** The tenant meant by a login that names none: the only one that has the username, else `default`. */
-async function tenantOfLogin(directory: Directory, username: string): Promise<string> {
+export async function tenantOfLogin(directory: Directory, username: string): Promise<string> {
   const [only, another] = await tenantsWithAdmin(directory.db, username, 2);
   return only !== undefined && another === undefined ? only : DEFAULT_TENANT;
 }

@@ -23,7 +23,8 @@ function codesOf({ operation, route }: DescribedOperation): ErrorCode[] {
   const writes = method !== "GET";
   const when: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [reads, ["invalid_body", "body_too_large", "unsupported_media_type", "body_timeout"]],
-    [query !== undefined || operation.reach !== "none", ["invalid_query"]],
+    // Only of open pages is a query nobody's business.
+    [query !== undefined || access !== "anyone", ["invalid_query"]],
     [access !== "anyone", ["unauthenticated"]],
     [access !== "anyone" && access !== "signed_in", ["forbidden"]],
     [hasParams || operation.reach !== "none", ["not_found"]],

@@ -1,5 +1,6 @@
 import {
   accessToken,
+  anyLogin,
   changePassword,
   codeLogin,
   loginAnswer,
@@ -9,6 +10,7 @@ import {
   type SignedInAdmin,
 } from "@gatehouse/contracts/logins";
 import { logInAdminWithCode } from "../../directory/people/admin-sessions.ts";
+import { logInAnyAdmin } from "../../directory/people/log-in-any-admin.ts";
 import { changeAdminPassword as change, logInAdmin, type Admin, type AdminCodeOwed, type SignIn } from "../../directory/people/logins.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 
@@ -62,6 +64,23 @@ export const loginOperations: readonly AdminOperation[] = [
     body: systemLogin,
     answer: passwordTaken,
     run: async (call) => passwordAnswer(await logInAdmin(call.services.logins, "system", call.body, call.origin)),
+  }),
+  operation({
+    ...common,
+    access: "anyone",
+    method: "POST",
+    path: `${PATH}/login`,
+    summary: "Log in as whichever admin has the username",
+    description:
+      "Of the system, or of the tenant meant; where each has one, the system's is tried first. Every failure is the same 401. After some " +
+      "failures: 429 with Retry-After.",
+    body: anyLogin,
+    answer: passwordTaken,
+    async run(call) {
+      const { username, password, tenant_id } = call.body;
+      const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
+      return passwordAnswer(await logInAnyAdmin(call.services.logins, { username, password, tenantId }, call.origin));
+    },
   }),
   operation({
     ...common,

@@ -51,7 +51,8 @@ const MORE_OF: Partial<Record<(typeof AREAS)[number], NavigationGroup["items"]>>
   People: [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }],
 };
 
-const NAVIGATION: readonly NavigationGroup[] = [
+/** Without what only an administrator of the system may see, for others. */
+const navigationFor = (isSystem: boolean): readonly NavigationGroup[] => [
   {
     items: [
       { to: "/", label: "Home", icon: House },
@@ -67,7 +68,11 @@ const NAVIGATION: readonly NavigationGroup[] = [
   ...AREAS.map((area) => ({
     label: area,
     items: [
-      ...RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({ to: `/manage/${slug}`, label: title, icon })),
+      ...RECORD_KINDS.filter((kind) => kind.area === area && (isSystem || kind.needsSystem !== true)).map(({ slug, title, icon }) => ({
+        to: `/manage/${slug}`,
+        label: title,
+        icon,
+      })),
       ...(MORE_OF[area] ?? []),
     ],
   })),
@@ -117,8 +122,10 @@ export function ConsoleFrame(): ReactNode {
   const session = useSession(adminSession);
   const go = useNavigate();
   const signOut = () => void adminSession.end().catch((error) => tell(error instanceof ApiError ? error.message : UNREACHABLE));
+  const isSystem = session.state === "in" && session.user["role"] === "system_admin";
+  const navigation = navigationFor(isSystem);
   const commands: readonly Command[] = [
-    ...NAVIGATION.flatMap(({ label, items }) =>
+    ...navigation.flatMap(({ label, items }) =>
       items.map((item) => ({
         id: item.to,
         label: item.label,
@@ -138,11 +145,11 @@ export function ConsoleFrame(): ReactNode {
   return (
     <AppShell
       product={PRODUCT}
-      navigation={NAVIGATION}
+      navigation={navigation}
       labels={LABELS}
       tools={
         <>
-          {session.state === "in" && session.user["role"] === "system_admin" && (
+          {isSystem && (
             <Suspense>
               <TenantChoice />
             </Suspense>

@@ -1,11 +1,12 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage, readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
 import { recordKind } from "../records/record-kinds.ts";
@@ -17,11 +18,15 @@ const kind = recordKind("agent-grants");
 /** Who may call the agent; and where its skills changed since, the place to accept that. */
 export function AgentGrantList({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: ["records", "agents", "grants", id],
-    queryFn: () => adminApi.call("GET /v1/admin/agent-grants", { query: { agent_id: id, page_size: 200 } }),
+    queryFn: ({ pageParam: page }) => adminApi.call("GET /v1/admin/agent-grants", { query: { agent_id: id, page, page_size: 200 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });
-  const grants = found.data?.agent_grants ?? [];
+  // The changed card is accepted for all that wait for it.
+  useEffect(() => readOn(found), [found]);
+  const grants = found.data?.pages.flatMap((page) => page.agent_grants) ?? [];
   const waiting = grants.filter(({ needs_confirmation: needs }) => needs);
   const accept = useMutation({
     async mutationFn(ids: readonly string[]) {

@@ -1,7 +1,9 @@
 import { formatDate } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
@@ -26,19 +28,22 @@ export function TaskState({ state }: { readonly state: string }): ReactNode {
   );
 }
 
-/** The newest tasks at an agent. */
+/** The tasks at an agent, the newest first. */
 export function AgentTaskList({ id }: { readonly id: string }): ReactNode {
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: ["agent-tasks", id],
-    queryFn: () => adminApi.call("GET /v1/admin/agent-tasks", { query: { agent_id: id, page_size: 50 } }),
+    queryFn: ({ pageParam: page }) => adminApi.call("GET /v1/admin/agent-tasks", { query: { agent_id: id, page, page_size: 50 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });
+  const tasks = found.data?.pages.flatMap((page) => page.tasks) ?? [];
   return (
     <Panel title="Tasks">
       {found.isPending && <Skeleton label="Loading" lines={2} />}
       {found.isError && <ErrorState error={found.error} title="The tasks could not be read" requestLabel="Request" />}
-      {found.isSuccess && found.data.tasks.length === 0 && <p className="text-muted">Nobody gave it anything to do yet.</p>}
+      {found.isSuccess && tasks.length === 0 && <p className="text-muted">Nobody gave it anything to do yet.</p>}
       <ul className="grid gap-2">
-        {found.data?.tasks.map((task) => (
+        {tasks.map((task) => (
           <li key={task.id} className="flex flex-wrap items-center gap-2">
             <TaskState state={task.state} />
             <Link to="/agent-tasks/$agent/$task" params={{ agent: id, task: task.id }} className="break-all text-accent underline">
@@ -54,6 +59,7 @@ export function AgentTaskList({ id }: { readonly id: string }): ReactNode {
           </li>
         ))}
       </ul>
+      <MoreButton list={found} label="Show earlier tasks" />
     </Panel>
   );
 }

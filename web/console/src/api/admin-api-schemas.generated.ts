@@ -5,6 +5,7 @@ type Schema_SignedInAdmin = { "id": string; "username": string; "role": "owner" 
 type Schema_CodeOwed = { "requires_2fa": true; "temp_token": string; "user": { "id": string; "username": string; }; };
 type Schema_TenantLogin = { "username": string; "password": string; "tenant_id"?: string; };
 type Schema_SystemLogin = { "username": string; "password": string; };
+type Schema_Login = { "username": string; "password": string; "tenant_id"?: string; };
 type Schema_CodeLogin = { "temp_token": string; "code": string; };
 type Schema_ChangePassword = { "current_password": string; "new_password": string; };
 type Schema_AdminFactorStatus = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
@@ -227,6 +228,7 @@ export interface AdminApiSchemas {
   "CodeOwed": Schema_CodeOwed;
   "TenantLogin": Schema_TenantLogin;
   "SystemLogin": Schema_SystemLogin;
+  "Login": Schema_Login;
   "CodeLogin": Schema_CodeLogin;
   "ChangePassword": Schema_ChangePassword;
   "AdminFactorStatus": Schema_AdminFactorStatus;

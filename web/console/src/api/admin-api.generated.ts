@@ -4,6 +4,7 @@ import type { AdminApiSchemas } from "./admin-api-schemas.generated.ts";
 export interface AdminApi {
   "POST /v1/admin-users/tenant/login": { body: AdminApiSchemas["TenantLogin"]; answer: (AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"]); };
   "POST /v1/admin-users/system/login": { body: AdminApiSchemas["SystemLogin"]; answer: (AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"]); };
+  "POST /v1/admin-users/login": { body: AdminApiSchemas["Login"]; answer: (AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"]); };
   "POST /v1/admin-users/login/2fa": { body: AdminApiSchemas["CodeLogin"]; answer: AdminApiSchemas["AccessToken"]; };
   "GET /v1/admin-users/me": { answer: AdminApiSchemas["SignedInAdmin"]; };
   "POST /v1/admin-users/change-password": { body: AdminApiSchemas["ChangePassword"]; answer: AdminApiSchemas["AccessToken"]; };

@@ -1,10 +1,12 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
@@ -29,10 +31,13 @@ export function SealedReports({
   readonly onOpen: (report: Opened) => void;
 }): ReactNode {
   const queries = useQueryClient();
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: ["compliance", "sealed"],
-    queryFn: () => adminApi.call("GET /v1/admin/compliance/reports", { query: { page_size: 50 } }),
+    queryFn: ({ pageParam: page }) => adminApi.call("GET /v1/admin/compliance/reports", { query: { page, page_size: 50 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });
+  const reports = found.data?.pages.flatMap((page) => page.reports) ?? [];
   const seal = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/compliance/reports", { body: { framework } }),
     async onSuccess() {
@@ -54,14 +59,14 @@ export function SealedReports({
     >
       <div className="grid gap-3">
         <FormError error={seal.error ?? download.error ?? found.error} />
-        {found.isSuccess && found.data.reports.length === 0 && (
+        {found.isSuccess && reports.length === 0 && (
           <p className="text-muted">
             A sealed report stays as it is, whatever changes later, and verifies with the gateway&apos;s public key and nothing else.
           </p>
         )}
         {found.isSuccess && (
           <ul className="grid gap-2">
-            {found.data.reports.map((one) => (
+            {reports.map((one) => (
               <li key={one.id} className="flex flex-wrap items-center gap-2">
                 <strong>{TITLES[one.framework]}</strong>
                 <span className="text-sm text-muted">
@@ -76,6 +81,7 @@ export function SealedReports({
             ))}
           </ul>
         )}
+        <MoreButton list={found} label="Show earlier reports" />
       </div>
     </Panel>
   );

@@ -4,10 +4,12 @@ import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
 import { SelectField, TextAreaField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
@@ -122,22 +124,26 @@ function RegisterForm(): ReactNode {
 
 /** Who may report what is found on devices. */
 export function Collectors(): ReactNode {
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: KEYS,
-    queryFn: () => adminApi.call("GET /v1/admin/discovery/collector-keys", { query: { page_size: 200 } }),
+    queryFn: ({ pageParam: page }) => adminApi.call("GET /v1/admin/discovery/collector-keys", { query: { page, page_size: 200 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });
+  const keys = found.data?.pages.flatMap((page) => page.collector_keys) ?? [];
   return (
     <Panel title="Collector keys">
       <div className="grid gap-4">
         {found.isPending && <Skeleton label="Loading" />}
         {found.isError && <ErrorState error={found.error} title="The collector keys could not be read" requestLabel="Request" />}
-        {found.isSuccess && found.data.collector_keys.length > 0 && (
+        {keys.length > 0 && (
           <ul className="grid gap-3">
-            {found.data.collector_keys.map((collector) => (
+            {keys.map((collector) => (
               <KeyLine key={collector.id} collector={collector} />
             ))}
           </ul>
         )}
+        <MoreButton list={found} label="Show more keys" />
         <Allowed operation="POST /v1/admin/discovery/collector-keys">
           <RegisterForm />
         </Allowed>

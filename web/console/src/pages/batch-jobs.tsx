@@ -4,6 +4,7 @@ import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
@@ -37,7 +38,7 @@ export function BatchJobsPage(): ReactNode {
         query: { page: pageParam, page_size: PAGE_SIZE, ...(status === "" ? {} : { status: status as Job["status"] }) },
       }),
     initialPageParam: 1,
-    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+    getNextPageParam: nextPage,
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? LOOKED_AGAIN_MS : false,
   });

@@ -1,10 +1,8 @@
-import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
 import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
-import { keepBrowserText, browserText } from "@gatehouse/web-kit/page-storage.ts";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
@@ -14,33 +12,10 @@ import { PRODUCT } from "../product.ts";
 
 type LoginAnswer = AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"];
 
-const KINDS = ["system", "tenant"] as const;
-type AccountKind = (typeof KINDS)[number];
-const LAST_KIND = "gatehouse.console.account-kind";
-
-async function logInAs(kind: AccountKind, credentials: { username: string; password: string; tenant_id?: string }): Promise<LoginAnswer> {
-  const answer = await adminApi.call(`POST /v1/admin-users/${kind}/login`, { body: credentials });
-  keepBrowserText("localStorage", LAST_KIND, kind);
-  return answer;
-}
-
-/**
- * A system administrator belongs to no tenant, and most installations have one of each: who is not the one may be the other.
- * The kind that signed in here last is tried first, because the wrong one is counted and logged as a failure.
- */
-async function logIn(username: string, password: string, tenant: string): Promise<LoginAnswer> {
-  if (tenant !== "") return logInAs("tenant", { username, password, tenant_id: tenant });
-  const [first, other] = browserText("localStorage", LAST_KIND) === "tenant" ? KINDS.toReversed() : KINDS;
-  try {
-    return await logInAs(first, { username, password });
-  } catch (error) {
-    if (!(error instanceof ApiError) || (error.status !== 401 && error.status !== 429)) throw error;
-    return logInAs(other, { username, password }).catch((next: unknown) => {
-      // Who has to wait is not told that the password is wrong.
-      throw error.status === 429 ? error : next;
-    });
-  }
-}
+const logIn = (username: string, password: string, tenant: string): Promise<LoginAnswer> =>
+  tenant === ""
+    ? adminApi.call("POST /v1/admin-users/login", { body: { username, password } })
+    : adminApi.call("POST /v1/admin-users/tenant/login", { body: { username, password, tenant_id: tenant } });
 
 const textOf = (form: FormData, name: string) => String(form.get(name) ?? "").trim();
 

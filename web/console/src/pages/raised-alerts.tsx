@@ -2,6 +2,7 @@ import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { formatMoment } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -34,7 +35,7 @@ export function RaisedAlertsPage(): ReactNode {
     queryFn: ({ pageParam }) =>
       adminApi.call("GET /v1/admin/alerts", { query: { ...QUERIES[show], page: pageParam, page_size: PAGE_SIZE } }),
     initialPageParam: 1,
-    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+    getNextPageParam: nextPage,
     refetchInterval: REFRESH_MS,
   });
   const alerts = found.data?.pages.flatMap((page) => page.alerts) ?? [];

@@ -25,6 +25,7 @@ import {
   isAllowed,
   memberLabel,
   resolvedSchema,
+  takesNoText,
 } from "../records/api-schema.ts";
 import { RequestSamples } from "../records/request-samples.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
@@ -147,7 +148,10 @@ const isEmpty = (value: unknown) => value === undefined || value === null || val
 function changeSchema(document: ApiDocument, body: ApiSchema, record: ApiRecord): ApiSchema {
   const properties = Object.fromEntries(Object.entries(body.properties ?? {}).filter(([member]) => member in record || isSecret(member)));
   const required = Object.entries(properties)
-    .filter(([member, schema]) => !isEmpty(record[member]) && !resolvedSchema(document, schema).nullable)
+    .filter(([member, given]) => {
+      const { schema, nullable } = resolvedSchema(document, given);
+      return !isEmpty(record[member]) && !nullable && !takesNoText(schema);
+    })
     .map(([member]) => member);
   return { ...body, properties, required };
 }

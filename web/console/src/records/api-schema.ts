@@ -13,6 +13,7 @@ export interface ApiSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
+  readonly pattern?: string;
   readonly format?: string;
 }
 
@@ -58,6 +59,11 @@ export function resolvedSchema(document: ApiDocument, given: ApiSchema): Resolve
     nullable: inner.nullable || forms.some(({ type }) => type === "null"),
     description: given.description ?? inner.description,
   };
+}
+
+/** Whether a text of nothing is one that the pattern of the schema is made to take. */
+export function takesNoText({ type, pattern }: ApiSchema): boolean {
+  return type === "string" && pattern !== undefined && new RegExp(pattern, "u").test("");
 }
 
 function operationAt(document: ApiDocument, method: string, path: string): ApiOperation | undefined {

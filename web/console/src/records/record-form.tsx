@@ -94,7 +94,12 @@ export function RecordForm({
     field: within !== undefined && field.startsWith(`${within}.`) ? field.slice(within.length + 1) : field,
     message,
   }));
-  const context: FieldContext = { document, references, errorAt: (path) => fields.find(({ field }) => field === path)?.message };
+  const context: FieldContext = {
+    document,
+    references,
+    errorAt: (path) => fields.find(({ field }) => field === path)?.message,
+    isChange: changesOnly,
+  };
   const isFolded = fields.some(({ field }) => folded.some((name) => field === name || field.startsWith(`${name}.`)));
   const changes = differing(value, initial);
   const sent = Object.fromEntries(Object.entries(changesOnly ? changes : value).filter(([name]) => isMeant(name)));

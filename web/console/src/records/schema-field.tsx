@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CheckboxField, SelectField, TextAreaField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type ApiDocument, type ApiSchema, memberLabel, resolvedSchema } from "./api-schema.ts";
+import { type ApiDocument, type ApiSchema, memberLabel, resolvedSchema, takesNoText } from "./api-schema.ts";
 import { ChoicesField, FieldGroup, JsonField, LinesField, NullableLinesField, type PartProps, listedTexts } from "./leaf-fields.tsx";
 import { memberHint, topicsOf } from "./member-words.ts";
 import { ManyReferencesField, ReferenceField } from "./reference-field.tsx";
@@ -13,6 +13,8 @@ export interface FieldContext {
   readonly references: Readonly<Record<string, string>>;
   /** What the gateway says is wrong with the member at this path. */
   readonly errorAt: (path: string) => string | undefined;
+  /** What is emptied is to be so, and not as the gateway has it where it is left out. */
+  readonly isChange?: boolean;
 }
 
 interface SchemaFieldProps {
@@ -138,7 +140,9 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
         type={isSecret(member) ? "password" : "text"}
         autoComplete={isSecret(member) ? "new-password" : "off"}
         required={required}
-        onChange={({ target }) => onChange(target.value === "" ? empty : target.value)}
+        onChange={({ target }) =>
+          onChange(target.value === "" && !(context.isChange === true && takesNoText(schema)) ? empty : target.value)
+        }
       />
     );
   return <JsonField {...common} value={value} onChange={onChange} />;

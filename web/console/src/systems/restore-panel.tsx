@@ -2,10 +2,12 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage, readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { useAllowed } from "../records/allowed.tsx";
 
@@ -22,10 +24,19 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
   const mayRestore = useAllowed()("POST /v1/admin/ai-systems/{id}/restore");
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: ["ai-system", id, "responses"],
-    queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/responses", { path: { id }, query: { page_size: 20 } }),
+    queryFn: ({ pageParam: page }) =>
+      adminApi.call("GET /v1/admin/ai-systems/{id}/responses", { path: { id }, query: { page, page_size: 20 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });
+  const responses = found.data?.pages.flatMap((page) => page.responses) ?? [];
+  const isNarrowed = responses.some(({ status }) => status === "active");
+  // Dry runs and refusals may be newer than what is in force.
+  useEffect(() => {
+    if (!isNarrowed) readOn(found);
+  }, [isNarrowed, found]);
   const undo = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/restore", { path: { id }, body: { reason: reason.trim() } }),
     async onSuccess() {
@@ -34,12 +45,12 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
       tell("Restored. What its envelope and its life say still holds.");
     },
   });
-  if (!found.isSuccess || found.data.responses.length === 0) return null;
+  if (responses.length === 0) return null;
   return (
     <Panel title="Responses">
       <div className="grid gap-4">
         <ul className="grid gap-2">
-          {found.data.responses.map((one) => (
+          {responses.map((one) => (
             <li key={one.id} className="flex flex-wrap items-center gap-2 text-sm">
               <Badge tone={TONES[one.status]}>{one.status.replaceAll("_", " ")}</Badge>
               <span className="font-medium">{ACTIONS[one.action]}</span>
@@ -49,7 +60,8 @@ export function RestorePanel({ id }: { readonly id: string }): ReactNode {
             </li>
           ))}
         </ul>
-        {mayRestore && found.data.responses.some(({ status }) => status === "active") && (
+        <MoreButton list={found} label="Show earlier responses" />
+        {mayRestore && isNarrowed && (
           <div className="grid max-w-xl gap-3">
             <TextField label="Why it may go on" value={reason} maxLength={4000} onChange={({ target }) => setReason(target.value)} />
             <FormError error={undo.error} />

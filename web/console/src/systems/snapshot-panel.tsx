@@ -1,10 +1,12 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { Allowed } from "../records/allowed.tsx";
@@ -12,10 +14,14 @@ import { Allowed } from "../records/allowed.tsx";
 /** Reports that were kept as they were, each as a certificate that others verify without the gateway. */
 export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
   const queries = useQueryClient();
-  const found = useQuery({
+  const found = useInfiniteQuery({
     queryKey: ["ai-system", id, "snapshots"],
-    queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/assurance/history", { path: { id }, query: { page_size: 20 } }),
+    queryFn: ({ pageParam: page }) =>
+      adminApi.call("GET /v1/admin/ai-systems/{id}/assurance/history", { path: { id }, query: { page, page_size: 20 } }),
+    initialPageParam: 1,
+    getNextPageParam: nextPage,
   });
+  const snapshots = found.data?.pages.flatMap((page) => page.snapshots) ?? [];
   const capture = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/assurance", { path: { id }, body: {} }),
     async onSuccess({ result }) {
@@ -41,15 +47,15 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
       }
     >
       <div className="grid gap-3">
-        <FormError error={capture.error ?? take.error} />
-        {found.isSuccess && found.data.snapshots.length === 0 && (
+        <FormError error={capture.error ?? take.error ?? found.error} />
+        {found.isSuccess && snapshots.length === 0 && (
           <p className="text-muted">
             A captured report stays as it is. Its certificate verifies with the gateway&apos;s public key and nothing else.
           </p>
         )}
         {found.isSuccess && (
           <ul className="grid gap-2">
-            {found.data.snapshots.map((one) => (
+            {snapshots.map((one) => (
               <li key={one.id} className="flex flex-wrap items-center gap-2">
                 <Badge tone={one.result === "PASSED" ? "good" : "bad"}>{one.result.toLowerCase()}</Badge>
                 {one.revoked_at !== null && <Badge tone="bad">revoked</Badge>}
@@ -65,6 +71,7 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
             ))}
           </ul>
         )}
+        <MoreButton list={found} label="Show earlier certificates" />
       </div>
     </Panel>
   );

@@ -4,7 +4,7 @@ import { SelectField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
-import { readOn } from "@gatehouse/web-kit/paged-list.ts";
+import { nextPage, readOn } from "@gatehouse/web-kit/paged-list.ts";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
@@ -90,7 +90,7 @@ export function TenantUsage({
     queryFn: ({ pageParam }) =>
       adminApi.call("GET /v1/admin/usage", { query: { ...query, group_by: by, page: pageParam, page_size: PAGE_SIZE } }),
     initialPageParam: 1,
-    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+    getNextPageParam: nextPage,
   });
   const saved = useMutation({
     async mutationFn() {
