@@ -5,6 +5,7 @@
 export type ProviderOperation =
   | "chat"
   | "responses"
+  | "responses_count"
   | "completions"
   | "embeddings"
   | "images"

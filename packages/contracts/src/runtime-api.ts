@@ -224,6 +224,8 @@ export const messagesAnswer = z
   })
   .meta({ id: "MessagesAnswer" });
 
+export const responsesCount = z.looseObject({ object: text, input_tokens: count }).meta({ id: "ResponsesCount" });
+
 export const messagesCount = z.looseObject({ input_tokens: count }).meta({ id: "MessagesCount" });
 export const messagesCountRequest = messagesRequest.omit({ max_tokens: true }).meta({ id: "MessagesCountRequest" });
 

@@ -8,7 +8,7 @@ import type { AttemptParts } from "./attempt.ts";
 /** How many tokens a request would be, in the caller's own format. */
 export interface TokenCount {
   readonly inbound: InboundRequest;
-  readonly operation: "count_tokens" | "gemini_count";
+  readonly operation: "count_tokens" | "gemini_count" | "responses_count";
   readonly headers: Readonly<Record<string, string>>;
   readonly query?: string;
   /** The gateway's own count, in the caller's shape. */

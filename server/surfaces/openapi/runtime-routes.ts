@@ -85,6 +85,7 @@ const SUB_PATH = "/v1/proxy/mcp/:server_id/:path";
 const OPENAI: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/chat/completions`]: openai("Chat completions", maybeStreamed(api.chatCompletion), api.chatRequest),
   [`POST ${MODELS}/responses`]: openai("Responses", maybeStreamed(api.responsesAnswer), api.responsesRequest),
+  [`POST ${MODELS}/responses/input_tokens`]: openai("Count the input tokens of a response", json(api.responsesCount), api.responsesRequest),
   [`GET ${MODELS}/responses/:response_id`]: {
     ...openai("Retrieve a stored response", maybeStreamed(api.responsesAnswer)),
     query: api.storedResponseQuery,

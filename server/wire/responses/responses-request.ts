@@ -145,6 +145,11 @@ export class ResponsesRequest extends OpenAiRequest {
 
 /** `bytes` as the caller sent them; every problem names its field. */
 export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { readonly fields: FieldProblem[] } {
+  const document = checkedResponsesBody(bytes);
+  return document instanceof JsonDocument ? new ResponsesRequest(document) : document;
+}
+
+export function checkedResponsesBody(bytes: Uint8Array): JsonDocument | { readonly fields: FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const checks = new BodyChecks(document.value);
@@ -158,5 +163,5 @@ export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { re
   checks.number("temperature");
   checks.whole("max_output_tokens", 1);
   checks.tools("tools");
-  return checks.fields.length > 0 ? { fields: checks.fields } : new ResponsesRequest(document);
+  return checks.fields.length > 0 ? { fields: checks.fields } : document;
 }

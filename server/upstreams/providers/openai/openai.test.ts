@@ -12,6 +12,7 @@ const provider = openaiProvider(outbound({ allowPrivate: true }));
 test.each([
   ["chat", "/v1/chat/completions"],
   ["responses", "/v1/responses"],
+  ["responses_count", "/v1/responses/input_tokens"],
   ["completions", "/v1/completions"],
   ["embeddings", "/v1/embeddings"],
   ["images", "/v1/images/generations"],
@@ -31,6 +32,12 @@ test.each([
     headers: { authorization: "Bearer key-1", "content-type": "application/json", "idempotency-key": "k" },
   });
   expect(provider.url(target, operation, false)).toBe(`${vendor.origin}${path}`);
+});
+
+test("the vendor counts the tokens of a response, and compatible servers do not", () => {
+  const counts = (baseUrl: string) =>
+    provider.traits.counts({ modelName: "m", modes: ["responses"], provider: { baseUrl } }, "responses_count");
+  expect([counts("https://api.openai.com/v1"), counts(vendor.origin)]).toEqual([true, false]);
 });
 
 test("a server without credentials is sent none", async () => {

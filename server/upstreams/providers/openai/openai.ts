@@ -8,6 +8,7 @@ import { openaiTraits } from "./traits.ts";
 export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = {
   chat: "/chat/completions",
   responses: "/responses",
+  responses_count: "/responses/input_tokens",
   completions: "/completions",
   embeddings: "/embeddings",
   images: "/images/generations",

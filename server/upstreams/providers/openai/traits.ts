@@ -13,7 +13,7 @@ export const openaiTraits = {
   codecFor,
   // Most compatible servers know the older name alone.
   ceilingName: ({ modelName, provider }: ServedModel) =>
-    provider.baseUrl.startsWith("https://api.openai.com") || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
+    isOpenAi(provider) || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
   keepsState: () => true,
   embeddings: "passes",
   passes: new Set([
@@ -26,10 +26,15 @@ export const openaiTraits = {
     "rerank",
   ] as const) as ReadonlySet<ProviderOperation>,
   videos: () => openaiVideos,
-  counts: () => false,
+  // Compatible servers do not know it.
+  counts: ({ provider }: ServedModel, operation) => operation === "responses_count" && isOpenAi(provider),
   isStream: (operation, type) => isEventStreamType(operation, type) || (operation === "speech" && isSound(type)),
   local: false,
 } satisfies ProviderTraits;
+
+function isOpenAi({ baseUrl }: ServedModel["provider"]): boolean {
+  return baseUrl.startsWith("https://api.openai.com");
+}
 
 /** Some servers do not say of sound what it is. */
 function isSound(contentType: string): boolean {

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { readResponsesCount } from "./responses-count-request.ts";
+
+const changes = { model: "gpt-x", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "Be brief." };
+
+function read(body: object) {
+  const request = readResponsesCount(new TextEncoder().encode(JSON.stringify(body)));
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  return request;
+}
+
+test("who counts is sent what is counted, and no setting that a control or the caller made", () => {
+  const request = read({ model: "m", input: "hi", tools: [], store: false, stream: true, top_p: 1, max_output_tokens: 9 });
+  request.temperature = 0.3;
+  expect(JSON.parse(request.outbound(changes))).toEqual({ model: "gpt-x", input: "hi", tools: [], instructions: "Be brief." });
+  expect(request.sentSettings(changes)).toEqual({ temperature: null, maxTokens: null, instructions: "Be brief." });
+});
+
+test("every problem of a body names its field", () => {
+  expect(readResponsesCount(new TextEncoder().encode('{"input":1}'))).toMatchObject({ fields: [{ field: "model" }, { field: "input" }] });
+});
