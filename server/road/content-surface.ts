@@ -43,7 +43,10 @@ const AGENT_CALLS = [
 /** Every place where a guardrail can look, and the calls that pass it. */
 export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   // Counting the tokens of a text sends it to the vendor like any other question.
-  chat_input: { direction: "input", subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens", "responses_input_tokens"] },
+  chat_input: {
+    direction: "input",
+    subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens", "responses_input_tokens"],
+  },
   // What is written in the background first reaches its caller when it is asked for.
   chat_output: { direction: "output", subtypes: [...CONVERSATIONS, "response_retrieve", "response_cancel", "response_input_items"] },
   embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents", "rerank"] },
