@@ -29,7 +29,7 @@ test("a costly pattern on a long text keeps nobody waiting, and past the budget 
   const { result, turns, longestMs } = await longestTurn(() => inTurns(costly.standsIn(letters, work), work));
   expect(result).not.toBe(true);
   expect(longestMs).toBeLessThan(3 * fixedWorkMs());
-  expect(turns).toBeGreaterThan(3);
+  expect(turns).toBeGreaterThan(1);
   work.took(1e9);
   expect(atOnce(new BannedText(LARGE).standsIn(filler, work))).toBeNull();
 });
