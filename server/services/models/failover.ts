@@ -293,6 +293,8 @@ export class Failover {
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
+    // That of an attempt before is another provider's.
+    row.upstream_request_id = null;
     noteUpstreamModel(row, model);
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream, prepared.of);
     row.region_routed_to = model.provider.region;
