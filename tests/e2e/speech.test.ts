@@ -40,8 +40,9 @@ function told(model: string): Response {
 }
 
 beforeAll(async () => {
-  vendor = fakeVendor(({ body }) => {
+  vendor = fakeVendor(async ({ body }) => {
     const { model, stream_format } = JSON.parse(body);
+    if (model === "silent") await new Promise<void>((resolve) => (goOn = resolve));
     if (stream_format === "sse" && model.startsWith("tells")) return told(model);
     if (model === "down") return Response.json({ error: { message: "down" } }, { status: 503 });
     if (model === "nonsense") return Response.json({ sorry: "no sound" });
@@ -82,7 +83,7 @@ beforeAll(async () => {
       group_ids: [groupId],
       ...more,
     });
-  for (const name of ["speaks", "slow", "nonsense", "refusing"]) await model(name);
+  for (const name of ["speaks", "slow", "silent", "nonsense", "refusing"]) await model(name);
   const tokens = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 20 };
   for (const name of ["tells", "tells-torn", "tells-failing"])
     await model(name, { audio_output_cost_per_million_characters: 15, ...tokens });
@@ -249,6 +250,23 @@ test("who leaves in the middle of the events has paid for what was to be said", 
   expect(await rowBy(response)).toMatchObject({ error_type: "client_disconnected", media_audio_chars: 4, llm_estimated_cost_usd: 0.00006 });
   goOn();
 });
+
+test.each([{}, { persist: true }])(
+  "who leaves before anything is heard has paid for what the provider was sent to say (%j)",
+  async (more) => {
+    const leaving = new AbortController();
+    const before = vendor.seen.length;
+    const asked = { model: "silent", voice: "alloy", input: "Left early", ...more };
+    const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": JSON.stringify(more) } });
+    while (vendor.seen.length === before) await Bun.sleep(5);
+    leaving.abort();
+    await left.catch(() => undefined);
+    expect(await rowOf(world.admin, { correlation_id: JSON.stringify(more) })).toMatchObject({
+      ...{ error_type: "client_disconnected", llm_estimated_cost_usd: 0.00015, tags: ["usage_estimated"] },
+    });
+    goOn();
+  },
+);
 
 test("deployments of Azure speak too; what is no sound and what speaks not are told", async () => {
   const response = await openai.audio.speech.create({ model: "deployed", voice: { id: "voice-1" }, input: "Hello" });
