@@ -197,7 +197,7 @@ export class Failover {
 
   private neverAsked(model: ModelEntry): void {
     if (this.route.group === null) return;
-    this.parts.health.ended(model.id);
+    this.parts.health.unanswered(model.id);
     this.parts.health.inconclusive(model.id);
   }
 
@@ -241,7 +241,7 @@ export class Failover {
     }
     this.failedSince = true;
     linked?.release();
-    if (grouped) parts.health.ended(model.id);
+    if (grouped) parts.health.unanswered(model.id);
     this.failed(model, told, result, isSent);
     return result;
   }
