@@ -15,6 +15,8 @@ let openai: OpenAI;
 let groupId: string;
 /** The second half of the sound is sent once this is called. */
 let goOn: () => void = () => undefined;
+/** Called once the head of an answer that is cut is sent. */
+let begun: () => void = () => undefined;
 const HALF = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0, 1, 2, 3]);
 
 const SPOKEN_USAGE = { input_tokens: 10, output_tokens: 200, total_tokens: 210 };
@@ -57,9 +59,12 @@ beforeAll(async () => {
     });
     return new Response(sound, { headers: { "content-type": "audio/mpeg" } });
   });
-  cutting = createServer((_, response) => {
+  cutting = createServer(async (request, response) => {
+    const { model } = JSON.parse(Buffer.concat(await request.toArray()).toString());
     response.writeHead(200, { "content-type": "audio/mpeg" });
-    response.write(HALF);
+    if (model === "clears-its-throat") response.flushHeaders();
+    else response.write(HALF);
+    begun();
     goOn = () => response.destroy();
   });
   await new Promise<void>((resolve) => cutting.listen(0, "127.0.0.1", resolve));
@@ -88,6 +93,8 @@ beforeAll(async () => {
   for (const name of ["tells", "tells-torn", "tells-failing"])
     await model(name, { audio_output_cost_per_million_characters: 15, ...tokens });
   await model("torn", { audio_output_cost_per_million_characters: 15 }, "t");
+  await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "late-voice", mode: "audio_speech" });
+  await model("clears-its-throat", { audio_output_cost_per_million_characters: 15, routing_group_id: "late-voice" }, "t");
   await model("unpriced", {});
   await model("deployed", {}, "z");
   await model("claude", {}, "a");
@@ -267,6 +274,21 @@ test.each([{}, { persist: true }])(
     goOn();
   },
 );
+
+test("who leaves between the head and the sound of a member of a routing group has paid for it, too", async () => {
+  const leaving = new AbortController();
+  const head = new Promise<void>((resolve) => (begun = resolve));
+  const asked = { model: "late-voice", voice: "alloy", input: "Left late" };
+  const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": "left late" } });
+  await head;
+  await Bun.sleep(200);
+  leaving.abort();
+  await left.catch(() => undefined);
+  expect(await rowOf(world.admin, { correlation_id: "left late" })).toMatchObject({
+    ...{ error_type: "client_disconnected", llm_estimated_cost_usd: 0.000135, tags: ["usage_estimated"] },
+  });
+  goOn();
+});
 
 test("deployments of Azure speak too; what is no sound and what speaks not are told", async () => {
   const response = await openai.audio.speech.create({ model: "deployed", voice: { id: "voice-1" }, input: "Hello" });

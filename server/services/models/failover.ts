@@ -10,6 +10,7 @@ import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
 import { noteSettings } from "../../road/record/settings.ts";
+import { tellsNothing } from "../../wire/usage.ts";
 import { attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
@@ -274,7 +275,7 @@ export class Failover {
     told.status = status;
     // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
     const sent = abandoned === null || !isSent ? null : (this.request.usageOfSending?.() ?? null);
-    told.usage = usage ?? sent;
+    told.usage = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;
     if (route.group === null) return;
