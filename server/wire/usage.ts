@@ -90,6 +90,11 @@ export function inputTokens(usage: Usage): number {
   return usage.inputUncached + usage.cacheRead + cacheWriteTokens(usage);
 }
 
+/** As a stream tells it that was broken off before it began. */
+export function tellsNothing(usage: Usage): boolean {
+  return inputTokens(usage) + usage.output + (usage.spokenCharacters ?? 0) === 0;
+}
+
 export function cacheWriteTokens(usage: Usage): number {
   return usage.cacheWrite + usage.cacheWriteHour;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
+import { fakeVendor } from "../support/fake-vendor.ts";
 import { newPerson } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -107,6 +108,24 @@ describe("a routing group", () => {
       });
     },
   );
+
+  test("has no request id of its first choice on the row where the last member was never reached", async () => {
+    const id = "out-of-reach";
+    const failing = fakeVendor(() => new Response("{}", { status: 500, headers: { "x-request-id": "req_first" } }));
+    await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id, routing_strategy: "ordered", num_retries: 1 });
+    const members = Object.entries({ reached: `${failing.origin}/v1`, away: "http://127.0.0.1:9/v1" });
+    for (const [name, base_url] of members) {
+      await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: name, api_format: "openai", base_url });
+      const weight = name === "reached" ? 2 : 1;
+      const member = { name, provider: name, mode: "chat", routing_group_id: id, routing_weight: weight, group_ids: [served.groupId] };
+      await admin.post("/v1/admin/llms", { tenant_id: "default", ...member });
+    }
+    const response = await call("/v1/proxy/llm/chat/completions", { model: id, messages });
+    expect(await rowFor(response)).toMatchObject({
+      ...{ llm_model_used: "away", error_type: "upstream_unreachable", upstream_request_id: null },
+    });
+    await failing.stop();
+  });
 
   test("ends a stream that falls silent for longer than its timeout, with an error the caller sees", async () => {
     const response = await call("/v1/proxy/llm/chat/completions", { model: "impatient", messages, stream: true });

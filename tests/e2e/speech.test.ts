@@ -15,6 +15,8 @@ let openai: OpenAI;
 let groupId: string;
 /** The second half of the sound is sent once this is called. */
 let goOn: () => void = () => undefined;
+/** Called once the head of an answer that is cut is sent. */
+let begun: () => void = () => undefined;
 const HALF = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0, 1, 2, 3]);
 
 const SPOKEN_USAGE = { input_tokens: 10, output_tokens: 200, total_tokens: 210 };
@@ -40,8 +42,9 @@ function told(model: string): Response {
 }
 
 beforeAll(async () => {
-  vendor = fakeVendor(({ body }) => {
+  vendor = fakeVendor(async ({ body }) => {
     const { model, stream_format } = JSON.parse(body);
+    if (model === "silent") await new Promise<void>((resolve) => (goOn = resolve));
     if (stream_format === "sse" && model.startsWith("tells")) return told(model);
     if (model === "down") return Response.json({ error: { message: "down" } }, { status: 503 });
     if (model === "nonsense") return Response.json({ sorry: "no sound" });
@@ -56,9 +59,12 @@ beforeAll(async () => {
     });
     return new Response(sound, { headers: { "content-type": "audio/mpeg" } });
   });
-  cutting = createServer((_, response) => {
+  cutting = createServer(async (request, response) => {
+    const { model } = JSON.parse(Buffer.concat(await request.toArray()).toString());
     response.writeHead(200, { "content-type": "audio/mpeg" });
-    response.write(HALF);
+    if (model === "clears-its-throat") response.flushHeaders();
+    else response.write(HALF);
+    begun();
     goOn = () => response.destroy();
   });
   await new Promise<void>((resolve) => cutting.listen(0, "127.0.0.1", resolve));
@@ -82,11 +88,13 @@ beforeAll(async () => {
       group_ids: [groupId],
       ...more,
     });
-  for (const name of ["speaks", "slow", "nonsense", "refusing"]) await model(name);
+  for (const name of ["speaks", "slow", "silent", "nonsense", "refusing"]) await model(name);
   const tokens = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 20 };
   for (const name of ["tells", "tells-torn", "tells-failing"])
     await model(name, { audio_output_cost_per_million_characters: 15, ...tokens });
   await model("torn", { audio_output_cost_per_million_characters: 15 }, "t");
+  await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "late-voice", mode: "audio_speech" });
+  await model("clears-its-throat", { audio_output_cost_per_million_characters: 15, routing_group_id: "late-voice" }, "t");
   await model("unpriced", {});
   await model("deployed", {}, "z");
   await model("claude", {}, "a");
@@ -247,6 +255,38 @@ test("who leaves in the middle of the events has paid for what was to be said", 
   await (response.body as ReadableStream<Uint8Array>).getReader().read();
   leaving.abort();
   expect(await rowBy(response)).toMatchObject({ error_type: "client_disconnected", media_audio_chars: 4, llm_estimated_cost_usd: 0.00006 });
+  goOn();
+});
+
+test.each([{}, { persist: true }])(
+  "who leaves before anything is heard has paid for what the provider was sent to say (%j)",
+  async (more) => {
+    const leaving = new AbortController();
+    const before = vendor.seen.length;
+    const asked = { model: "silent", voice: "alloy", input: "Left early", ...more };
+    const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": JSON.stringify(more) } });
+    while (vendor.seen.length === before) await Bun.sleep(5);
+    leaving.abort();
+    await left.catch(() => undefined);
+    expect(await rowOf(world.admin, { correlation_id: JSON.stringify(more) })).toMatchObject({
+      ...{ error_type: "client_disconnected", llm_estimated_cost_usd: 0.00015, tags: ["usage_estimated"] },
+    });
+    goOn();
+  },
+);
+
+test("who leaves between the head and the sound of a member of a routing group has paid for it, too", async () => {
+  const leaving = new AbortController();
+  const head = new Promise<void>((resolve) => (begun = resolve));
+  const asked = { model: "late-voice", voice: "alloy", input: "Left late" };
+  const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": "left late" } });
+  await head;
+  await Bun.sleep(200);
+  leaving.abort();
+  await left.catch(() => undefined);
+  expect(await rowOf(world.admin, { correlation_id: "left late" })).toMatchObject({
+    ...{ error_type: "client_disconnected", llm_estimated_cost_usd: 0.000135, tags: ["usage_estimated"] },
+  });
   goOn();
 });
 

@@ -27,17 +27,25 @@ interface Given {
   /** Of one member, before it may be asked. */
   enter?(model: ModelEntry): Promise<Refusal | null>;
   send?(name: string): Promise<Response>;
+  /** Milliseconds, as the health of members goes by. */
+  now?(): number;
 }
 
 /** A routing group whose members, the first before the others, answer as they are told; those named spare have no weight. */
 function group(
   models: readonly ModelEntry[],
-  { strategy = "ordered", retryAfterSeconds = 0, enter = async () => null, send = async () => Response.json(ANSWER) }: Given,
+  {
+    strategy = "ordered",
+    retryAfterSeconds = 0,
+    enter = async () => null,
+    send = async () => Response.json(ANSWER),
+    now = () => 1_000,
+  }: Given,
 ) {
   const asked: string[] = [];
   const rows: AuditRow[] = [];
   const calls: Call[] = [];
-  const health = new MemberHealth(() => 1_000);
+  const health = new MemberHealth(now);
   const provider = {
     traits: openaiTraits,
     url: () => "http://provider",
@@ -106,6 +114,29 @@ test("calls that come at once are spread over the least busy", async () => {
   const { asked, call } = group([model("a"), model("b")], { strategy: "least-busy" });
   await Promise.all(Array.from({ length: 6 }, call));
   expect(asked.toSorted()).toEqual(["a", "a", "a", "b", "b", "b"]);
+});
+
+test.each([
+  ["was never measured", null],
+  ["was the fastest so far", 20],
+])("the fastest is not looked for at a member that keeps a caller waiting, though it %s", async (_name, latency) => {
+  let now = 1_000;
+  let hangs = true;
+  const { asked, health, call } = group([model("hangs"), model("steady")], {
+    strategy: "latency-based",
+    now: () => now,
+    send: (name) => (name === "hangs" && hangs ? new Promise(() => undefined) : Promise.resolve(Response.json(ANSWER))),
+  });
+  health.measured("steady", 100);
+  if (latency !== null) health.measured("hangs", latency);
+  void call();
+  await Bun.sleep(1);
+  now += 101;
+  expect(await Promise.race([call(), Bun.sleep(500)])).toBe(200);
+  expect(asked).toEqual(["hangs", "steady"]);
+  hangs = false;
+  health.measured("hangs", 20);
+  expect([await call(), asked.at(-1)]).toEqual([200, "hangs"]);
 });
 
 test.each(["refused", "broken"])("a member that could not be asked (%s) is neither busy nor on trial any more", async (how) => {

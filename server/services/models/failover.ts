@@ -10,6 +10,7 @@ import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
 import { noteSettings } from "../../road/record/settings.ts";
+import { tellsNothing } from "../../wire/usage.ts";
 import { attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
@@ -197,7 +198,7 @@ export class Failover {
 
   private neverAsked(model: ModelEntry): void {
     if (this.route.group === null) return;
-    this.parts.health.ended(model.id);
+    this.parts.health.unanswered(model.id);
     this.parts.health.inconclusive(model.id);
   }
 
@@ -241,7 +242,7 @@ export class Failover {
     }
     this.failedSince = true;
     linked?.release();
-    if (grouped) parts.health.ended(model.id);
+    if (grouped) parts.health.unanswered(model.id);
     this.failed(model, told, result, isSent);
     return result;
   }
@@ -274,7 +275,7 @@ export class Failover {
     told.status = status;
     // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
     const sent = abandoned === null || !isSent ? null : (this.request.usageOfSending?.() ?? null);
-    told.usage = usage ?? sent;
+    told.usage = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;
     if (route.group === null) return;
@@ -293,6 +294,8 @@ export class Failover {
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
+    // That of an attempt before is another provider's.
+    row.upstream_request_id = null;
     noteUpstreamModel(row, model);
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream, prepared.of);
     row.region_routed_to = model.provider.region;

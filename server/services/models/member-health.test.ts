@@ -72,13 +72,28 @@ describe("the circuit of a routing group's member", () => {
 
   test("counts what is in flight and averages how fast answers begin", () => {
     const { health } = at();
-    health.began("m");
-    health.began("m");
-    health.ended("m");
-    expect(health.inFlight("m")).toBe(1);
     expect(health.latencyMs("m")).toBeNull();
+    health.began("m");
+    health.began("m");
+    health.unanswered("m");
+    expect(health.inFlight("m")).toBe(1);
     health.measured("m", 100);
     health.measured("m", 200);
     expect(health.latencyMs("m")).toBe(120);
+  });
+
+  test("is as slow as it keeps callers waiting, and no longer once they wait no more", () => {
+    const { health, pass } = at();
+    health.measured("m", 100);
+    health.began("m");
+    health.began("m");
+    pass(300);
+    expect(health.latencyMs("m")).toBe(300);
+    health.unanswered("m");
+    expect(health.latencyMs("m")).toBe(300);
+    health.measured("m", 100);
+    expect([health.latencyMs("m"), health.inFlight("m")]).toEqual([100, 1]);
+    health.ended("m");
+    expect(health.inFlight("m")).toBe(0);
   });
 });

@@ -18,6 +18,9 @@ interface State {
   halfOpen: boolean;
   trying: boolean;
   inFlight: number;
+  /** Attempts whose answer has not begun, and since when none has while there are any. */
+  waiting: number;
+  silentSince: number;
   /** Moving average until the answer begins. */
   latencyMs: number | null;
   measuredAt: number;
@@ -70,18 +73,30 @@ export class MemberHealth {
     return this.states.get(modelId)?.inFlight ?? 0;
   }
 
-  /** Null before its first answer, and where it was asked nothing of late: until one call begins, which measures it anew for all. */
+  /**
+   * As long as it keeps callers waiting just now, if that is longer than its average: else all would go to one that hangs. Null before
+   * its first call, and where it was asked nothing of late: until one call begins, which measures it anew for all.
+   */
   latencyMs(modelId: string): number | null {
     const state = this.states.get(modelId);
-    return state === undefined || this.isOld(Math.max(state.measuredAt, state.beganAt)) ? null : state.latencyMs;
+    if (state === undefined) return null;
+    const known = this.isOld(Math.max(state.measuredAt, state.beganAt)) ? null : state.latencyMs;
+    return state.waiting === 0 ? known : Math.max(known ?? 0, this.now() - state.silentSince);
   }
 
-  /** An attempt begins; every begun attempt is ended by exactly one `ended`. */
+  /** An attempt begins; every begun attempt is ended by exactly one `ended`, or by one `unanswered`. */
   began(modelId: string): void {
     const state = this.stateOf(modelId);
     state.inFlight++;
     state.beganAt = this.now();
+    if (state.waiting++ === 0) state.silentSince = state.beganAt;
     if (state.halfOpen) state.trying = true;
+  }
+
+  /** The attempt is over, and its answer never began. */
+  unanswered(modelId: string): void {
+    this.noLongerWaiting(this.stateOf(modelId));
+    this.ended(modelId);
   }
 
   /** The attempt is over, however it went: nothing of it is in flight any more. */
@@ -104,6 +119,8 @@ export class MemberHealth {
     const known = this.isOld(state.measuredAt) ? null : state.latencyMs;
     state.latencyMs = known === null ? latencyMs : known + LATENCY_WEIGHT * (latencyMs - known);
     state.measuredAt = this.now();
+    state.silentSince = state.measuredAt;
+    this.noLongerWaiting(state);
   }
 
   failed(modelId: string, rules: CircuitRules): void {
@@ -128,6 +145,10 @@ export class MemberHealth {
     this.stateOf(modelId).trying = false;
   }
 
+  private noLongerWaiting(state: State): void {
+    state.waiting = Math.max(0, state.waiting - 1);
+  }
+
   private isOld(moment: number): boolean {
     return moment < this.now() - LATENCY_COUNTS_MS;
   }
@@ -150,6 +171,8 @@ export class MemberHealth {
       halfOpen: false,
       trying: false,
       inFlight: 0,
+      waiting: 0,
+      silentSince: Number.NEGATIVE_INFINITY,
       latencyMs: null,
       measuredAt: Number.NEGATIVE_INFINITY,
       beganAt: Number.NEGATIVE_INFINITY,

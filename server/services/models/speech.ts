@@ -16,6 +16,7 @@ const EVENTS = "text/event-stream";
 export function speechModelRequest(request: SpeechRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
+    usageOfSending: () => ({ ...usageOfSpeech(request.spokenCharacters), estimated: true }),
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;

@@ -104,6 +104,16 @@ describe("what a provider's status means", () => {
     expect(failure(400, text)).toMatchObject({ outcome: "upstream_rejected", again: "nowhere", coolMs: null });
   });
 
+  // Else one caller who is refused for what they wrote keeps all others away from the member.
+  test.each([
+    '{"code":"The caller does not have permission to execute the specified operation","error":"Content violates usage guidelines. Team: t, API key ID: k, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO"}',
+    '{"error":{"message":"openai/gpt-4 requires moderation on OpenAI. Your input was flagged for \\"violence\\". No credits were charged.","code":403}}',
+    '{"error":{"code":403,"message":"Moderated","metadata":{"reasons":["violence"],"flagged_input":"...","provider_name":"OpenAI","model_slug":"gpt-4"}}}',
+    '{"error":{"code":403,"message":"Blocked","metadata":{"error_type":"content_policy_violation"}}}',
+  ])("a 403 about what was said is about neither key nor model: %s", (text) => {
+    expect(failure(403, text)).toMatchObject({ outcome: "upstream_rejected", answer: { status: 403 }, again: "nowhere", coolMs: null });
+  });
+
   test("a limit of a minute that Google calls an exceeded quota passes, and callers are told when", () => {
     const text = JSON.stringify({
       error: {

@@ -37,6 +37,9 @@ const MODEL_MISSING =
 /** What vendors call a key or a signature that they do not take. */
 const ABOUT_CREDENTIAL =
   /unrecognizedclient|invalidsignature|signature|expiredtoken|security token|missingauthentication|invalidclienttoken|unregistered callers|api_key_|(invalid|not valid|expired|leaked|revoked|incorrect)[^.]{0,40}(key|token|credential)|(key|token|credential)[^.]{0,40}(invalid|not valid|expired|leaked|revoked|incorrect)/i;
+/** Of what was said: xAI and OpenRouter refuse it with the status that others have for a key. */
+const ABOUT_CONTENT =
+  /"(?:error|message)"\s*:\s*"(?:content violates usage guidelines|[^"\\]{0,300}\byour input was flagged)|"(?:code|type|error_type)"\s*:\s*"content_policy_violation"|"metadata"\s*:\s*\{\s*"reasons"\s*:\s*\[[^\]]{0,500}\]\s*,\s*"flagged_input"/i;
 const ABOUT_MODEL = /\bmodels?\b|model_|\bdeployment|endpoints\.predict|specified resource/i;
 
 /** Whether a 403 is for what was asked for: the account was known, and may not use that. */
@@ -86,6 +89,7 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   const reason = passed.failure ?? `the provider answered ${status}`;
   const toldMs = retryAfterMs(upstream, now);
   const waitMs = toldMs ?? retryDelayMs(text);
+  if (status === 403 && ABOUT_CONTENT.test(text)) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
   if (status === 403 && isAboutModel(text))
     return {
       outcome: "upstream_model_denied",
