@@ -14,7 +14,7 @@ import { bufferAnswer } from "./answers/buffered-answer.ts";
 import { withHeldEnd } from "./output/held-end.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { StreamAnswer } from "./answer.ts";
-import { BLANK_LINES } from "../wire/sse-data.ts";
+import { COMMENT_LINE } from "../wire/sse-data.ts";
 import { PASSED_STREAM } from "../wire/stream.ts";
 
 const call = { abort: new AbortController() } as Call;
@@ -337,7 +337,7 @@ describe("a stream whose provider is silent", () => {
     let end: StreamEnd | undefined;
     const stream = streamOut(
       silent,
-      { kind: "stream", ...parts, whenSilent: BLANK_LINES },
+      { kind: "stream", ...parts, whenSilent: COMMENT_LINE },
       {
         idleMs: 200,
         silentMs: [20, 20],
@@ -346,7 +346,7 @@ describe("a stream whose provider is silent", () => {
       },
     );
     const given = await new Response(stream).text();
-    expect(given).toMatch(/^data: 1\n\n(?:\n\n){2,}data: failed\n\n$/);
+    expect(given).toMatch(/^data: 1\n\n(?:: keep-alive\n){2,}data: failed\n\n$/);
     expect(`${sent}data: failed\n\n`).toBe(given);
     expect(end?.failure?.code).toBe("upstream_timeout");
   });
