@@ -24,6 +24,8 @@ export interface Conversation {
   /** Null: server-sent events. */
   readonly writer: ((context: ReplyContext) => StreamWriter) | null;
   readonly streamType: string;
+  /** Whether nothing can stand between the events of a stream that all clients of the format pass over. */
+  readonly silent?: true;
   /** Reads what the writer writes, where that is not what the format's own stream reader reads. */
   readonly reader?: () => StreamReader;
   /** Whether a streaming caller asked for usage, where the format makes that a question. */

@@ -74,7 +74,7 @@ export class Sender {
     const ended = Promise.withResolvers<void>();
     const stream = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
-      sent: (piece) => content.add(piece),
+      sent: (piece) => (piece === answer.whenSilent ? content.addBeside(piece) : content.add(piece)),
       end: (how) =>
         end(how)
           .catch(async (error: unknown) => {

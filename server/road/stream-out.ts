@@ -24,7 +24,7 @@ export interface StreamOutParts {
   readonly unreadMs?: number;
   /** Silences after which `whenSilent` is said, before the first piece and behind it; the usual ones when left out. */
   readonly silentMs?: readonly [number, number];
-  /** Each piece as it goes out. */
+  /** Each piece as it goes out, and `whenSilent` where it does. */
   readonly sent: (piece: Uint8Array) => void;
   /** Settles and seals; resolves with the caller's last bytes once the row is on stable storage. Called exactly once. */
   readonly end: (end: StreamEnd) => Promise<Uint8Array | null>;

@@ -3,10 +3,10 @@ import type { JsonValue } from "./document.ts";
 const SPACE = 32;
 
 /**
- * Says that a stream is alive to whoever waits for bytes, and nothing to whoever reads them. Comments would be the usual word for it, and
- * some clients do not know them: Google's for Python takes one for an error.
+ * Says that a stream is alive to whoever waits for bytes, and nothing to whoever reads them. One line without a blank one behind it, by
+ * which many releases of OpenAI's clients for Go and Python take it for an event whose data is empty, and fail.
  */
-export const BLANK_LINES = new TextEncoder().encode("\n\n");
+export const COMMENT_LINE = new TextEncoder().encode(": keep-alive\n");
 
 /** The data of one frame, its lines joined as the format says; null for a comment or an event without data. */
 export function frameData(frame: string): string | null {

@@ -4,7 +4,8 @@ import { escapeAt } from "./json-text.ts";
 
 /**
  * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
- * their ASCII forms, invisible characters and what Markdown escapes an underscore with taken out, so that none of them hides a value. Offsets map back exactly.
+ * their ASCII forms, invisible characters and what Markdown escapes an underscore with taken out, so that none of them
+ * hides a value. Offsets map back exactly.
  */
 export interface FoldedText {
   readonly text: string;
@@ -229,7 +230,7 @@ function firstAtOrBehind(length: number, place: number, toOriginal: (at: number)
   return low;
 }
 
-/** Folding at a place depends on nothing but the character there and the one behind it. Tag characters vanish, unless they are to be read. */
+/** Folding at a place depends on nothing but the character there and the one behind it. Tag characters vanish, unless they are read. */
 export function foldText(original: string, readsTags = false): FoldedText {
   let at = nextFoldable(original, 0);
   if (at < 0) return unfolded(original);

@@ -163,7 +163,10 @@ describe("an answer in pieces has the hash and the size of the whole", () => {
     const pieces = Array.from({ length: count }, (_, at) => Buffer.from(`${at} `.repeat(100)));
     const sent = new SentContent(keepsHead);
     for (const piece of pieces) sent.add(piece);
-    const whole = Buffer.concat(pieces);
+    const beside = Buffer.from(": keep-alive\n");
+    sent.addBeside(beside);
+    expect(sent.last).toBe(pieces.at(-1) ?? null);
+    const whole = Buffer.concat([...pieces, beside]);
     expect(sent.bytes).toBe(whole.byteLength);
     expect(sent.close("none").hash).toBe(createHash("sha256").update(whole).digest("hex"));
   });

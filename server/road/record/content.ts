@@ -71,8 +71,13 @@ export class SentContent {
   }
 
   add(piece: Uint8Array): void {
-    this.bytes += piece.byteLength;
     if (piece.byteLength > 0) this.last = piece;
+    this.addBeside(piece);
+  }
+
+  /** What goes out between the pieces of the answer. */
+  addBeside(piece: Uint8Array): void {
+    this.bytes += piece.byteLength;
     const room = this.keepsHead ? HEAD_BYTES - this.headBytes : 0;
     if (room > 0) {
       // A copy where not all of it is kept: a picture in one piece has megabytes.

@@ -6,7 +6,7 @@ import type { Provider } from "../../upstreams/providers/provider.ts";
 import { isEventStreamType } from "../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { BLANK_LINES } from "../../wire/sse-data.ts";
+import { COMMENT_LINE } from "../../wire/sse-data.ts";
 import { plausibleUsage } from "../../wire/usage.ts";
 import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
@@ -195,7 +195,8 @@ async function beginStream(
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
       ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),
-      ...(isEventStreamType(prepared.operation, headers["content-type"]?.toLowerCase() ?? "") && { whenSilent: BLANK_LINES }),
+      ...(prepared.silent !== true &&
+        isEventStreamType(prepared.operation, headers["content-type"]?.toLowerCase() ?? "") && { whenSilent: COMMENT_LINE }),
     },
   };
 }

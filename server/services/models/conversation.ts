@@ -73,7 +73,7 @@ export function outboundChanges(model: ModelEntry): OutboundChanges {
 }
 
 function passing(
-  { inbound, caller, passing: own, headers, query = "", statefulFields, instructedBy, previous }: Conversation,
+  { inbound, caller, passing: own, headers, query = "", silent, statefulFields, instructedBy, previous }: Conversation,
   changes: OutboundChanges,
   { provider: { providerKey } }: ModelEntry,
   { keepsState, sealed }: { readonly keepsState: boolean; readonly sealed: SealsTold },
@@ -100,6 +100,7 @@ function passing(
     query,
     streamCodec: () => own.stream(sealed),
     streamType: null,
+    ...(silent && { silent }),
     whole(bytes) {
       const read = own.reply(bytes, sealed);
       return read === null ? null : { body: bytes, ...read };
@@ -160,8 +161,8 @@ function answerReading(
   conversation: Conversation,
   { model, codec }: TranslationTarget,
   parts: ConversationParts,
-): Pick<PreparedRequest, "streamCodec" | "streamType" | "whole" | "refusal"> {
-  const { inbound, caller } = conversation;
+): Pick<PreparedRequest, "streamCodec" | "streamType" | "silent" | "whole" | "refusal"> {
+  const { inbound, caller, silent } = conversation;
   const context = replyContext(call, conversation, model);
   return {
     streamCodec() {
@@ -180,6 +181,7 @@ function answerReading(
       );
     },
     streamType: conversation.streamType,
+    ...(silent && { silent }),
     whole(bytes) {
       const body = objectOf(bytes);
       const reply = body === null ? null : codec.readReply(body);

@@ -41,6 +41,8 @@ export interface PreparedRequest {
   streamCodec(contentType: string): StreamCodec | null;
   /** Content type of a streamed answer as the caller gets it; null passes the provider's. */
   readonly streamType: string | null;
+  /** Whether nothing can stand between the events of a stream of it that its caller's clients all pass over. */
+  readonly silent?: true;
   /** Whether a stream of it is bytes of a file, which can hold no word of an error. */
   readonly bytes?: boolean;
   /** Bytes that may be held of a stream which has to be looked at whole; as of any stream when left out. */

@@ -49,6 +49,8 @@ function generate(models: Dispatch, call: Call, body: Uint8Array | null, form: "
       writer: form === "array" ? geminiArrayWriter : null,
       ...(form === "array" ? { reader: () => new GeminiArrayReader() } : {}),
       streamType: form === "array" ? "application/json" : "text/event-stream",
+      // Google's clients for Python and Go take a comment for an error, its older ones for JavaScript find no event behind blank lines.
+      silent: true,
       includeUsage: true,
       headers: {},
       statefulFields: [],

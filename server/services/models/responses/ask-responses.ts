@@ -10,7 +10,7 @@ import { faultWord } from "../../../wire/fault-word.ts";
 import { replyObject } from "../../../wire/openai/reply-object.ts";
 import type { StreamEnding, StreamPiece } from "../../../wire/stream.ts";
 import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
-import { BLANK_LINES } from "../../../wire/sse-data.ts";
+import { COMMENT_LINE } from "../../../wire/sse-data.ts";
 import { type AttemptParts, providerOf, targetOf } from "../attempt.ts";
 import { passedBack } from "../passed-headers.ts";
 import { residencyOf } from "../residency.ts";
@@ -144,7 +144,7 @@ function streamed(id: string, response: Response, passed: Record<string, string>
     head: [],
     inputCharacters: null,
     idleMs: timeoutMs,
-    whenSilent: BLANK_LINES,
+    whenSilent: COMMENT_LINE,
     refusal: () => (codec.another ? refuse("upstream_invalid_response") : null),
   };
 }
