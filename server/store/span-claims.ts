@@ -24,12 +24,19 @@ export async function claimSpans(db: Database, tenantId: string, owner: string, 
   return rows;
 }
 
+/** In the order of the key too: whoever claims some of them at the same moment waits for nothing that waits for it. */
 export async function releaseSpans(db: Database, tenantId: string, owner: string, spans: readonly SpanIds[]): Promise<void> {
   await sql`
-    DELETE FROM span_claims c USING ${idsOf(spans)}
-    WHERE c.tenant_id = ${tenantId} AND c.trace_id = s.trace_id AND c.span_id = s.span_id AND c.owner = ${owner}::uuid`.execute(db);
+    WITH held AS (
+      SELECT c.trace_id, c.span_id FROM span_claims c JOIN ${idsOf(spans)} USING (trace_id, span_id)
+       WHERE c.tenant_id = ${tenantId} AND c.owner = ${owner}::uuid ORDER BY c.trace_id, c.span_id FOR UPDATE OF c)
+    DELETE FROM span_claims c USING held
+    WHERE c.tenant_id = ${tenantId} AND c.trace_id = held.trace_id AND c.span_id = held.span_id`.execute(db);
 }
 
+/** Leaves those that somebody claims just now. */
 export async function pruneSpanClaims(db: Database): Promise<void> {
-  await sql`DELETE FROM span_claims WHERE claimed_at < now() - ${KEPT}`.execute(db);
+  await sql`
+    DELETE FROM span_claims WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM span_claims WHERE claimed_at < now() - ${KEPT} FOR UPDATE SKIP LOCKED))`.execute(db);
 }

@@ -37,12 +37,16 @@ export async function beginLoading(client: pg.ClientBase): Promise<void> {
   await client.query(`BEGIN; ${PLAIN_TEXT}`);
 }
 
-/** Every table but the one that says which migrations are applied; of a partitioned one the whole. */
+/**
+ * Every table but the one that says which migrations are applied; of a partitioned one the whole. None that is lost in a crash of the
+ * database: nothing needs its rows later, and a standby, from which a backup may be made, does not have them.
+ */
 export async function listTables(client: pg.ClientBase): Promise<TableContents[]> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(`
     SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'schema_migrations'
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND NOT c.relispartition
+      AND c.relname <> 'schema_migrations'
     GROUP BY 1 ORDER BY 1`);
   return rows;
 }

@@ -17,7 +17,7 @@ const granted = (token: string, id = "anna", expires_in = LASTING): Grant => ({
 });
 
 /** A session of its own, and what it sends: a line of method, address and token each, answered as said. */
-function watchedSession(answer: (request: string) => Response) {
+function watchedSession(answer: (request: string) => Response | Promise<Response>) {
   const sent: string[] = [];
   globalThis.fetch = (async (address: string, init: RequestInit) => {
     const token = new Headers(init.headers).get("authorization")?.replace("Bearer ", "");
@@ -101,4 +101,17 @@ test("a gateway that refuses to say who is signed in is not asked again", async 
   const { session, sent } = watchedSession(() => Response.json({ error: "no" }, { status: 403 }));
   await session.resume();
   expect([session.snapshot(), sent]).toEqual([{ state: "out", ended: false }, [`POST ${RENEW}`]]);
+});
+
+test("whoever signs in while the page still asks whether somebody is signed in stays so", async () => {
+  for (const late of [nothing(), Response.json(granted("former", "berta"))]) {
+    const asked = Promise.withResolvers<Response>();
+    const { session } = watchedSession((request) => (request === `POST ${RENEW}` ? asked.promise : nothing()));
+    const resumed = session.resume();
+    await session.begin(granted("signed in"));
+    asked.resolve(late);
+    await resumed;
+    expect(session.snapshot()).toEqual({ state: "in", user: granted("signed in").user });
+    expect(await session.token()).toBe("signed in");
+  }
 });

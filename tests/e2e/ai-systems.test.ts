@@ -243,6 +243,9 @@ describe("autonomy", () => {
     expect((await lifecycle("retired", "replaced")).body).toMatchObject({ state: "retired", transitions: [] });
     const late = { ai_system_id: system, title: "later", severity: "sev3", started_at: "2026-11-22T00:00:00Z" };
     expect((await author.request("POST", "/v1/admin/incident-windows", late)).body.code).toBe("ai_system_retired");
+    const corrected = (body: object) => author.request("PATCH", `/v1/admin/incident-windows/${incident.id}`, body);
+    for (const again of [null, "2046-11-21T00:00:00Z"]) expect((await corrected({ ended_at: again })).body.code).toBe("ai_system_retired");
+    expect((await corrected({ title: "odd letters", ended_at: "2026-11-21T01:00:00Z" })).status).toBe(200);
     expect((await author.request("PATCH", at(), { purpose: "another" })).body.code).toBe("ai_system_retired");
     expect((await author.request("POST", at("/contracts"), {})).body.code).toBe("ai_system_retired");
     const [{ id: evidence }] = (await author.get(at("/evidence"))).evidence;

@@ -108,6 +108,18 @@ describe.each([
     expect((await renew(next)).status).toBe(200);
   });
 
+  test("whoever loads pages anew again and again, beside a tab whose request is slow, stays signed in", async () => {
+    const { cookie } = await begin();
+    let next = cookie;
+    for (let time = 0; time < 4; time++) next = cookieOf(await renew(next));
+    const slow = await renew(cookie);
+    expect([slow.status, cookieOf(slow)]).toEqual([200, next]);
+    await rotatedLongAgo();
+    const later = await renew(next);
+    expect(later.status).toBe(200);
+    expect(cookieOf(later)).not.toBe(next);
+  });
+
   test("who asks again because the answer was lost stays signed in", async () => {
     const { cookie } = await begin();
     await renew(cookie);

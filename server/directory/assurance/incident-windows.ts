@@ -101,9 +101,18 @@ export async function declareWindowOfSystem(
 }
 
 export async function declareIncidentWindow(write: Write, tenantId: string, body: IncidentWindowCreate): Promise<IncidentWindow> {
-  const system = body.ai_system_id == null ? undefined : await aiSystemStore.find(write.trx, tenantId, body.ai_system_id, "lock");
-  if (system !== undefined) refuseRetired(system);
+  await refuseOfRetired(write, tenantId, body.ai_system_id ?? null);
   return (await openWindow(write, tenantId, body)).window;
+}
+
+/** What is retired has no open incident: its windows are all closed before. */
+async function refuseOfRetired(write: Write, tenantId: string, systemId: string | null): Promise<void> {
+  const system = systemId === null ? undefined : await aiSystemStore.find(write.trx, tenantId, systemId, "lock");
+  if (system !== undefined) refuseRetired(system);
+}
+
+function isOver({ ended_at: end }: { readonly ended_at: Date | string | null }, now: Date): boolean {
+  return end !== null && new Date(end) <= now;
 }
 
 export async function changeIncidentWindow(
@@ -114,6 +123,8 @@ export async function changeIncidentWindow(
 ): Promise<IncidentWindow> {
   const before = await incidentWindowStore.find(write.trx, tenantId, id, "lock");
   if (before === undefined) throw notFound("incident window");
+  if (isOver(before, write.now) && body.ended_at !== undefined && !isOver({ ended_at: body.ended_at }, write.now))
+    await refuseOfRetired(write, tenantId, before.ai_system_id);
   await incidentWindowStore.update(write.trx, id, { ...body, updated_at: write.now } as WindowPatch);
   const row = await written(write, tenantId, id);
   checkTimes(row);

@@ -113,6 +113,8 @@ export async function continuePageSession(
     }
     const endsAt = row.ends_at?.getTime() ?? null;
     const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime(), endsAt };
+    // A request that was sent before the last change may still be under way: after a second one its cookie would be taken for a stolen one.
+    if (used === "just_given") return { id, holder, cookie: cookieOf({ secrets }, id, secret) };
     const next = secretAfter({ secrets }, id, secret);
     const nextHash = sha256Hex(next);
     // In a fleet that is being upgraded, or given another key, the process that answered first made another one.
@@ -128,12 +130,13 @@ export async function continuePageSession(
   });
 }
 
-function judged(row: PageSessionRow, hash: string, clock: Clock): "current" | "just_rotated" | "ended" | "unknown" {
+function judged(row: PageSessionRow, hash: string, clock: Clock): "current" | "just_given" | "just_rotated" | "ended" | "unknown" {
   const now = clock.now();
   if (row.expires_at.getTime() <= now) return "ended";
-  if (row.secret_hash === hash) return "current";
+  const isSameMoment = now - row.rotated_at.getTime() <= SAME_MOMENT_MS;
+  if (row.secret_hash === hash) return isSameMoment && row.previous_hash !== null ? "just_given" : "current";
   if (row.previous_hash !== hash) return "unknown";
-  return now - row.rotated_at.getTime() <= SAME_MOMENT_MS ? "just_rotated" : "ended";
+  return isSameMoment ? "just_rotated" : "ended";
 }
 
 /** How long the next token of a session is good, in seconds. */

@@ -5,7 +5,7 @@ export function shownAttributes(resource: Members, query: URLSearchParams): Reco
   const wanted = namesOf(query.get("attributes"));
   const unwanted = namesOf(query.get("excludedAttributes")) ?? [];
   const { schemas, id, ...others } = resource;
-  return { schemas, id, ...(wanted === undefined ? without(others, unwanted) : only(others, wanted)) };
+  return { schemas, id, ...(wanted === undefined ? without(others, new Names(unwanted)) : only(others, new Names(wanted))) };
 }
 
 const CORE = /^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/;
@@ -15,37 +15,58 @@ function namesOf(text: string | null): string[] | undefined {
   return text.split(",").map((name) => name.trim().toLowerCase().replace(CORE, ""));
 }
 
-/** What the names say of the parts of one of them: of an attribute after a dot, of an extension after a colon. */
-function partsNamed(names: readonly string[], whole: string): string[] {
-  return names.filter((name) => name.startsWith(`${whole}.`) || name.startsWith(`${whole}:`)).map((name) => name.slice(whole.length + 1));
+/** Names of attributes. What they say of the parts of one is found once, though a group may have a hundred thousand members with parts. */
+class Names {
+  private readonly all: ReadonlySet<string>;
+  private readonly below = new Map<string, Names>();
+
+  constructor(all: Iterable<string>) {
+    this.all = new Set(all);
+  }
+
+  get size(): number {
+    return this.all.size;
+  }
+
+  has(whole: string): boolean {
+    return this.all.has(whole);
+  }
+
+  /** Of an attribute after a dot, of an extension after a colon. */
+  partsOf(whole: string): Names {
+    const known = this.below.get(whole);
+    if (known !== undefined) return known;
+    const named = [...this.all].filter((name) => name.startsWith(`${whole}.`) || name.startsWith(`${whole}:`));
+    const parts = new Names(named.map((name) => name.slice(whole.length + 1)));
+    this.below.set(whole, parts);
+    return parts;
+  }
 }
 
-function only(members: Members, names: readonly string[]): Record<string, unknown> {
-  return ofEach(members, names, (isNamed, parts, value) =>
-    isNamed ? value : parts.length === 0 ? undefined : ofParts(value, parts, only),
-  );
+function only(members: Members, names: Names): Record<string, unknown> {
+  return ofEach(members, names, (isNamed, parts, value) => (isNamed ? value : parts.size === 0 ? undefined : ofParts(value, parts, only)));
 }
 
-function without(members: Members, names: readonly string[]): Record<string, unknown> {
+function without(members: Members, names: Names): Record<string, unknown> {
   return ofEach(members, names, (isNamed, parts, value) =>
-    isNamed ? undefined : parts.length === 0 ? value : ofParts(value, parts, without),
+    isNamed ? undefined : parts.size === 0 ? value : ofParts(value, parts, without),
   );
 }
 
 function ofEach(
   members: Members,
-  names: readonly string[],
-  shown: (isNamed: boolean, parts: readonly string[], value: unknown) => unknown,
+  names: Names,
+  shown: (isNamed: boolean, parts: Names, value: unknown) => unknown,
 ): Record<string, unknown> {
   const left = Object.entries(members).map(([name, value]) => {
     const whole = name.toLowerCase();
-    return [name, shown(names.includes(whole), partsNamed(names, whole), value)] as const;
+    return [name, shown(names.has(whole), names.partsOf(whole), value)] as const;
   });
   return Object.fromEntries(left.filter(([, value]) => value !== undefined));
 }
 
 /** Undefined where nothing is left of it. */
-function ofParts(value: unknown, parts: readonly string[], shown: typeof only): unknown {
+function ofParts(value: unknown, parts: Names, shown: typeof only): unknown {
   if (Array.isArray(value)) {
     const left = value.map((one) => ofParts(one, parts, shown)).filter((one) => one !== undefined);
     return left.length === 0 && value.length > 0 ? undefined : left;

@@ -49,11 +49,32 @@ test("what a call was about is no fact of it, whichever instrumentation told it"
     "mlflow.spanOutputs",
     "braintrust.output_json",
     "gen_ai.prompt.0.content",
+    "ai.response.files",
+    "ai.documents",
+    "gcp.vertex.agent.llm_request",
+    "gcp.vertex.agent.tool_response",
+    "gcp.vertex.agent.data",
+    "request_data",
+    "events",
+    "tool.parameters",
   ];
-  const facts = ["ai.response.finishReason", "gen_ai.output.type", "output.mime_type", "ai.model.id", "session.id"];
+  const facts = [
+    "ai.response.finishReason",
+    "gen_ai.output.type",
+    "output.mime_type",
+    "ai.model.id",
+    "session.id",
+    "gcp.vertex.agent.event_id",
+    "llm.invocation_parameters",
+  ];
   const { rest } = genAiFacts(inference(...[...content, ...facts].map((name) => text(name, "Ada owes 12 euros"))));
   expect(Object.keys(rest)).toEqual(facts);
   expect(genAiFacts(inference({ key: "llm.token_count.prompt", value: { intValue: "5" } })).rest).toEqual({ "llm.token_count.prompt": 5 });
+});
+
+test("spans of the Agent Development Kit have what was asked and answered", () => {
+  const asked = genAiFacts(inference(text("gcp.vertex.agent.llm_request", "[1]"), text("gcp.vertex.agent.llm_response", "two")));
+  expect([asked.input, asked.output]).toEqual(["[1]", "two"]);
 });
 
 test("spans of the AI SDK have what was asked and answered, and its tool calls are calls of tools", () => {

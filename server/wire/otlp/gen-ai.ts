@@ -46,6 +46,8 @@ const INPUT = [
   "ai.prompt.messages",
   "ai.prompt",
   "ai.toolCall.args",
+  "gcp.vertex.agent.llm_request",
+  "gcp.vertex.agent.tool_call_args",
 ] as const;
 const OUTPUT = [
   "gen_ai.output.messages",
@@ -57,10 +59,14 @@ const OUTPUT = [
   "ai.response.object",
   "ai.response.toolCalls",
   "ai.toolCall.result",
+  "gcp.vertex.agent.llm_response",
+  "gcp.vertex.agent.tool_response",
 ] as const;
 /** Words that content stands under, wherever in a name, and at the end of one. Headers may hold credentials. */
 const WITHIN = "prompts?|completion|messages?|content|arguments|result|system_instructions|definitions|headers?|body";
-const AT_THE_END = "texts?|inputs?|outputs?|args|values?|object|query|transcript|embeddings?|vector|reasoning|tool_calls?|function_call";
+const AT_THE_END =
+  "texts?|inputs?|outputs?|args|values?|object|query|transcript|embeddings?|vector|reasoning|tool_calls?|function_call|" +
+  "files|documents|ranking|events|(?:llm|tool)_(?:request|response)|(?:request|response|agent)[._]data|tool[._]parameters";
 const IS_CONTENT = new RegExp(String.raw`(?:^|[._])(?:(?:${WITHIN})(?:[._]|$)|(?:${AT_THE_END})(?:_json)?$)`);
 
 /** What a call was about, and no fact of it: no number is. Names are written in either case. */

@@ -169,7 +169,13 @@ export class Session {
   }
 
   private async ask(): Promise<string | null> {
+    const before = this.held;
     const response = await fetch(`${this.settings.path}/renew`, { method: "POST", headers: OWN_PAGE, credentials: "same-origin" });
+    if (this.held !== before) {
+      // Whoever signed in or out on this page meanwhile is not whom the answer is about.
+      await response.body?.cancel();
+      return this.held?.token ?? null;
+    }
     // Without a session it answers with nothing: to be signed out is no error.
     if (response.status === 204 || response.status === 401) {
       await response.body?.cancel();
