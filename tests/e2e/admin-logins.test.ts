@@ -84,6 +84,14 @@ describe("a login", () => {
     await plane.system("DELETE", `/v1/admin/admin-users/${system.id}`);
   });
 
+  test("with an empty X-Tenant-ID names no tenant, and so nobody of the system", async () => {
+    const none = { "x-tenant-id": "" };
+    const logIn = async (path: string, username: string) =>
+      (await plane.send("POST", `/v1/admin-users/${path}`, { username, password: ADMIN_PASSWORD }, none)).body.user?.role ?? 401;
+    expect([await logIn("tenant/login", "admin"), await logIn("tenant/login", "owner-of-acme")]).toEqual([401, "owner"]);
+    expect([await logIn("login", "admin"), await logIn("login", "owner-of-acme")]).toEqual(["system_admin", "owner"]);
+  });
+
   test("knows an admin by their name, in whichever form it is written", async () => {
     const [name, apart] = ["jörg", "jo\u0308rg"];
     const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });

@@ -38,6 +38,11 @@ export function signInAnswer(signIn: SignIn): unknown {
   return { access_token: signIn.token, token_type: "bearer", expires_in: signIn.expiresIn, user: shown(signIn.admin) };
 }
 
+/** An empty header names no tenant; no tenant's name is empty, and the system has none. */
+function namedTenant({ body, request }: { readonly body: { readonly tenant_id?: string | undefined }; readonly request: Request }) {
+  return body.tenant_id ?? (request.headers.get("x-tenant-id") || undefined);
+}
+
 export const loginOperations: readonly AdminOperation[] = [
   operation({
     ...common,
@@ -49,9 +54,10 @@ export const loginOperations: readonly AdminOperation[] = [
     body: tenantLogin,
     answer: passwordTaken,
     async run(call) {
-      const { username, password, tenant_id } = call.body;
-      const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
-      return passwordAnswer(await logInAdmin(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
+      const { username, password } = call.body;
+      return passwordAnswer(
+        await logInAdmin(call.services.logins, "tenant", { username, password, tenantId: namedTenant(call) }, call.origin),
+      );
     },
   }),
   operation({
@@ -77,9 +83,8 @@ export const loginOperations: readonly AdminOperation[] = [
     body: anyLogin,
     answer: passwordTaken,
     async run(call) {
-      const { username, password, tenant_id } = call.body;
-      const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
-      return passwordAnswer(await logInAnyAdmin(call.services.logins, { username, password, tenantId }, call.origin));
+      const { username, password } = call.body;
+      return passwordAnswer(await logInAnyAdmin(call.services.logins, { username, password, tenantId: namedTenant(call) }, call.origin));
     },
   }),
   operation({
