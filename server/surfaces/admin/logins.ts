@@ -78,8 +78,8 @@ export const loginOperations: readonly AdminOperation[] = [
     path: `${PATH}/login`,
     summary: "Log in as whichever admin has the username",
     description:
-      "Of the system, or of the tenant meant; where each has one, the system's is tried first. Every failure is the same 401. After some " +
-      "failures: 429 with Retry-After.",
+      "Of the system, or of the tenant meant; where each has one, the system's is tried first. Every failure is the same 401, and counts for " +
+      "both. After some failures: 429 with Retry-After.",
     body: anyLogin,
     answer: passwordTaken,
     async run(call) {
