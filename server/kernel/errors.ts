@@ -143,7 +143,7 @@ export const ERRORS = {
   rpc_unsupported_version: { status: 400, message: "This version of the protocol is not served here.", retry: false },
   tool_payload_too_large: {
     status: 413,
-    message: "The request is larger than the caller's group may send to this tool server.",
+    message: "The request is larger than the caller's group may send to this tool server, or than somebody can look through to approve it.",
     retry: false,
   },
   tool_result_too_large: { status: 502, message: "The tool server's answer is larger than the caller's group may have.", retry: false },

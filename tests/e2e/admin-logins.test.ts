@@ -84,6 +84,48 @@ describe("a login", () => {
     await plane.system("DELETE", `/v1/admin/admin-users/${system.id}`);
   });
 
+  test("tells no stranger by who has to wait which names there are", async () => {
+    const ofSystem = { username: "only-system", password: ADMIN_PASSWORD, role: "system_admin" };
+    const { body: made } = await plane.system("POST", "/v1/admin/admin-users", ofSystem);
+    await acme.send("POST", "/v1/admin/admin-users", { username: "only-tenant", password: ADMIN_PASSWORD, role: "viewer" });
+    const logIn = async (path: string, username: string) =>
+      (
+        await plane.send("POST", `/v1/admin-users/${path}`, {
+          username,
+          password: "a guess",
+          ...(path !== "system/login" && { tenant_id: "acme" }),
+        })
+      ).status;
+    const guessed = async (first: string, then: readonly string[], username: string) => {
+      const statuses: number[] = [];
+      for (const path of [...Array<string>(5).fill(first), ...then]) statuses.push(await logIn(path, username));
+      clock.advance(11 * 60_000);
+      return statuses;
+    };
+    for (const [first, then] of [
+      ["login", ["system/login", "tenant/login", "login"]],
+      ["system/login", ["login", "tenant/login"]],
+      ["tenant/login", ["login", "system/login"]],
+    ] as const) {
+      const [ofNobody, ...ofOthers] = [
+        await guessed(first, then, "nobody-at-all"),
+        await guessed(first, then, "only-system"),
+        await guessed(first, then, "only-tenant"),
+      ];
+      expect([first, ...ofOthers]).toEqual([first, ofNobody, ofNobody]);
+      expect(ofNobody?.slice(0, 6)).toEqual([401, 401, 401, 401, 401, 429]);
+    }
+    await plane.system("DELETE", `/v1/admin/admin-users/${made.id}`);
+  });
+
+  test("with an empty X-Tenant-ID names no tenant, and so nobody of the system", async () => {
+    const none = { "x-tenant-id": "" };
+    const logIn = async (path: string, username: string) =>
+      (await plane.send("POST", `/v1/admin-users/${path}`, { username, password: ADMIN_PASSWORD }, none)).body.user?.role ?? 401;
+    expect([await logIn("tenant/login", "admin"), await logIn("tenant/login", "owner-of-acme")]).toEqual([401, "owner"]);
+    expect([await logIn("login", "admin"), await logIn("login", "owner-of-acme")]).toEqual(["system_admin", "owner"]);
+  });
+
   test("knows an admin by their name, in whichever form it is written", async () => {
     const [name, apart] = ["jörg", "jo\u0308rg"];
     const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });

@@ -177,6 +177,19 @@ test("what is to go makes way for what takes its name, and a tool server is rena
   expect(await config(tenant, ["plan", one, "--prune"])).toEqual(NOTHING);
 });
 
+test("a tool server takes the address of one that is to go", async () => {
+  const tenant = await newTenant("takes-address");
+  const servers = (...all: string[]) => file(`address-${all.length}.yaml`, `${HEAD}mcp_servers: [${all.join(", ")}]\n`);
+  const stays = (port: number) => `{ name: stays, base_url: "http://127.0.0.1:${port}" }`;
+  expect(await config(tenant, ["apply", await servers(stays(8), '{ name: goes, base_url: "http://127.0.0.1:9" }')])).toMatchObject({
+    code: 0,
+  });
+  const moved = await servers(stays(9));
+  expect((await config(tenant, ["apply", moved])).err).toContain("There is already a tool server");
+  expect(await config(tenant, ["apply", moved, "--prune"])).toMatchObject({ code: 0, err: "" });
+  expect(await config(tenant, ["plan", moved, "--prune"])).toEqual(NOTHING);
+});
+
 test("an administrator of a tenant plans as often as a pipeline does, and is told of no failed login", async () => {
   const tenant = await newTenant("pipeline");
   const account = { tenant_id: tenant, username: "pipeline", password: "a long enough password", role: "admin" };

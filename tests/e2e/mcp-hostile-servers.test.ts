@@ -222,6 +222,7 @@ test.each(["handshake", "stateless"] as const)("what holds neither a result nor 
     nothing: () => new Response("", { headers: { "content-type": "application/json" } }),
     "no content": () => new Response(null, { status: 204 }),
     neither: (id) => Response.json({ jsonrpc: "2.0", id }),
+    "no error": (id) => Response.json({ jsonrpc: "2.0", id, error: null }),
     "a question": (id) => Response.json({ jsonrpc: "2.0", id, method: "sampling/createMessage", params: {} }),
   };
   const { id } = await serve(`empty, ${dialect}`, dialect, (message) =>
@@ -239,6 +240,10 @@ test.each(["handshake", "stateless"] as const)("what holds neither a result nor 
     expect([what, called.status, called.body.error.data.code]).toEqual([what, 502, "upstream_invalid_response"]);
     const row = await rowOf(world.admin, { id: called.headers.get("x-request-id") });
     expect([what, row.success, row.error_type]).toEqual([what, false, "upstream_invalid_response"]);
+    const other = dialect === "handshake" ? stateless(1, "tools/call", params) : inSession(1, "tools/call", params);
+    const across = await post(at(id), team.apiKey, other, dialect === "handshake" ? {} : await sessionAt(id));
+    expect([what, across.body.result, typeof across.body.error?.code]).toEqual([what, undefined, "number"]);
+    expect([what, (await rowOf(world.admin, { id: across.headers.get("x-request-id") })).success]).toEqual([what, false]);
   }
 });
 

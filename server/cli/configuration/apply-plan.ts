@@ -40,8 +40,8 @@ export async function applyPlan(
     const work = () => at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current, keys));
     if (step.action === "delete") unwanted.delete(step.id);
     const { changed } = await work().catch(async (error: Error) => {
-      // What is to go may have the name or the address of what is to be made.
-      const taken = step.action === "create" && error.cause instanceof AdminApiError ? error.cause.existingId : null;
+      // What is to go may have the name or the address of what is to be made, or is to have it now.
+      const taken = step.action !== "delete" && error.cause instanceof AdminApiError ? error.cause.existingId : null;
       const inItsWay = unwanted.get(taken ?? "");
       if (inItsWay === undefined) throw error;
       await one(inItsWay).catch((refusal: Error) => removeAfterOthers(inItsWay, refusal));

@@ -1,36 +1,67 @@
 import { Refused } from "../../kernel/errors.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
 import { adminByUsername } from "../../store/admin-users.ts";
-import { type AdminCodeOwed, logInAdmin, type LoginOrigin, type Logins, type SignIn, tenantOfLogin } from "./logins.ts";
+import {
+  accountOfLogin,
+  type AdminCodeOwed,
+  logInAdmin,
+  type LoginOrigin,
+  type Logins,
+  type SignIn,
+  tenantOfLogin,
+  tooManyLogins,
+} from "./logins.ts";
+
+interface Given {
+  readonly username: string;
+  readonly password: string;
+  readonly tenantId: string;
+}
 
 type Kind = Parameters<typeof logInAdmin>[1];
+type Outcome = SignIn | AdminCodeOwed | Refused;
 
 /**
- * A login of whoever has the username, an admin of the system or of the tenant meant. Nothing is tried on an account that is not
- * there, so that nobody's login is counted and told as the failure of another. Where both are there, the system's is tried first.
+ * A login of whoever has the username, an admin of the system or of the tenant meant. Only an account that is there is tried and told
+ * of in the admin log, the system's first. Whichever are there, a failure is the same work, and counts for both: neither its time nor
+ * who has to wait afterwards tells a stranger which names there are.
  */
 export async function logInAnyAdmin(
   logins: Logins,
-  given: { readonly username: string; readonly password: string; readonly tenantId?: string | undefined },
+  { tenantId: named, ...credentials }: { readonly username: string; readonly password: string; readonly tenantId?: string | undefined },
   origin: LoginOrigin,
 ): Promise<SignIn | AdminCodeOwed> {
-  const { db } = logins.directory;
-  const tenantId = given.tenantId ?? (await tenantOfLogin(logins.directory, given.username));
-  const [ofSystem, ofTenant] = await Promise.all([null, tenantId].map((one) => adminByUsername(db, one, given.username)));
-  const [first, other]: readonly [Kind, Kind?] =
-    ofSystem === undefined ? ["tenant"] : ofTenant === undefined ? ["system"] : ["system", "tenant"];
+  const { directory } = logins;
+  const tenantId = named ?? (await tenantOfLogin(directory, credentials.username));
+  const given = { ...credentials, tenantId };
+  const [ofSystem, ofTenant] = await Promise.all([null, tenantId].map((one) => adminByUsername(directory.db, one, given.username)));
+  const tried: readonly Kind[] = ofSystem === undefined ? ["tenant"] : ofTenant === undefined ? ["system"] : ["system", "tenant"];
+  const refusals = new Map<Kind, Refused>();
+  for (const kind of tried) {
+    const outcome = await refusalOr(logInAdmin(logins, kind, given, origin));
+    if (!(outcome instanceof Refused)) return outcome;
+    refusals.set(kind, outcome);
+  }
+  for (const kind of (["system", "tenant"] as const).filter((one) => !tried.includes(one))) {
+    const refusal = await failedOnNobody(logins, kind, given, origin);
+    if (refusal !== null) refusals.set(kind, refusal);
+  }
+  const [first, second] = [refusals.get("system"), refusals.get("tenant")];
+  // Who has to wait is not told that the password is wrong.
+  throw [first, second].find((refusal) => refusal?.refusal.code === "too_many_logins") ?? first ?? second;
+}
+
+async function refusalOr(login: Promise<SignIn | AdminCodeOwed>): Promise<Outcome> {
   try {
-    return await logInAdmin(logins, first, given, origin);
+    return await login;
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    const hasToWait = error.refusal.code === "too_many_logins";
-    if (other !== undefined)
-      // Who has to wait is not told that the password is wrong.
-      return logInAdmin(logins, other, given, origin).catch((next: unknown) => {
-        throw hasToWait ? error : next;
-      });
-    // No answer comes sooner because there is one account of the name and not two.
-    if (!hasToWait) await logins.dummyVerify(given.password, { of: placeOf(origin.address), known: false });
+    if (error instanceof Refused) return error;
     throw error;
   }
+}
+
+/** A failure on an account that is not there, as it would be on one that is. Its refusal where it has to wait. */
+async function failedOnNobody(logins: Logins, kind: Kind, given: Given, { address }: LoginOrigin): Promise<Refused | null> {
+  const account = accountOfLogin(kind, kind === "system" ? null : given.tenantId, given.username);
+  const outcome = await logins.throttle.attempt(account, address, (turn) => logins.dummyVerify(given.password, turn));
+  return outcome.ran ? null : tooManyLogins(outcome.retryAfter);
 }

@@ -100,6 +100,10 @@ export async function tenantOfLogin(directory: Directory, username: string): Pro
   return only !== undefined && another === undefined ? only : DEFAULT_TENANT;
 }
 
+/** What the failures of an account are counted under. */
+export const accountOfLogin = (kind: "tenant" | "system", tenantId: string | null, username: string): string =>
+  JSON.stringify([kind, tenantId, usernameKey(username)]);
+
 async function judge(
   logins: Logins,
   row: AdminUserRow | undefined,
@@ -138,7 +142,7 @@ export async function logInAdmin(
   const { directory } = logins;
   // However an account is named, its failures are counted together.
   const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
-  const account = JSON.stringify([kind, tenantId, usernameKey(given.username)]);
+  const account = accountOfLogin(kind, tenantId, given.username);
   let signIn: SignIn | AdminCodeOwed | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const row = await adminByUsername(directory.db, tenantId, given.username);

@@ -26,8 +26,8 @@ export function openApiDocument(operations: readonly AdminOperation[], records: 
       title: "Gatehouse control plane",
       version: "1",
       description:
-        "Log in at `/v1/admin-users/system/login` or `/v1/admin-users/tenant/login` and send the `access_token` as " +
-        "`Authorization: Bearer`. " +
+        "Log in at `/v1/admin-users/login`, or as an admin of one kind at `/v1/admin-users/system/login` or " +
+        "`/v1/admin-users/tenant/login`, and send the `access_token` as `Authorization: Bearer`. " +
         "A tenant's admin is held to their tenant. A system admin names the tenant as `tenant_id` in the query or the body, or " +
         "as `X-Tenant-ID`; " +
         "without it the record in the path decides, else the tenant `default`, else the only tenant there is. " +

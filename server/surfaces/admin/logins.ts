@@ -38,6 +38,11 @@ export function signInAnswer(signIn: SignIn): unknown {
   return { access_token: signIn.token, token_type: "bearer", expires_in: signIn.expiresIn, user: shown(signIn.admin) };
 }
 
+/** An empty header names no tenant; no tenant's name is empty, and the system has none. */
+function namedTenant({ body, request }: { readonly body: { readonly tenant_id?: string | undefined }; readonly request: Request }) {
+  return body.tenant_id ?? (request.headers.get("x-tenant-id") || undefined);
+}
+
 export const loginOperations: readonly AdminOperation[] = [
   operation({
     ...common,
@@ -49,9 +54,10 @@ export const loginOperations: readonly AdminOperation[] = [
     body: tenantLogin,
     answer: passwordTaken,
     async run(call) {
-      const { username, password, tenant_id } = call.body;
-      const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
-      return passwordAnswer(await logInAdmin(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
+      const { username, password } = call.body;
+      return passwordAnswer(
+        await logInAdmin(call.services.logins, "tenant", { username, password, tenantId: namedTenant(call) }, call.origin),
+      );
     },
   }),
   operation({
@@ -72,14 +78,13 @@ export const loginOperations: readonly AdminOperation[] = [
     path: `${PATH}/login`,
     summary: "Log in as whichever admin has the username",
     description:
-      "Of the system, or of the tenant meant; where each has one, the system's is tried first. Every failure is the same 401. After some " +
-      "failures: 429 with Retry-After.",
+      "Of the system, or of the tenant meant; where each has one, the system's is tried first. Every failure is the same 401, and counts for " +
+      "both. After some failures: 429 with Retry-After.",
     body: anyLogin,
     answer: passwordTaken,
     async run(call) {
-      const { username, password, tenant_id } = call.body;
-      const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
-      return passwordAnswer(await logInAnyAdmin(call.services.logins, { username, password, tenantId }, call.origin));
+      const { username, password } = call.body;
+      return passwordAnswer(await logInAnyAdmin(call.services.logins, { username, password, tenantId: namedTenant(call) }, call.origin));
     },
   }),
   operation({

@@ -126,7 +126,7 @@ export function answers(message: JsonObject, id: RpcId | null): boolean {
   return (
     message.method === undefined &&
     (message.id === (id instanceof LongId ? Number(id.text) : id) || (message.id === null && message.error !== undefined)) &&
-    (message.result !== undefined || message.error !== undefined)
+    (message.result !== undefined || errorMember(message) !== null)
   );
 }
 

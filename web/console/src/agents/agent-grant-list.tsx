@@ -48,7 +48,7 @@ export function AgentGrantList({ id }: { readonly id: string }): ReactNode {
           </p>
           <Allowed operation="POST /v1/admin/agent-grants/{id}/confirm">
             <div>
-              <Button busy={accept.isPending} onClick={() => accept.mutate(waiting.map(({ id: one }) => one))}>
+              <Button busy={accept.isPending || found.isFetchingNextPage} onClick={() => accept.mutate(waiting.map(({ id: one }) => one))}>
                 Accept the changed card
               </Button>
             </div>

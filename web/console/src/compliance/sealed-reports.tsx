@@ -64,7 +64,7 @@ export function SealedReports({
             A sealed report stays as it is, whatever changes later, and verifies with the gateway&apos;s public key and nothing else.
           </p>
         )}
-        {found.isSuccess && (
+        {reports.length > 0 && (
           <ul className="grid gap-2">
             {reports.map((one) => (
               <li key={one.id} className="flex flex-wrap items-center gap-2">

@@ -53,7 +53,7 @@ export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
             A captured report stays as it is. Its certificate verifies with the gateway&apos;s public key and nothing else.
           </p>
         )}
-        {found.isSuccess && (
+        {snapshots.length > 0 && (
           <ul className="grid gap-2">
             {snapshots.map((one) => (
               <li key={one.id} className="flex flex-wrap items-center gap-2">
