@@ -10,6 +10,7 @@ function serving({ allowed = [], common = [], text = "" }: { allowed?: string[][
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
     addresses: { give: async () => undefined, wasGiven: async () => true } as never,
+    gates: { looksAt: () => false, inspect: async () => null },
     ask: async (_provider, question) => {
       questions.push(question);
       return [];
@@ -32,7 +33,8 @@ function serving({ allowed = [], common = [], text = "" }: { allowed?: string[][
     const row: Record<string, unknown> = {};
     const asking = { scope, row, abort: new AbortController(), identity: { tenantId: "t", userId: "u" } } as unknown as Call;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
-    const answered: any = await (await server(asking, { url: WEB_SEARCH_URL, body }))?.json();
+    const answer = await server(asking, { url: WEB_SEARCH_URL, body });
+    const answered: any = answer instanceof Response ? await answer.json() : answer;
     return { ...answered.result, cost: row.llm_estimated_cost_usd };
   };
   return { call, questions };
