@@ -142,7 +142,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { directory, feed } = portal;
   const files = await openFiles(config, parts, snapshots);
   const skills = await openSkills(db, files.files, log);
-  const webSearch = openWebSearch(webSearchParts(parts));
+  const webSearch = openWebSearch({ ...webSearchParts(parts), gates });
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
@@ -284,7 +284,7 @@ function toolParts(config: Configuration, { connection, upstream, log, gatewayOr
 }
 
 /** What searches of the web work with: an administrator vouched for providers, for pages nobody did. */
-function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimeParts): Parameters<typeof openWebSearch>[0] {
+function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimeParts): Omit<Parameters<typeof openWebSearch>[0], "gates"> {
   return {
     clock,
     addresses: new GivenAddresses({ db, clock, log }),

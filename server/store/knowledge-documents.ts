@@ -76,10 +76,16 @@ export async function changeFacts(trx: Trx, id: string, at: Date, metadata: stri
   await trx.updateTable("knowledge_documents").set({ metadata, updated_at: at }).where("id", "=", id).execute();
 }
 
-/** Who finds a document, and the passages that are found of it now. */
-export async function setPrincipals(trx: Trx, id: string, principals: string[] | null): Promise<void> {
+/** Who finds a document, and who the passages that are found of it now. */
+export async function setPrincipals(trx: Trx, id: string, principals: string[] | null, ofPassages: string[] | null): Promise<void> {
   await trx.updateTable("knowledge_documents").set({ principals }).where("id", "=", id).execute();
-  await trx.updateTable("knowledge_chunks").set({ principals }).where("document_id", "=", id).execute();
+  await trx.updateTable("knowledge_chunks").set({ principals: ofPassages }).where("document_id", "=", id).execute();
+}
+
+/** Who finds the passages of a document that are found now; null also where there are none. */
+export async function principalsOfPassages(trx: Trx, id: string): Promise<string[] | null> {
+  const passage = await trx.selectFrom("knowledge_chunks").select("principals").where("document_id", "=", id).limit(1).executeTakeFirst();
+  return passage?.principals ?? null;
 }
 
 export async function requeueAllDocuments(trx: Trx, baseId: string, at: Date): Promise<void> {

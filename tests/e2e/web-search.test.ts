@@ -42,6 +42,8 @@ beforeAll(async () => {
         return new Response("Plain\u200B words\u{E0041}\u202E.", { headers: { "content-type": "text/plain; charset=utf-8" } });
       if (pathname === "/leak")
         return new Response("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q", { headers: { "content-type": "text/plain" } });
+      if (pathname === "/contact")
+        return new Response("Write to joe@example.com about otters.", { headers: { "content-type": "text/plain" } });
       return new Response(PAGE, html);
     },
   });
@@ -298,6 +300,31 @@ test("guardrails look at what is searched for and at what comes back", async () 
   const leak = await call(team, "web_fetch", { url: `${SITE}/leak` });
   expect(JSON.stringify(leak.body)).toContain("guardrail_blocked");
   expect(leak.text).not.toContain("ghp_");
+});
+
+test("a page is looked at whole, wherever its reader has it cut", async () => {
+  const guarded = async (builtin: object) => {
+    const team = await searching({ fetch: { addresses: "any" } });
+    const config = { tenant_id: "default", name: `cut wall ${teams}`, group_ids: [team.groupId], surfaces: { mcp_output: true }, builtin };
+    await world.admin.post("/v1/admin/guardrails/configs", config);
+    return team;
+  };
+  const read = (team: Team, path: string, start_index: number, max_length: number) =>
+    call(team, "web_fetch", { url: `${SITE}${path}`, start_index, max_length });
+  const blocked = await guarded({ secrets_enabled: true, secrets_action: "block" });
+  for (const from of [0, 8, 16, 24, 32]) {
+    const { body, row } = await read(blocked, "/leak", from, 8);
+    expect(JSON.stringify(body)).toContain("guardrail_blocked");
+    expect(await row()).toMatchObject({ guardrail_blocked: true, guardrail_action: "block" });
+  }
+  const redacted = await guarded({ pii_enabled: true, pii_action: "redact" });
+  const pieces: string[] = [];
+  for (let next: number | null = 0; next !== null;) {
+    const { structuredContent }: any = (await read(redacted, "/contact", next, 10)).body.result;
+    pieces.push(structuredContent.text);
+    next = structuredContent.next_index;
+  }
+  expect(pieces.join("")).toBe("Write to [REDACTED:email] about otters.");
 });
 
 test("strangers, other tenants and odd requests get nothing, and the key is shown to nobody", async () => {

@@ -10,6 +10,7 @@ import {
   changeFacts,
   insertDocument,
   type KnowledgeDocumentRow,
+  principalsOfPassages,
   pageOfDocuments,
   removeDocument,
   requeueDocument,
@@ -19,7 +20,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { knowledgeBases } from "./knowledge-bases.ts";
-import { sourcePermissions, principalsOf } from "./reader-principals.ts";
+import { principalsOf, principalsOfBoth, sourcePermissions } from "./reader-principals.ts";
 
 const RESOURCE = "knowledge-documents";
 
@@ -122,8 +123,17 @@ export async function uploadDocument(
     });
   else if (stays) await changeFacts(write.trx, id, write.now, columns.metadata);
   else await requeueDocument(write.trx, id, write.now, columns);
-  // At once, and of the passages that are found now: a right that was taken away is not waited for.
-  if (!sameRights) await setPrincipals(write.trx, id, principals);
+  // At once, and of the passages that are found now: a right that was taken away is not waited for. One that was given is, where they
+  // may say what the document said before: it was given for what it says now.
+  if (!sameRights) {
+    const isCurrent = sameContent && (before.status === "ready" || before.status === "failed");
+    await setPrincipals(
+      write.trx,
+      id,
+      principals,
+      isCurrent ? principals : principalsOfBoth(await principalsOfPassages(write.trx, id), principals),
+    );
+  }
   const after = read((await findDocument(write.trx, tenantId, baseId, id)) as KnowledgeDocumentRow);
   const entry = { tenant_id: tenantId, resource: RESOURCE, resource_id: id };
   if (before === undefined) write.log({ ...entry, action: "create", after });
@@ -139,8 +149,8 @@ export async function reprocessDocument(write: Write, tenantId: string, baseId: 
   return after;
 }
 
-/** Of the passages that are found now, at once, and of what it will hold. */
-export async function setDocumentPermissions(
+/** Takes away at once what is permitted no more, and gives nothing: whoever sees its content says for whom that is. */
+export async function narrowDocumentPermissions(
   write: Write,
   tenantId: string,
   baseId: string,
@@ -148,7 +158,9 @@ export async function setDocumentPermissions(
   permissions: DocumentPermissions,
 ): Promise<void> {
   const row = await locked(write, tenantId, baseId, id);
-  await setPrincipals(write.trx, id, principalsOf(permissions));
+  const principals = principalsOf(permissions);
+  const ofPassages = principalsOfBoth(await principalsOfPassages(write.trx, id), principals);
+  await setPrincipals(write.trx, id, principalsOfBoth(row.principals, principals), ofPassages);
   const after = read((await findDocument(write.trx, tenantId, baseId, id)) as KnowledgeDocumentRow);
   write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: id, before: read(row), after });
 }

@@ -17,6 +17,15 @@ export function principalsOf(permissions: DocumentPermissions | null): string[] 
   ];
 }
 
+/** Who is let in by the one and by the other, as rows hold it. */
+export function principalsOfBoth(before: readonly string[] | null, now: string[] | null): string[] | null {
+  if (before === null || now === null) return now ?? (before === null ? null : [...before]);
+  if (before.includes(EVERYBODY)) return now;
+  if (now.includes(EVERYBODY)) return [...before];
+  const [type, ...identities] = now;
+  return [type as string, ...identities.filter((identity) => before.includes(identity))];
+}
+
 /** As people say it. */
 export function sourcePermissions(principals: readonly string[] | null): DocumentPermissions | null {
   if (principals === null) return null;

@@ -1,3 +1,4 @@
+import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
@@ -73,6 +74,8 @@ export class ReportedCost {
 function costIn(value: JsonObject | undefined): number | null {
   const metadata: JsonValue | undefined = value?.metadata;
   if (!isObject(metadata)) return null;
-  const usd = metadata.cost_usd ?? (isObject(metadata.usage) ? metadata.usage.cost_usd : undefined);
+  const told = metadata.cost_usd ?? (isObject(metadata.usage) ? metadata.usage.cost_usd : undefined);
+  // Decimals of other languages have more digits than numbers of this one.
+  const usd = isRawJson(told) ? Number(JSON.stringify(told)) : told;
   return typeof usd === "number" && usd >= 0 && usd <= MOST_USD ? usd : null;
 }

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { until } from "../../../tests/support/until.ts";
+import { WaitingDocuments } from "../../directory/knowledge/waiting-documents.ts";
 import type { Directory } from "../../directory/writes/write.ts";
+import { chunksByWords } from "../../store/knowledge-search.ts";
 import { type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { openConnectors } from "./sync-connectors.ts";
 
@@ -91,5 +93,64 @@ test("a file that is there and cannot be looked at keeps its document, and is na
   shut = true;
   delete texts["b.txt"];
   expect(await synced()).toEqual({ problem: null, skipped: ["a.txt: could not be read"], documents: ["a.txt"] });
+  await connectors.stop();
+});
+
+test("whoever may read a file since it says something else finds nothing of what it said before", async () => {
+  await connector("redacted");
+  const { db } = database;
+  let texts: Record<string, string> = {};
+  const connectors = openConnectors({
+    directory: { db, secrets: { openOrNull: () => null }, clock: { now: () => Date.now() } } as unknown as Directory,
+    openSource: async () => ({
+      async *files() {
+        for (const path of Object.keys(texts)) yield { path, sizeBytes: 1 };
+      },
+      read: async (path) => (texts[path] === undefined ? null : new TextEncoder().encode(texts[path])),
+      close: async () => undefined,
+    }),
+    log: { warn: () => undefined, info: () => undefined, error: () => undefined, debug: () => undefined } as never,
+  });
+  const synced = async (text: string, readers: readonly string[]) => {
+    texts = { "m.json": JSON.stringify({ "": readers }), "report.txt": text };
+    await sql`UPDATE knowledge_connectors SET due_at = now(), synced_at = NULL WHERE tenant_id = 'redacted'`.execute(db);
+    await until(
+      async () => {
+        await connectors.jobs[0]?.run();
+        return (await sql<{ at: Date | null }>`SELECT synced_at AS at FROM knowledge_connectors WHERE tenant_id = 'redacted'`.execute(db))
+          .rows[0];
+      },
+      (row) => row?.at != null,
+    );
+  };
+  const indexed = async () => {
+    await sql`UPDATE knowledge_documents SET due_at = now() + interval '1 hour' WHERE tenant_id <> 'redacted'`.execute(db);
+    const waiting = new WaitingDocuments(db);
+    const document = await waiting.takeUp();
+    if (document === null) throw new Error("no document waits");
+    const body = Buffer.from(document.content).toString();
+    const place = { document_id: document.id, knowledge_base_id: document.knowledge_base_id, tenant_id: "redacted", ordinal: 0 };
+    await waiting.finish(document, [{ ...place, heading: "", body, tokens: 3, digest: body, indexed: body }]);
+  };
+  const finders = async (word: string) => {
+    const { rows } = await sql<{ id: string }>`SELECT id FROM knowledge_bases WHERE tenant_id = 'redacted'`.execute(db);
+    const found: string[] = [];
+    for (const reader of ["ada", "bob", "eve"]) {
+      const scope = { tenantId: "redacted", baseIds: rows.map(({ id }) => id), filters: null, principals: ["*", `directory:${reader}`] };
+      if ((await chunksByWords(db, scope, word, 10)).length > 0) found.push(reader);
+    }
+    return found;
+  };
+  await synced("Its salaries", ["ada", "eve"]);
+  await indexed();
+  expect(await finders("salaries")).toEqual(["ada", "eve"]);
+  await synced("Its summary", ["ada", "bob"]);
+  expect(await finders("salaries")).toEqual(["ada"]);
+  await synced("Its summary", ["*"]);
+  expect(await finders("salaries")).toEqual(["ada"]);
+  await indexed();
+  expect(await finders("summary")).toEqual(["ada", "bob", "eve"]);
+  await synced("Its summary", ["bob"]);
+  expect(await finders("summary")).toEqual(["bob"]);
   await connectors.stop();
 });

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { nameText } from "@gatehouse/contracts/conventions";
 import type { DocumentPermissions } from "@gatehouse/contracts/knowledge-bases";
 import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../directory/knowledge/document-kinds.ts";
-import { deleteDocument, setDocumentPermissions, uploadDocument } from "../../directory/knowledge/documents.ts";
+import { deleteDocument, narrowDocumentPermissions, uploadDocument } from "../../directory/knowledge/documents.ts";
 import { DueConnectors, type DueConnector } from "../../directory/knowledge/due-connectors.ts";
-import { principalsOf } from "../../directory/knowledge/reader-principals.ts";
+import { principalsOf, principalsOfBoth } from "../../directory/knowledge/reader-principals.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
 import type { Job } from "../../kernel/job.ts";
@@ -133,15 +133,16 @@ async function syncOne(
       identities: [...(readable ?? NOBODY)(path)],
     });
     const gone = await due.documents(connector);
-    const setRights = async (documents: typeof gone) => {
+    const narrowRights = async (documents: typeof gone) => {
       for (const [path, { id, principals }] of documents)
-        if (!isDeepStrictEqual(principals, principalsOf(permissionsOf(path))))
-          await write(directory, GATEWAY, (change) => setDocumentPermissions(change, tenantId, baseId, id, permissionsOf(path))).catch(
+        if (!isDeepStrictEqual(principals, principalsOfBoth(principals, principalsOf(permissionsOf(path)))))
+          await write(directory, GATEWAY, (change) => narrowDocumentPermissions(change, tenantId, baseId, id, permissionsOf(path))).catch(
             unlessRefused,
           );
     };
-    // Before anything is read: a right that was taken away does not wait for files that may be in the way.
-    await setRights(gone);
+    // Before anything is read: a right that was taken away does not wait for files that may be in the way. One that is given does, because
+    // it may have been given for another content than what is found now.
+    await narrowRights(gone);
     const seen = new Set<string>();
     let unreadable = 0;
     for await (const { path, sizeBytes } of source.files()) {
@@ -178,7 +179,7 @@ async function syncOne(
     // It may have been changed while the files were read: what it said before holds for none of them.
     const before = mapping;
     ({ mapping, readable } = await read());
-    if (!isDeepStrictEqual(mapping, before)) await setRights(await due.documents(connector));
+    if (!isDeepStrictEqual(mapping, before)) await narrowRights(await due.documents(connector));
     if (mapping === null) return `There is no ${mappingFile} in it, so that nobody finds its documents.`;
     if (mapping === "unreadable") return `${mappingFile} could not be read, so that nobody finds its documents.`;
     return readable === null ? `${mappingFile} does not say who reads what, so that nobody finds its documents.` : null;

@@ -2,6 +2,7 @@ import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { isWhole } from "../../wire/json-numbers.ts";
+import { renameMember } from "../../wire/rename-member.ts";
 
 /**
  * Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. `exact`: the same value with
@@ -49,9 +50,7 @@ export function memberNameSlot(holder: Record<string, JsonValue | undefined>, te
     kind: "text",
     text,
     replace(name) {
-      const value = holder[text];
-      delete holder[text];
-      holder[name] = value;
+      renameMember(holder, text, name);
       changed();
     },
   };

@@ -33,7 +33,7 @@ export interface ToolServiceParts extends Omit<ToolParts, "send"> {
   readonly knowledge: KnowledgeLookup;
   readonly skills: SkillTools;
   /** Servers that the gateway itself is; null for a request to another. */
-  readonly ownServer: (call: Call, request: ToolServerRequest) => Promise<Response> | null;
+  readonly ownServer: (call: Call, request: ToolServerRequest) => ReturnType<ToolParts["send"]> | null;
 }
 
 export interface OriginRules {

@@ -28,6 +28,12 @@ test("a number that was changed itself is written as it is now, and so is one un
   );
 });
 
+test("members whose names are replaced alike all reach the server", () => {
+  const { message, view } = read('{"name":"pay","arguments":{"joe@example.com":1,"ann@example.com":2,"[EMAIL]":3}}');
+  for (const slot of view.texts()) if (slot.text.includes("@")) slot.replace("[EMAIL]");
+  expect(message.document.memberText("params")).toBe('{"name":"pay","arguments":{"[EMAIL]":3,"[EMAIL] 2":1,"[EMAIL] 3":2}}');
+});
+
 test("a whole number of more digits than a number keeps is looked at with all of them", () => {
   const { message, view } = read(
     '{"name":"pay","arguments":{"cards":[4539148803436467008,{"of":4539148803436467008}],"rate":4539148803436467008.5,"account":12345678901234567890}}',

@@ -4,7 +4,9 @@ import { detachedString } from "../../kernel/detached-string.ts";
 import { visibleText } from "../../kernel/visible-text.ts";
 import { hostOf } from "../../directory/web-search/domains.ts";
 import { type WebSearchPolicy, webSearchPolicyOf } from "../../directory/web-search/web-search-policy.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
+import type { Gates } from "../../road/gates.ts";
 import { principalOf } from "../../road/principal.ts";
 import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
@@ -27,9 +29,10 @@ export interface FetchParts extends PageReaders {
   readonly fetch: FetchPage;
   readonly pages: BoundedCache<ReadPage>;
   readonly addresses: GivenAddresses;
+  readonly gates: Pick<Gates, "inspect" | "looksAt">;
 }
 
-export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Promise<ToolResult> {
+export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Promise<ToolResult | Refusal> {
   const { scope, row } = call;
   if (scope === null) throw new Error("a page was asked for by a call that was not admitted");
   const asked = given.safeParse(args ?? {});
@@ -54,7 +57,21 @@ export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Pr
     page = read;
     if (fetched.mayKeep) keep(parts.pages, key, page);
   }
-  return part(page, address, asked.data.start_index ?? 0, asked.data.max_length ?? USUAL_TEXT);
+  const { start_index: from = 0, max_length: length = USUAL_TEXT } = asked.data;
+  const title = visibleText(page.title);
+  const text = visibleText(page.text);
+  const cleared = from === 0 && length >= text.length ? text : await clearedText(call, text, parts);
+  return typeof cleared !== "string" ? cleared : part({ addresses: page.addresses, title, text: cleared }, address, from, length);
+}
+
+/** Who asks says where a page is cut: in parts of a value nobody who looks at the answer would find it. */
+async function clearedText(call: Call, text: string, { gates }: Pick<FetchParts, "gates">): Promise<string | Refusal> {
+  if (!gates.looksAt(call, "mcp_output")) return text;
+  let cleared = text;
+  const refusal = await gates.inspect(call, "mcp_output", [
+    { role: "tool", kind: "text", text, replace: (other) => void (cleared = other) },
+  ]);
+  return refusal ?? cleared;
 }
 
 /** An address is kept whole and in its parts. */
@@ -78,8 +95,7 @@ async function unknownTo(to: AddressHolder, policy: WebSearchPolicy, address: UR
 }
 
 function part(page: ReadPage, asked: URL, from: number, length: number): ToolResult {
-  const { addresses } = page;
-  const [title, text] = [visibleText(page.title), visibleText(page.text)];
+  const { addresses, title, text } = page;
   const start = characterStart(text, from);
   // Never less than a character, or whoever asks for the next would get no further.
   const upTo = characterStart(text, start + length);

@@ -10,6 +10,7 @@ function serving({ ask = async () => "nothing", fetch = async () => "nothing" }:
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
     addresses: { give: async () => undefined, wasGiven: async () => true } as never,
+    gates: { looksAt: () => false, inspect: async () => null },
     ...{ ask, fetch, readPdf: async () => "no" },
     reader: () => ({ push: () => undefined, end: () => [] }),
   });
@@ -19,7 +20,8 @@ function serving({ ask = async () => "nothing", fetch = async () => "nothing" }:
   return async (name: string, args: object) => {
     const call = { scope, row: {}, abort: new AbortController(), identity: { tenantId: "t", userId: "u" } } as unknown as Call;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
-    return (await server(call, { url: WEB_SEARCH_URL, body }))?.json();
+    const answer = await server(call, { url: WEB_SEARCH_URL, body });
+    return answer instanceof Response ? answer.json() : answer;
   };
 }
 

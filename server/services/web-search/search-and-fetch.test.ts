@@ -1,18 +1,29 @@
 import { expect, test } from "bun:test";
 import { WEB_SEARCH_URL } from "../../directory/web-search/own-server.ts";
 import type { Call } from "../../road/call.ts";
-import type { SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
+import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
 import { openWebSearch } from "./web-search-service.ts";
 
-/** A search in a group whose lists of allowed domains are `allowed`, and a web whose only page says `text`. */
-function serving({ allowed = [], common = [], text = "" }: { allowed?: string[][]; common?: string[]; text?: string }) {
+/** A search in a group whose lists of allowed domains are `allowed`, which finds `found`, and a web whose only page says `text`. */
+function serving({
+  allowed = [],
+  common = [],
+  found = [],
+  text = "",
+}: {
+  allowed?: string[][];
+  common?: string[];
+  found?: FoundPage[];
+  text?: string;
+}) {
   const questions: SearchQuestion[] = [];
   const { server } = openWebSearch({
     clock: { now: () => 0, micros: () => 0 },
     addresses: { give: async () => undefined, wasGiven: async () => true } as never,
+    gates: { looksAt: () => false, inspect: async () => null },
     ask: async (_provider, question) => {
       questions.push(question);
-      return [];
+      return found;
     },
     fetch: async (address) => ({
       ...{ addresses: [address], type: "text/plain", charset: null, mayKeep: true },
@@ -32,7 +43,8 @@ function serving({ allowed = [], common = [], text = "" }: { allowed?: string[][
     const row: Record<string, unknown> = {};
     const asking = { scope, row, abort: new AbortController(), identity: { tenantId: "t", userId: "u" } } as unknown as Call;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
-    const answered: any = await (await server(asking, { url: WEB_SEARCH_URL, body }))?.json();
+    const answer = await server(asking, { url: WEB_SEARCH_URL, body });
+    const answered: any = answer instanceof Response ? await answer.json() : answer;
     return { ...answered.result, cost: row.llm_estimated_cost_usd };
   };
   return { call, questions };
@@ -58,6 +70,21 @@ test("a search that may find nothing is not made, and costs nothing", async () =
     ]);
   }
   expect([(await none.call("web_search", { query: "otters" })).isError, none.questions]).toEqual([true, []]);
+});
+
+test("nothing that nobody sees stands in what is found, its address included", async () => {
+  const hidden = "\u{E0069}\u{E0067}\u200B\u202E";
+  const page = {
+    title: `Otters${hidden}`,
+    url: `https://a.test/o${hidden}?q=1#top`,
+    snippet: `swim${hidden}`,
+    published: `today${hidden}`,
+  };
+  const { content, structuredContent } = await serving({ found: [page] }).call("web_search", { query: "otters" });
+  const [{ url, ...words }] = structuredContent.results;
+  expect(words).toEqual({ title: "Otters", snippet: "swim", published: "today" });
+  expect(new URL(url).href).toBe(new URL(page.url).href);
+  for (const said of [url, content[0].text]) expect(said).not.toMatch(/[\u{E0000}-\u{E007F}\u200B\u202E]/u);
 });
 
 test("a page is read part by part in whole characters", async () => {

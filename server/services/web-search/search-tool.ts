@@ -119,7 +119,13 @@ function within(found: readonly FoundPage[], policy: WebSearchPolicy, domains: r
     const host = hostOf(address);
     return policy.permits(host) && (domains.length === 0 || domains.some((domain) => isWithin(host, domain)));
   });
-  return permitted.map((page) => ({ ...page, title: visibleText(page.title), snippet: visibleText(page.snippet) }));
+  return permitted.map(({ title, url, snippet, published }) => ({
+    title: visibleText(title),
+    // As it is asked for: spelled otherwise, it may hold what nobody sees.
+    url: new URL(url).href,
+    snippet: visibleText(snippet),
+    published: published === null ? null : visibleText(published),
+  }));
 }
 
 function told(query: string, pages: readonly FoundPage[]): ToolResult {

@@ -1,4 +1,5 @@
 import { WEB_SEARCH_URL } from "../../directory/web-search/own-server.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { Call } from "../../road/call.ts";
@@ -25,6 +26,7 @@ export interface WebSearchParts extends PageReaders {
   readonly addresses: GivenAddresses;
   readonly ask: AskProvider;
   readonly fetch: FetchPage;
+  readonly gates: FetchParts["gates"];
 }
 
 /**
@@ -34,9 +36,9 @@ export interface WebSearchParts extends PageReaders {
 export type OwnToolServer = (
   call: Call,
   request: { readonly url: string; readonly body?: string | Uint8Array },
-) => Promise<Response> | null;
+) => Promise<Response | Refusal> | null;
 
-export function openWebSearch({ clock, addresses, ask, fetch, reader, readPdf }: WebSearchParts): {
+export function openWebSearch({ clock, addresses, ask, fetch, gates, reader, readPdf }: WebSearchParts): {
   readonly server: OwnToolServer;
   readonly jobs: readonly Job[];
 } {
@@ -45,6 +47,7 @@ export function openWebSearch({ clock, addresses, ask, fetch, reader, readPdf }:
     ask,
     cache: new BoundedCache(SEARCHES_KEPT, now),
     fetch,
+    gates,
     pages: new BoundedCache(PAGES_KEPT, now),
     reader,
     readPdf: oneByOne(readPdf),
@@ -70,14 +73,16 @@ function oneByOne(read: PdfReader): PdfReader {
   };
 }
 
-async function answered(call: Call, body: string | Uint8Array, parts: SearchParts & FetchParts): Promise<Response> {
+async function answered(call: Call, body: string | Uint8Array, parts: SearchParts & FetchParts): Promise<Response | Refusal> {
   const message = readRpc(typeof body === "string" ? new TextEncoder().encode(body) : body);
   if (isRpcProblem(message)) return json(errorText(null, { code: -32600, message: "This is no message of the protocol." }), 400);
   if (message.kind !== "request") return new Response(null, { status: 202 });
-  return json((await result(call, message, parts)) ?? errorText(message.id, { code: -32601, message: "This method is not served here." }));
+  const said = await result(call, message, parts);
+  if (typeof said !== "string" && said !== null) return said;
+  return json(said ?? errorText(message.id, { code: -32601, message: "This method is not served here." }));
 }
 
-async function result(call: Call, message: RpcMessage, parts: SearchParts & FetchParts): Promise<string | null> {
+async function result(call: Call, message: RpcMessage, parts: SearchParts & FetchParts): Promise<string | Refusal | null> {
   const { id, method, params } = message;
   const told = (value: object) => resultText(id, JSON.stringify(value));
   switch (method) {
@@ -95,7 +100,10 @@ async function result(call: Call, message: RpcMessage, parts: SearchParts & Fetc
       return told({ resultType: "complete", tools: TOOLS, ttlMs: 0, cacheScope: "private" });
     case "tools/call":
       if (params.name === "web_search") return told(resultOf(await searchWeb(call, params.arguments, parts)));
-      if (params.name === "web_fetch") return told(resultOf(await fetchWeb(call, params.arguments, parts)));
+      if (params.name === "web_fetch") {
+        const read = await fetchWeb(call, params.arguments, parts);
+        return isRefusal(read) ? read : told(resultOf(read));
+      }
       return errorText(id, { code: -32602, message: "There is no such tool." });
     default:
       return null;

@@ -68,7 +68,7 @@ function pagesOf(provider: SearchProvider, answer: unknown): FoundPage[] | strin
         title: words(page.title, LONGEST.title),
         url: page.url,
         snippet: words(page.snippet, LONGEST.snippet),
-        published: typeof page.published === "string" ? page.published.slice(0, LONGEST.published) : null,
+        published: typeof page.published === "string" ? beginningOf(page.published, LONGEST.published) : null,
       },
     ];
   });

@@ -2,11 +2,14 @@ import type { SearchProvider } from "./search-provider.ts";
 
 const FRESHNESS = { day: "pd", week: "pw", month: "pm", year: "py" } as const;
 
+const LONGEST_QUERY = 400;
+
 export const brave: SearchProvider = {
   request(baseUrl, apiKey, { query, maxResults, freshness, safeSearch, country, language, domains }) {
     const sites = domains.length > 0 && domains.length <= 5 ? ` (${domains.map((domain) => `site:${domain}`).join(" OR ")})` : "";
     const params = new URLSearchParams({
-      q: `${query}${sites}`.slice(0, 400),
+      // Half a name of a domain would be searched for: what is found elsewhere is left out all the same.
+      q: query.length + sites.length <= LONGEST_QUERY ? `${query}${sites}` : query,
       count: String(Math.min(maxResults, 20)),
       safesearch: safeSearch,
     });

@@ -73,3 +73,11 @@ test("a file that an address holds within itself is looked into", () => {
   expect(picture.unreadable).toBe(true);
   expect(new PartSlots("user").message(message({ parts: [{ url: "https://example.com/a.txt" }] })).unreadable).toBe(false);
 });
+
+test("members whose names are replaced alike stay apart, and what stands in them is found by whoever looks next", () => {
+  const data: JsonObject = { "joe@example.com": "first", "ann@example.com": { "sue@example.com": 7 }, "[mail]": "third" };
+  const found = new PartSlots("assistant").message(message({ parts: [{ data }] }));
+  for (const slot of found.slots) if (slot.text.includes("@")) slot.replace("[mail]");
+  expect(data).toEqual({ "[mail] 2": "first", "[mail] 3": { "[mail]": 7 }, "[mail]": "third" });
+  expect(textsOf(found)).toEqual(["first", "[mail] 2", "7", "[mail]", "[mail] 3", "third", "[mail]"]);
+});

@@ -2,6 +2,7 @@ import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { hasWords, holdsFile } from "../other-texts.ts";
+import { renameMember } from "../rename-member.ts";
 import { addressSlots } from "../text-documents.ts";
 import { base64Readers, isTextFile } from "../text-file.ts";
 import type { AgentEvent } from "./shapes.ts";
@@ -149,45 +150,60 @@ function readable(bytes: Uint8Array): string | null {
 }
 
 function textOf(holder: JsonObject, name: string, role: Role, owner?: object): TextSlot {
+  return textAt({ holder, key: name }, role, owner);
+}
+
+/** Where a value stands: in what, and under which name by now. */
+interface Place {
+  readonly holder: JsonObject;
+  key: string;
+}
+
+function textAt(place: Place, role: Role, owner?: object): TextSlot {
   return {
     role,
     kind: "text",
     ...(owner === undefined ? {} : { owner }),
     get text() {
-      return String(holder[name]);
+      return String(place.holder[place.key]);
     },
     replace(text) {
-      holder[name] = text;
+      place.holder[place.key] = text;
     },
   };
 }
 
 /** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
 function collect(holder: JsonObject | JsonValue[], key: string | number, slots: TextSlot[], role: Role): void {
-  const at = holder as JsonObject;
-  const value = at[key];
-  if (typeof value === "string" || Number.isSafeInteger(value)) slots.push(textOf(at, String(key), role));
+  collectAt({ holder: holder as JsonObject, key: String(key) }, slots, role);
+}
+
+function collectAt(place: Place, slots: TextSlot[], role: Role): void {
+  const value = place.holder[place.key];
+  if (typeof value === "string" || Number.isSafeInteger(value)) slots.push(textAt(place, role));
   else if (isRawJson(value)) {
     slots.push({
       role,
       kind: "text",
       text: JSON.stringify(value),
       replace(text) {
-        at[key] = text;
+        place.holder[place.key] = text;
       },
     });
   } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, role));
   else if (isObject(value))
     for (const name of Object.keys(value)) {
-      collect(value, name, slots, role);
+      // Whoever looks next finds what stands there by the name it was given.
+      const member = { holder: value, key: name };
+      collectAt(member, slots, role);
       slots.push({
         role,
         kind: "text",
-        text: name,
+        get text() {
+          return member.key;
+        },
         replace(changed) {
-          const member = value[name];
-          delete value[name];
-          value[changed] = member;
+          member.key = renameMember(value, member.key, changed);
         },
       });
     }

@@ -35,6 +35,22 @@ function textOf(content: Uint8Array): string {
   return text.replaceAll("\0", "").replaceAll(/\r\n?/g, "\n");
 }
 
+const DELIMITERS = [",", ";", "\t"] as const;
+
+/** What stands between the names of the columns: the others may stand within values, as in prices with a decimal comma. */
+function delimiterOf(text: string): string {
+  const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
+  let quoted = false;
+  for (let at = text.search(/\S/); at >= 0 && at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (character === "\n") break;
+    else if (counts.has(character)) counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  return DELIMITERS.reduce((most, one) => ((counts.get(one) ?? 0) > (counts.get(most) ?? 0) ? one : most));
+}
+
 /** Each row says what its cells are: alone, a line of values tells nothing. */
 function readCsv(text: string): readonly Section[] {
   let rows: string[][];
@@ -42,9 +58,10 @@ function readCsv(text: string): readonly Section[] {
     rows = parse(text, {
       bom: true,
       relax_column_count: true,
+      relax_quotes: true,
       skip_empty_lines: true,
       max_record_size: 1_000_000,
-      delimiter: [",", ";", "\t"],
+      delimiter: delimiterOf(text),
     });
   } catch (error) {
     throw new UnreadableDocument(`It is no table of values: ${(error as Error).message.slice(0, 200)}`);
