@@ -3,6 +3,7 @@ import type { AnswerTexts, ContentsList, OtherText } from "../../wire/answer-tex
 import type { JsonObject } from "../../wire/document.ts";
 import { addOtherTexts, type AskedText } from "../../wire/other-answer-texts.ts";
 import type { Frame } from "../../road/output/frames.ts";
+import { renameMember } from "../../wire/rename-member.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 
@@ -56,7 +57,7 @@ export class OtherMembers {
       if (kind === "text" && !whole && this.run.blocked === null) out = yield* this.behind(way, text, out);
       if (this.run.blocked !== null) return;
       if (out === text) continue;
-      if (kind === "name") rename(holder, key, out);
+      if (kind === "name") renameMember(holder as JsonObject, String(key), out);
       else holder[key] = out;
       frame.changed = true;
     }
@@ -75,12 +76,4 @@ export class OtherMembers {
     if (before !== undefined || this.said.size < MAX_MEMBERS) this.said.set(way, { came, kept: out === came, end: end.slice(-BEFORE) });
     return out;
   }
-}
-
-/** Calls a member by another name, and by one that no other has. */
-function rename(holder: Record<string | number, unknown>, key: string | number, name: string): void {
-  let free = name;
-  for (let n = 2; Object.hasOwn(holder, free); n++) free = `${name} ${n}`;
-  holder[free] = holder[key];
-  delete holder[key];
 }
