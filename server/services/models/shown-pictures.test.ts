@@ -3,6 +3,8 @@ import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
+import { sendPictures } from "../../upstreams/providers/gemini/gemini.ts";
+import type { ProviderRequest } from "../../upstreams/providers/provider.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { geminiPictures } from "../../wire/gemini/pictures.ts";
@@ -56,7 +58,32 @@ test("pictures that are more than a provider takes are refused before any of the
   expect(opened).toBe(2);
 });
 
-test("so is the picture that a video is to begin with", async () => {
+test("what is asked for each of several pictures is held once, however many they are", async () => {
+  const edit = readImageEditRequest(
+    new Map(Object.entries({ model: "draws", prompt: "Make it night", n: "10" })),
+    [sentFile("image", picture(MIB))],
+    0,
+  );
+  const prepared = await imagesModelRequest(edit as ImageEditRequest, providersWith({ pictures: () => geminiPictures })).prepare(
+    call,
+    model,
+  );
+  const { body } = prepared as { body: string };
+  expect(body.length).toBeLessThan(2 * MIB);
+  const sent: string[] = [];
+  const sendOne = async (one: string) => {
+    sent.push(one);
+    return { response: Response.json({}), requestId: null };
+  };
+  await sendPictures({ body, timeoutMs: 5_000 } as ProviderRequest, sendOne);
+  expect(sent).toHaveLength(10);
+  expect(new Set(sent).size).toBe(1);
+  expect(JSON.parse(sent[0] as string)).toMatchObject({
+    contents: [{ parts: [{ inlineData: { mimeType: "image/png" } }, { text: "Make it night" }] }],
+  });
+});
+
+test("the picture that a video is to begin with is refused by its size too", async () => {
   opened = 0;
   const document = JsonDocument.read(new TextEncoder().encode('{"model":"films","prompt":"A lighthouse"}')) as JsonDocument;
   const submission = { leaving: async () => null, unsure: () => undefined };

@@ -8,6 +8,12 @@ import { objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
+/** What is asked for each picture, once however many there are to be: it may hold 20 MiB of others. */
+export interface PicturesBody {
+  readonly times: number;
+  readonly each: JsonObject;
+}
+
 /** Gemini's image models, which answer a conversation with one picture: several are asked for one by one. */
 export const geminiPictures: PicturesCodec = {
   operation: "gemini_images",
@@ -27,7 +33,7 @@ export const geminiPictures: PicturesCodec = {
       generationConfig: { responseModalities: ["TEXT", "IMAGE"], ...(Object.keys(imageConfig).length > 0 && { imageConfig }) },
     };
     const dropped = [...(quality === null ? [] : ["quality"]), ...others];
-    return { body: JSON.stringify(Array.from({ length: count }, () => one)), dropped };
+    return { body: JSON.stringify({ times: count, each: one } satisfies PicturesBody), dropped };
   },
   read(answers) {
     if (!Array.isArray(answers)) return null;
