@@ -14,6 +14,7 @@ import { lineCalls } from "./services/batch/line-calls.ts";
 import { jobEnder } from "./services/batch/end-job.ts";
 import { modeAmong } from "./services/batch/mode.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./services/batch/provider-runs.ts";
+import { FileRoom } from "./services/files/file-room.ts";
 import { FilesInMessages } from "./services/files/in-messages.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { DatabaseConnection } from "./store/database.ts";
@@ -48,7 +49,7 @@ export function openBatches(parts: BatchParts) {
   const { background, connection, calls, models, items, responses: stored, files, clock, log, snapshots, ledger, upstream } = parts;
   const store = new BatchStore(connection.db);
   const { batches } = upstream;
-  const inMessages = new FilesInMessages(files);
+  const inMessages = new FilesInMessages(files, new FileRoom());
   const tenant = (id: string) => snapshots.tenant(id);
   const known = new KnownModels(tenant);
   const written = { chain: ledger.chainId, shipped: () => ledger.shipped() };

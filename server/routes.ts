@@ -44,6 +44,7 @@ import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import type { FileService } from "./services/files/caller.ts";
+import type { FileRoom } from "./services/files/file-room.ts";
 import type { ResumableUploadService } from "./services/files/resumable-upload.ts";
 import type { MediaSpool } from "./services/files/read-media.ts";
 import type { VideoService } from "./services/videos/video-service.ts";
@@ -77,6 +78,7 @@ export interface Services extends IngestServices {
   readonly batches: BatchService;
   readonly videos: VideoService;
   readonly spool: MediaSpool;
+  readonly room: FileRoom;
   /** Where callers reach this plane, if that was said. */
   readonly publicUrl: string | null;
   readonly portal: PortalServices;

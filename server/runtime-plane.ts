@@ -51,7 +51,7 @@ export function runtimePlane(
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
   app.get(DOCUMENT, (c) => c.body(runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
   app.get(ready, (c) => readiness(health, c.req.raw.url).then(({ status, body }) => c.json(body, status)));
-  const inMessages = new FilesInMessages(services.files);
+  const inMessages = new FilesInMessages(services.files, services.room);
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
     const route = { ...rest, surface: withFiles(inMessages, typeof surface === "function" ? surface(services) : surface) };
     app.on(rest.method, rest.path, (c) => {

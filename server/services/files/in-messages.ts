@@ -4,23 +4,21 @@ import { JsonDocument } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
+import type { FileRoom } from "./file-room.ts";
 
 /** What files may put into one request, as they are stored. */
 const MOST_OF_A_REQUEST = 20 * 1024 * 1024;
-/** What they may hold of memory in requests under way, so that short requests for large files stop nobody else. */
-const MOST_AT_ONCE = 256 * 1024 * 1024;
-const MOST_OF_A_TENANT = 128 * 1024 * 1024;
 const MOST_PLACES = 100;
 const MARK = Buffer.from("file-");
 
 /** Bodies whose messages name files of their caller, with these files in them. */
 export class FilesInMessages {
   private readonly files: Pick<FileService, "find" | "open">;
-  private readonly held = new Map<string, number>();
-  private heldInAll = 0;
+  private readonly room: FileRoom;
 
-  constructor(files: Pick<FileService, "find" | "open">) {
+  constructor(files: Pick<FileService, "find" | "open">, room: FileRoom) {
     this.files = files;
+    this.room = room;
   }
 
   /** The body as it came where it names no file; what else is wrong with it is found by whoever reads it. */
@@ -41,7 +39,7 @@ export class FilesInMessages {
       return refuse("file_too_large", "The files that a request names are at most 20 MiB together.", {
         fields: places.slice(0, 20).map(({ field }) => ({ field, message: "names a file that does not fit" })),
       });
-    if (!this.hold(call, size)) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
+    if (!this.room.hold(call, size)) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
     const contents = await this.read(found);
     if (isRefusal(contents)) return contents;
     for (const place of places) place.put(contents.get(place.fileId) as FileContent);
@@ -76,21 +74,6 @@ export class FilesInMessages {
       }
     }
     return contents;
-  }
-
-  private hold(call: Call, size: number): boolean {
-    const { tenantId } = callerOf(call).owner;
-    const ofTenant = this.held.get(tenantId) ?? 0;
-    if (ofTenant + size > MOST_OF_A_TENANT || this.heldInAll + size > MOST_AT_ONCE) return false;
-    this.held.set(tenantId, ofTenant + size);
-    this.heldInAll += size;
-    call.whenEnded.push(() => {
-      this.heldInAll -= size;
-      const left = (this.held.get(tenantId) ?? size) - size;
-      if (left === 0) this.held.delete(tenantId);
-      else this.held.set(tenantId, left);
-    });
-    return true;
   }
 }
 

@@ -5,6 +5,8 @@ import { piecesInTime } from "./pieces-in-time.ts";
 import type { FormBounds, FormFile, ReadForm } from "./upload-form.ts";
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
+/** Parts that are neither a file nor a field, which no client sends: each takes a while to be passed over. */
+const PARTS_BEYOND = 10;
 const CLOSING = { headers: { connection: "close" } };
 
 /**
@@ -63,7 +65,8 @@ class FormParts<T extends object> {
     this.bounds = bounds;
     this.cancel = cancel;
     const files = Object.values(bounds.files).reduce((sum, most) => sum + most, 0);
-    const limits = { files, fields: bounds.fields, fieldSize: bounds.fieldBytes, fieldNameSize: 100, headerPairs: 20 };
+    const parts = files + bounds.fields + PARTS_BEYOND;
+    const limits = { files, fields: bounds.fields, parts, fieldSize: bounds.fieldBytes, fieldNameSize: 100, headerPairs: 20 };
     this.parser = new Busboy({ headers: { "content-type": contentType }, limits });
     this.parser.on("finish", () => this.finished.resolve());
     this.parser.on("error", (error: unknown) => {
@@ -72,6 +75,7 @@ class FormParts<T extends object> {
     });
     this.parser.on("filesLimit", () => this.stop(invalid(Object.keys(bounds.files)[0] ?? "", "was sent more often than it may be")));
     this.parser.on("fieldsLimit", () => this.stop(invalid("", `has more than ${bounds.fields} fields`)));
+    this.parser.on("partsLimit", () => this.stop(invalid("", `has more than ${parts} parts`)));
     this.parser.on("field", (name, value, nameCut, valueCut) => this.field(name, value, nameCut || valueCut));
     // A part can be a file by its type alone: then it has no name.
     this.parser.on("file", (field, stream, name: string | undefined) => this.file(field, stream, name ?? "", take));

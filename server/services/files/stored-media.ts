@@ -5,16 +5,23 @@ import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { callerOf, type FileService } from "./caller.ts";
+import type { FileRoom } from "./file-room.ts";
 
 const refused = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 
 /** What a file that is sent along may measure: as much as goes into one request to any provider served here. */
 const MOST_BYTES = 20 * 1024 * 1024;
 
+/** Where what is sent along is read from, and the room there is for it. */
+export interface MediaStore {
+  readonly files: Pick<FileService, "find" | "open">;
+  readonly room: Pick<FileRoom, "hold">;
+}
+
 /** A picture or a video of the caller's that is in the store, to be sent along. */
 export async function storedMedia(
   call: Call,
-  files: FileService,
+  { files, room }: MediaStore,
   { id, kind }: { readonly id: string; readonly kind: "image" | "video" },
   field: string,
 ): Promise<MediaFile | Refusal> {
@@ -22,6 +29,7 @@ export async function storedMedia(
   if (isRefusal(file)) return { ...file, fields: [{ field, message: "names no file of the caller's" }] };
   if (file.kind !== kind) return refused(field, `names a file of the kind ${file.kind}, and one of the kind ${kind} is wanted`);
   if (file.size_bytes > MOST_BYTES) return refused(field, "names a file that is larger than 20 MiB");
+  if (!room.hold(call, file.size_bytes)) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
   const bytes = await files.open(file, 0, file.size_bytes);
   if (isRefusal(bytes)) return bytes;
   const whole = await readUpTo(bytes, MOST_BYTES);

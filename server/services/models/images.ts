@@ -76,10 +76,13 @@ async function translating(
 ): Promise<PreparedRequest | Refusal> {
   const codec = traits.pictures?.(model) ?? null;
   const edits = request instanceof ImageEditRequest;
-  if (codec === null || (edits && !codec.edits))
+  if (codec === null || (edits && codec.mostShown === null))
     return refuse("unsupported_parameter", `No ${edits ? "image edits" : "images"} are served for this model's provider.`);
   if (edits && request.masked)
     return refuse("unsupported_parameter", undefined, { fields: [{ field: "mask", message: "this model's provider takes none" }] });
+  // Before they are read: what came along on disk may be more than fits into memory.
+  if (edits && base64BytesOf(request) > (codec.mostShown ?? 0))
+    return refuse("unsupported_parameter", undefined, { fields: [{ field: "image", message: tooMuchInBase64(codec.mostShown ?? 0) }] });
   const written = codec.write(request.asked(edits ? await shownIn(request) : []));
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
   return {
@@ -96,6 +99,11 @@ async function translating(
     dropped: written.dropped,
   };
 }
+
+const base64BytesOf = ({ files }: ImageEditRequest): number => files.reduce((sum, { file }) => sum + 4 * Math.ceil(file.bytes / 3), 0);
+
+const tooMuchInBase64 = (most: number): string =>
+  `is larger than ${most / 1024 / 1024} MiB in base64, which is all this model's provider takes`;
 
 async function shownIn({ files }: ImageEditRequest): Promise<PicturesAsked["shown"]> {
   const shown: { mimeType: string; base64: string }[] = [];

@@ -21,6 +21,9 @@ export interface VideoSubmission {
   unsure(): void;
 }
 
+/** Of a picture that goes into the body of a request, as providers that take none as a form do. */
+const MOST_SHOWN_BYTES = 20 * 1024 * 1024;
+
 const NOTHING_YET: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
 /** A video by a model of any provider that has such models. The answer, `{id}`, is the provider's own name of the job it began. */
@@ -56,6 +59,11 @@ async function written(request: VideosRequest, model: ModelEntry, codec: VideoCo
   const source = request.source === null ? null : await sourceFor(request.source, model, codec);
   if (source !== null && isRefusal(source)) return source;
   const asIs = codec.form && source === null;
+  // Before it is read: what came along on disk may be more than fits into memory.
+  if (!asIs && (request.reference?.bytes ?? 0) > MOST_SHOWN_BYTES)
+    return refuse("unsupported_parameter", undefined, {
+      fields: [{ field: "input_reference", message: "is larger than 20 MiB, which is all this model's provider takes" }],
+    });
   const sent = codec.write(
     request.asked(asIs ? null : await shownIn(request), source),
     model.modelName,

@@ -220,6 +220,8 @@ export class VideoRunner {
     const used = usageOfVideo(job, look);
     const received = await files.receive(job.tenant_id, videoBytes(provider, look.output), () => "video");
     if (isRefusal(received)) {
+      // The tenant's own uploads are in the way, which may take their time: the video is paid for, and is not given up for them.
+      if (received.code === "too_many_uploads") return this.keep(job);
       if (received.code !== "file_too_large" && job.failures + 1 < FETCHED_AT_MOST) return this.later(job);
       const error = { code: received.code, message: received.message };
       return this.end(job, this.endOf(job, "failed", error, used));
@@ -268,6 +270,11 @@ export class VideoRunner {
     const failures = job.failures + 1;
     const afterMs = this.spread(Math.min(LONGEST_AFTER_FAILURE_MS, 500 * 2 ** Math.min(failures, 8)));
     await this.parts.store.note(this.id, job.id, { failures, afterMs });
+  }
+
+  /** Looks again as if nothing had been tried. */
+  private async keep({ id, failures }: VideoJob): Promise<void> {
+    await this.parts.store.note(this.id, id, { failures, afterMs: this.spread(LONGEST_WAIT_MS) });
   }
 
   private spread(ms: number): number {

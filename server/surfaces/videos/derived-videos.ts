@@ -59,7 +59,7 @@ async function readDerived(call: Call, services: VideoServices, as: VideoDerivat
 
 function filmedBefore(
   call: Call,
-  { files }: VideoServices,
+  store: VideoServices,
   as: VideoDerivation,
   { job, upstreamId, fileId, seconds }: SucceededVideo,
 ): FilmedBefore {
@@ -67,7 +67,7 @@ function filmedBefore(
   return {
     ...{ as, field, jobId: job.id, upstreamId, modelId: job.model_id, providerKey: job.provider_key },
     ...{ resolution: job.resolution, seconds },
-    open: () => storedMedia(call, files, { id: fileId, kind: "video" }, field),
+    open: () => storedMedia(call, store, { id: fileId, kind: "video" }, field),
   };
 }
 

@@ -5,7 +5,7 @@ import { invalidRequest } from "../../road/invalid-request.ts";
 import type { FileService } from "../../services/files/caller.ts";
 import type { FormBounds } from "../../services/files/upload-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
-import { dataPicture, storedMedia } from "../../services/files/stored-media.ts";
+import { dataPicture, type MediaStore, storedMedia } from "../../services/files/stored-media.ts";
 import { isObject, JsonDocument, type JsonValue } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { readVideosRequest, spelledOut, type VideosRequest } from "../../wire/videos/videos-request.ts";
@@ -14,7 +14,7 @@ const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { input_
 /** Of a request in JSON, a picture in base64 included. */
 const MOST_JSON = 32 * 1024 * 1024;
 
-export interface VideoReading {
+export interface VideoReading extends MediaStore {
   readonly spool: MediaSpool;
   readonly files: FileService;
 }
@@ -29,8 +29,8 @@ export async function readVideo(call: Call, parts: VideoReading): Promise<Videos
 
 export const isForm = (call: Call): boolean => /^multipart\/form-data\s*;/i.test(call.headers.get("content-type") ?? "");
 
-async function fromForm(call: Call, { spool, files }: VideoReading): Promise<VideosRequest | Refusal> {
-  const form = await readMediaForm(call, spool, BOUNDS, "image");
+async function fromForm(call: Call, parts: VideoReading): Promise<VideosRequest | Refusal> {
+  const form = await readMediaForm(call, parts.spool, BOUNDS, "image");
   if (isRefusal(form)) return form;
   const fields = new Map(form.fields);
   const named = ["file_id", "image_url"].map((name) => {
@@ -39,7 +39,7 @@ async function fromForm(call: Call, { spool, files }: VideoReading): Promise<Vid
     return value;
   });
   const sent = form.files[0]?.file ?? null;
-  const reference = sent ?? (await referenceOf(call, files, { file_id: named[0] ?? null, image_url: named[1] ?? null }));
+  const reference = sent ?? (await referenceOf(call, parts, { file_id: named[0] ?? null, image_url: named[1] ?? null }));
   if (reference !== null && isRefusal(reference)) return reference;
   const document = jsonDocumentOf(new TextEncoder().encode(JSON.stringify(spelledOut(fields))));
   if (isRefusal(document)) return document;
@@ -63,17 +63,17 @@ export async function readJsonDocument(call: Call): Promise<JsonDocument | Refus
   return jsonDocumentOf(body);
 }
 
-async function fromJson(call: Call, { files }: VideoReading): Promise<VideosRequest | Refusal> {
+async function fromJson(call: Call, parts: VideoReading): Promise<VideosRequest | Refusal> {
   const document = await readJsonDocument(call);
   if (isRefusal(document)) return document;
-  const reference = await referenceOf(call, files, document.value.input_reference ?? null);
+  const reference = await referenceOf(call, parts, document.value.input_reference ?? null);
   if (reference !== null && isRefusal(reference)) return reference;
   const request = readVideosRequest(document, reference, null);
   return "fields" in request ? invalidRequest(request.fields) : request;
 }
 
 /** The picture that a request names; null where it names none. */
-async function referenceOf(call: Call, files: FileService, named: JsonValue): Promise<MediaFile | Refusal | null> {
+async function referenceOf(call: Call, store: MediaStore, named: JsonValue): Promise<MediaFile | Refusal | null> {
   if (named === null) return null;
   const [id, url] = isObject(named) ? [named.file_id ?? null, named.image_url ?? null] : [null, null];
   if (id === null && url === null)
@@ -82,7 +82,7 @@ async function referenceOf(call: Call, files: FileService, named: JsonValue): Pr
       Object.keys(named).length > 0
       ? null
       : invalidRequest([{ field: "input_reference", message: "must be {file_id} or {image_url}" }]);
-  if (typeof id === "string" && url === null) return storedMedia(call, files, { id, kind: "image" }, "input_reference.file_id");
+  if (typeof id === "string" && url === null) return storedMedia(call, store, { id, kind: "image" }, "input_reference.file_id");
   if (typeof url === "string" && id === null) return dataPicture(url, "input_reference.image_url");
   return invalidRequest([{ field: "input_reference", message: "must be {file_id} or {image_url}, one of the two and a text" }]);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { refuse } from "../../kernel/errors.ts";
 import { sendEach } from "./send-each.ts";
 
-const bodies = Array.from({ length: 6 }, (_, n) => ({ n }));
+const bodies = Array.from({ length: 6 }, (_, n) => JSON.stringify({ n }));
 /** Answers all but those named. */
 const answering = (failing: readonly number[]) => async (body: string) => {
   const { n } = JSON.parse(body) as { n: number };

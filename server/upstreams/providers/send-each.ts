@@ -22,9 +22,9 @@ export interface RoomForAnswers {
   billed(answer: JsonObject): JsonObject;
 }
 
-/** Asks one thing in several calls, for vendors that take one text a call. Without `room` answers are as large as `readJson` has them. */
+/** Asks one thing in several calls, for vendors that take one text a call; `bodies` are JSON. Without `room` answers are as large as `readJson` has them. */
 export async function sendEach(
-  bodies: readonly JsonObject[],
+  bodies: readonly string[],
   timeoutMs: number,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
   room?: RoomForAnswers,
@@ -34,7 +34,7 @@ export async function sendEach(
   let failed: ProviderReply | Refusal | null = null;
   let left = room?.mostBytes ?? Number.POSITIVE_INFINITY;
   for (let at = 0; at < bodies.length && failed === null && left > 0; at += TOGETHER) {
-    for (const reply of await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(JSON.stringify(body))))) {
+    for (const reply of await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(body)))) {
       if (isRefusal(reply)) failed ??= reply;
       else if (!reply.response.ok) {
         if (failed === null) failed = reply;
@@ -53,6 +53,8 @@ export async function sendEach(
   }
   return { answers, requestId, failed };
 }
+
+export const jsonTexts = (bodies: readonly JsonObject[]): string[] => bodies.map((body) => JSON.stringify(body));
 
 /** For who does without what a call came to. */
 export async function withoutBody(failed: ProviderReply | Refusal): Promise<void> {

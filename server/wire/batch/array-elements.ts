@@ -13,6 +13,8 @@ export class ArrayElements {
   private readonly name: string;
   private readonly mostBytes: number;
   private rest: number[] = [];
+  /** How much stood between the elements: it is kept nowhere, and counts with the rest. */
+  private between = 0;
   private element: number[] | null = null;
   private depth = 0;
   private inText = false;
@@ -44,9 +46,11 @@ export class ArrayElements {
 
   private *take(piece: Uint8Array): Generator<InputPiece> {
     for (const byte of piece) {
-      if (this.element === null && !(this.inArray && this.depth === 2 && byte !== CLOSE_BRACKET)) this.rest.push(byte);
-      else if (this.element !== null) this.element.push(byte);
-      if ((this.element ?? this.rest).length > this.mostBytes) throw new PieceTooLong(this.element === null ? null : this.number + 1);
+      if (this.element !== null) this.element.push(byte);
+      else if (this.inArray && this.depth === 2 && byte !== CLOSE_BRACKET) this.between++;
+      else this.rest.push(byte);
+      if ((this.element?.length ?? this.rest.length + this.between) > this.mostBytes)
+        throw new PieceTooLong(this.element === null ? null : this.number + 1);
       if (this.inText) {
         if (this.escaped) this.escaped = false;
         else if (byte === BACKSLASH) this.escaped = true;

@@ -8,7 +8,7 @@ const MOST_AT_ONCE = 5;
 /** Amazon's image models by InvokeModel. */
 export const bedrockPictures: PicturesCodec = {
   operation: "bedrock_images",
-  edits: false,
+  mostShown: null,
   write({ prompt, count, size, quality, others }) {
     if (count > MOST_AT_ONCE) return { unsupported: { field: "n", message: `must be at most ${MOST_AT_ONCE} for this model` } };
     const imageGenerationConfig = {

@@ -8,19 +8,21 @@ import { objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
-/** What Google takes inline in one request, as base64. */
-const MOST_SHOWN = 20 * 1024 * 1024;
+/** What is asked for each picture, once however many there are to be: it may hold 20 MiB of others. */
+export interface PicturesBody {
+  readonly times: number;
+  readonly each: JsonObject;
+}
 
 /** Gemini's image models, which answer a conversation with one picture: several are asked for one by one. */
 export const geminiPictures: PicturesCodec = {
   operation: "gemini_images",
-  edits: true,
+  // What Google takes inline.
+  mostShown: 20 * 1024 * 1024,
   write({ prompt, count, size, quality, shown, others }) {
     const ratio = size === null ? null : ratioOf(RATIOS, size);
     if (size !== null && ratio === null)
       return { unsupported: { field: "size", message: `must have one of the ratios ${RATIOS.join(", ")} for this model` } };
-    if (shown.reduce((sum, { base64 }) => sum + base64.length, 0) > MOST_SHOWN)
-      return { unsupported: { field: "image", message: "is larger than 20 MiB in base64, which is all this model's provider takes" } };
     const side = size === null ? 0 : Math.sqrt(size.width * size.height);
     const imageSize = side <= 1_280 ? null : side <= 2_560 ? "2K" : "4K";
     const imageConfig: JsonObject = { ...(ratio !== null && { aspectRatio: ratio }), ...(imageSize !== null && { imageSize }) };
@@ -31,7 +33,7 @@ export const geminiPictures: PicturesCodec = {
       generationConfig: { responseModalities: ["TEXT", "IMAGE"], ...(Object.keys(imageConfig).length > 0 && { imageConfig }) },
     };
     const dropped = [...(quality === null ? [] : ["quality"]), ...others];
-    return { body: JSON.stringify(Array.from({ length: count }, () => one)), dropped };
+    return { body: JSON.stringify({ times: count, each: one } satisfies PicturesBody), dropped };
   },
   read(answers) {
     if (!Array.isArray(answers)) return null;
@@ -64,7 +66,7 @@ const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 /** Imagen, as Vertex AI serves it. */
 export const imagenPictures: PicturesCodec = {
   operation: "imagen",
-  edits: false,
+  mostShown: null,
   write({ prompt, count, size, quality, others }) {
     const aspectRatio = size === null ? null : ratioOf(IMAGEN_RATIOS, size);
     if (size !== null && aspectRatio === null)

@@ -23,8 +23,8 @@ export interface PicturesProblem {
 /** Pictures in a provider's own format. Pure, no I/O, never throws. */
 export interface PicturesCodec {
   readonly operation: ProviderOperation;
-  /** Whether it takes pictures to be changed. */
-  readonly edits: boolean;
+  /** How much base64 of pictures to be changed goes into one request; null where it takes none. */
+  readonly mostShown: number | null;
   /** `dropped`: members of the request that the provider does not know. */
   write(asked: PicturesAsked): { readonly body: string; readonly dropped: readonly string[] } | { readonly unsupported: PicturesProblem };
   /** Null when the answer is none. */

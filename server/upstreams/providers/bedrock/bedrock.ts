@@ -4,7 +4,7 @@ import type { Outbound } from "../../../runtime/outbound.ts";
 import type { JsonObject } from "../../../wire/document.ts";
 import type { AnsweredInPart, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { sendEach } from "../send-each.ts";
+import { jsonTexts, sendEach } from "../send-each.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { objectAnswer } from "../vendor-bucket.ts";
 import { authorizeBedrock } from "./authorize.ts";
@@ -58,7 +58,7 @@ async function embed(
   request: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | (Refusal & AnsweredInPart)> {
-  const sent = await sendEach(JSON.parse(request.body) as JsonObject[], request.timeoutMs, sendOne);
+  const sent = await sendEach(jsonTexts(JSON.parse(request.body) as JsonObject[]), request.timeoutMs, sendOne);
   const answers = sent.answers.map(({ body, headers }) => {
     const counted = headers.get(INPUT_TOKENS);
     return counted === null || body.inputTextTokenCount !== undefined ? body : { ...body, inputTextTokenCount: Number(counted) };

@@ -1,6 +1,6 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Refusal } from "../../../kernel/errors.ts";
-import type { JsonObject } from "../../../wire/document.ts";
+import type { PicturesBody } from "../../../wire/gemini/pictures.ts";
 import { type RoomForAnswers, sendEach, withoutBody } from "../send-each.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
@@ -38,12 +38,16 @@ export function geminiProvider(outbound: Outbound): Provider {
 /** As much as any whole answer may have, with what stands between the pictures. */
 const ROOM_FOR_PICTURES: RoomForAnswers = { mostBytes: 64 * 1024 * 1024 - 1024, billed: ({ usageMetadata = null }) => ({ usageMetadata }) };
 
-/** The body is a JSON list, one member for each picture, and so is the answer. */
+/** The body is that of the call for one picture, and how many there are to be; the answer is a JSON list with a member for each. */
 export async function sendPictures(
   { body, timeoutMs }: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | Refusal> {
-  const { answers, requestId, failed } = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne, ROOM_FOR_PICTURES);
+  const { times, each } = JSON.parse(body) as PicturesBody;
+  // One text for all calls: it holds the pictures that are to be changed.
+  const one = JSON.stringify(each);
+  const bodies = Array.from({ length: times }, () => one);
+  const { answers, requestId, failed } = await sendEach(bodies, timeoutMs, sendOne, ROOM_FOR_PICTURES);
   if (failed !== null) {
     if (answers.length === 0) return failed;
     // The pictures that were made are billed, and given.

@@ -4,7 +4,7 @@ import { JsonDocument, type JsonObject } from "../../../wire/document.ts";
 import { geminiMethod, sendPictures } from "../gemini/gemini.ts";
 import type { AnsweredInPart, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
-import { sendEach } from "../send-each.ts";
+import { jsonTexts, sendEach } from "../send-each.ts";
 import { ask, operationNotServed, outboundHeaders, pathSegment, send } from "../send.ts";
 import { batchReply, predictBodies } from "./embeddings.ts";
 import { objectAnswer } from "../vendor-bucket.ts";
@@ -103,7 +103,11 @@ async function embed(
   request: ProviderRequest,
   sendOne: (body: string) => Promise<ProviderReply | Refusal>,
 ): Promise<ProviderReply | (Refusal & AnsweredInPart)> {
-  const { answers, requestId, failed } = await sendEach(predictBodies(JSON.parse(request.body) as JsonObject), request.timeoutMs, sendOne);
+  const { answers, requestId, failed } = await sendEach(
+    jsonTexts(predictBodies(JSON.parse(request.body) as JsonObject)),
+    request.timeoutMs,
+    sendOne,
+  );
   const reply = batchReply(answers.map(({ body }) => body));
   if (failed !== null) return reply === null ? failed : { ...failed, answered: reply };
   return reply === null ? refuse("upstream_invalid_response") : { response: Response.json(reply), requestId };
