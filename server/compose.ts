@@ -145,6 +145,7 @@ export async function compose(
       return response;
     };
     closers.push(() => group.stop(0));
+    if (group.number === 1) metrics.watchProcesses(() => group.others());
     await group.start({ ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.port ?? null }, memberOf(runtime, metrics, leave));
     await runtime?.takeOver();
     adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin), { callsAt }) : answerAdmin);

@@ -3,6 +3,7 @@ import { CallSums } from "./call-sums.ts";
 import type { CallUse } from "./summed-use.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
 import { type LedgerFigures, watchLedgerIn } from "./ledger-metrics.ts";
+import { type OtherProcess, watchProcessesIn } from "./process-metrics.ts";
 
 /** All metrics of one process, as another one can be told them. */
 export type MetricFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
@@ -26,6 +27,8 @@ export interface Telemetry {
   watchLedger(read: () => LedgerFigures): void;
   /** Of counters that processes share in a store; without one there is no such series. */
   watchCounters(isAway: () => boolean): void;
+  /** Of the other processes, in the one that starts them. */
+  watchProcesses(read: () => readonly OtherProcess[]): void;
   figures(): Promise<MetricFigures>;
   /** With those of other processes, where there are any. */
   render(others?: readonly MetricFigures[]): Promise<string>;
@@ -137,6 +140,7 @@ export function telemetry(number: number | null = null): Telemetry {
         },
       });
     },
+    watchProcesses: (read) => watchProcessesIn(registry, read),
     figures() {
       for (const one of series.values()) addUp(one);
       return registry.getMetricsAsJSON();
