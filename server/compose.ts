@@ -88,7 +88,7 @@ export async function compose(
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
     const upstream = upstreamOf(config, clock);
 
-    const targets = checkpointTargets(config, db, log);
+    const targets = checkpointTargets(config, db, log, metrics);
     closers.push(() => targets.close());
     const { auditSigningKey: signingKey, jwtSecret } = keys;
     const callsAt = config.publicUrl ?? runtimePlaneOpen?.url ?? null;

@@ -2,7 +2,7 @@ import { VERDICTS } from "@gatehouse/ledger-format/verdict";
 import { CallSums } from "./call-sums.ts";
 import type { CallUse } from "./summed-use.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
-import { type LedgerFigures, watchLedgerIn } from "./ledger-metrics.ts";
+import { type CheckpointPlaces, type LedgerFigures, watchCheckpointsIn, watchLedgerIn } from "./ledger-metrics.ts";
 import { type OtherProcess, watchProcessesIn } from "./process-metrics.ts";
 
 /** All metrics of one process, as another one can be told them. */
@@ -25,6 +25,7 @@ export interface Telemetry {
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
+  watchCheckpoints(read: () => CheckpointPlaces): void;
   /** Of counters that processes share in a store; without one there is no such series. */
   watchCounters(isAway: () => boolean): void;
   /** Of the other processes, in the one that starts them. */
@@ -130,6 +131,7 @@ export function telemetry(number: number | null = null): Telemetry {
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger: (read) => watchLedgerIn(registry, read),
+    watchCheckpoints: (read) => watchCheckpointsIn(registry, read),
     watchCounters(isAway) {
       new Gauge({
         name: "gatehouse_limits_store_away",
