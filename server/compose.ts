@@ -93,7 +93,7 @@ export async function compose(
     const { auditSigningKey: signingKey, jwtSecret } = keys;
     const callsAt = config.publicUrl ?? runtimePlaneOpen?.url ?? null;
     const gatewayOrigins = gatewayOriginsOf(callsAt);
-    const workPoller = new WorkPoller(() => waitingWork(db), log);
+    const workPoller = new WorkPoller(() => waitingWork(db), { log, metrics });
     const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins, workPoller };
     if (group.homeDir === null) await emptyLeftJournals(directory.path, group.size, config, { ...shared, db });
     const runtime = config.roles.includes("runtime")

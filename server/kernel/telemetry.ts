@@ -22,6 +22,8 @@ export interface Telemetry {
   /** A request was answered without being a call, and left no row; `reason` is a code of the gateway's own. */
   answeredWithoutRow(reason: string): void;
   chainVerified(verdict: string): void;
+  /** A run of background work ended, well or by an error. */
+  workerRan(worker: string, well: boolean): void;
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
@@ -93,6 +95,12 @@ export function telemetry(number: number | null = null): Telemetry {
     registers,
   });
   for (const reason of REASONS_OF_ATTACKS) adminRefusals.labels(reason).inc(0);
+  const workers = new Gauge({
+    name: "gatehouse_worker_failing",
+    help: "1 while the last run of this background work failed",
+    labelNames: ["worker"],
+    registers,
+  });
   new Gauge({
     name: "gatehouse_resident_memory_bytes",
     help: "Resident memory of the gateway process",
@@ -128,6 +136,7 @@ export function telemetry(number: number | null = null): Telemetry {
     },
     callUnrecorded: () => unrecorded.inc(),
     answeredWithoutRow: (reason) => withoutRow.labels(reason).inc(),
+    workerRan: (worker, well) => workers.labels(worker).set(well ? 0 : 1),
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger: (read) => watchLedgerIn(registry, read),
