@@ -67,7 +67,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
       new Response(await metrics.render(await parts.otherFigures()), { headers: { "content-type": metrics.contentType } }),
   };
   const attempts = new RefusedAttempts(db, clock);
-  const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
+  const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), { log, metrics });
   // A queue of its own: whoever storms the portal's logins keeps no administrator out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const saml = samlClient();

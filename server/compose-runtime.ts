@@ -196,7 +196,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const connectors = openConnectors({ directory, openSource: sourceOpener({ ...sources, outbound: upstream.outbound }), log });
   jobs.push(...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs, ...knowledge.jobs, ...connectors.jobs);
   jobs.push(...batch.jobs, ...lasting.jobs, ...replays.jobs, ...(await storedJobs(parts)));
-  const workers = runJobs(jobs, parts.workPoller, log);
+  const workers = runJobs(jobs, parts.workPoller);
   return {
     road,
     services,

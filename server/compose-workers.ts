@@ -97,7 +97,7 @@ export function openWorkers(
     givesUpTokens({ db, secrets, clock, send: toolServerSend(upstream.outbound), allowPrivate }),
   );
   const fleetWide = [retiring, watching, importing, indexing, accounts.job, ...workerJobs(db, clock, log)];
-  const workers = runJobs([using, ...signing, ...(roles.includes("worker") ? fleetWide : [])], workPoller, log);
+  const workers = runJobs([using, ...signing, ...(roles.includes("worker") ? fleetWide : [])], workPoller);
   return {
     async close(): Promise<void> {
       accounts.stop();

@@ -88,12 +88,12 @@ export async function compose(
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
     const upstream = upstreamOf(config, clock);
 
-    const targets = checkpointTargets(config, db, log);
+    const targets = checkpointTargets(config, db, log, metrics);
     closers.push(() => targets.close());
     const { auditSigningKey: signingKey, jwtSecret } = keys;
     const callsAt = config.publicUrl ?? runtimePlaneOpen?.url ?? null;
     const gatewayOrigins = gatewayOriginsOf(callsAt);
-    const workPoller = new WorkPoller(() => waitingWork(db), log);
+    const workPoller = new WorkPoller(() => waitingWork(db), { log, metrics });
     const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins, workPoller };
     if (group.homeDir === null) await emptyLeftJournals(directory.path, group.size, config, { ...shared, db });
     const runtime = config.roles.includes("runtime")
@@ -145,6 +145,7 @@ export async function compose(
       return response;
     };
     closers.push(() => group.stop(0));
+    if (group.number === 1) metrics.watchProcesses(() => group.others());
     await group.start({ ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.port ?? null }, memberOf(runtime, metrics, leave));
     await runtime?.takeOver();
     adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", withReference(answerAdmin), { callsAt }) : answerAdmin);

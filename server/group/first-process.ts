@@ -7,6 +7,7 @@ import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import { type Attempts, attemptAnswerers } from "../directory/people/shared-login-throttle.ts";
 import { coalesced } from "../kernel/coalesced.ts";
 import type { Log } from "../kernel/log.ts";
+import type { OtherProcess } from "../kernel/process-metrics.ts";
 import type { MetricFigures } from "../kernel/telemetry.ts";
 import type { MemberSettings } from "./member-process.ts";
 import type { SelfInGroup, GroupSettings, ProcessGroup } from "./process-group.ts";
@@ -55,6 +56,7 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
       const told = await Promise.all(others(null).map((member) => bounded(member.ask("figures"), null)));
       return told.filter((figures) => figures !== null) as MetricFigures[];
     },
+    others: () => members.map((member) => member.told()),
     async start(settings, me) {
       self = me;
       members = Array.from(
@@ -136,6 +138,8 @@ class Member {
   private child: ChildOfOurs | undefined;
   private ready = Promise.withResolvers<void>();
   private stopping = false;
+  private serving = false;
+  private deaths = 0;
   private readonly over: Promise<void>;
 
   constructor(options: MemberOptions) {
@@ -149,6 +153,10 @@ class Member {
 
   ask(name: string, value?: unknown): Promise<unknown> {
     return this.child?.channel.ask(name, value) ?? Promise.reject(new Error(`process ${this.options.number} does not run`));
+  }
+
+  told(): OtherProcess {
+    return { number: this.options.number, serving: this.serving, deaths: this.deaths };
   }
 
   tell(name: string): void {
@@ -188,7 +196,9 @@ class Member {
       });
       const by = await (this.child as ChildOfOurs).exited;
       left();
+      this.serving = false;
       if (this.stopping) break;
+      this.deaths += 1;
       first.reject(new ProcessGroupError(`process ${number} of the gateway ended with ${by} before it was ready`));
       if (came()) this.ready = Promise.withResolvers<void>();
       log.error("process_died", { process: number, by: String(by), restart_in_ms: wait });
@@ -209,6 +219,7 @@ class Member {
       settings: () => ({ number, size: this.options.size, env, homeDir }) satisfies MemberSettings,
       ready: () => {
         came = true;
+        this.serving = true;
         log.info("process_started", { process: number, pid: child.pid });
         this.ready.resolve();
         ready();

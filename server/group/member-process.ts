@@ -30,6 +30,7 @@ export function memberProcess(
     shipped: () => channel.ask("shipped").then(() => undefined),
     caughtUp: nothing,
     figures: () => Promise.resolve([]),
+    others: () => [],
     start(_settings, self) {
       channel.answer({
         ...logins.answerers,

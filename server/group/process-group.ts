@@ -4,6 +4,7 @@ import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import type { Attempts } from "../directory/people/shared-login-throttle.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
+import type { OtherProcess } from "../kernel/process-metrics.ts";
 import type { MetricFigures } from "../kernel/telemetry.ts";
 
 /** What the processes of a group that the first of them starts are given by it. */
@@ -48,6 +49,8 @@ export interface ProcessGroup {
   caughtUp(): Promise<void>;
   /** Of the others that answer. */
   figures(): Promise<readonly MetricFigures[]>;
+  /** Those that this one starts. */
+  others(): readonly OtherProcess[];
   /** Resolves when all of them take calls. */
   start(settings: GroupSettings, self: SelfInGroup): Promise<void>;
   leave(): void;
@@ -69,6 +72,7 @@ export function alone(): ProcessGroup {
     shipped: nothing,
     caughtUp: nothing,
     figures: () => Promise.resolve([]),
+    others: () => [],
     start: nothing,
     leave() {},
     stop: nothing,

@@ -18,6 +18,21 @@ export interface LedgerFigures {
   readonly failed: boolean;
 }
 
+/** Whether checkpoints fail to reach each place beside the database that they are kept in. */
+export type CheckpointPlaces = Readonly<Partial<Record<"file" | "bucket", boolean>>>;
+
+export function watchCheckpointsIn(registry: Registry, read: () => CheckpointPlaces): void {
+  new Gauge({
+    name: "gatehouse_ledger_checkpoints_failing",
+    help: "1 while signed checkpoints do not reach the file or bucket they are kept in, or once another one stood at the place of one",
+    labelNames: ["place"],
+    registers: [registry],
+    collect() {
+      for (const [place, failing] of Object.entries(read())) this.labels(place).set(failing ? 1 : 0);
+    },
+  });
+}
+
 export function watchLedgerIn(registry: Registry, read: () => LedgerFigures): void {
   const registers = [registry];
   const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) =>

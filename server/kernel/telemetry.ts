@@ -2,7 +2,8 @@ import { VERDICTS } from "@gatehouse/ledger-format/verdict";
 import { CallSums } from "./call-sums.ts";
 import type { CallUse } from "./summed-use.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
-import { type LedgerFigures, watchLedgerIn } from "./ledger-metrics.ts";
+import { type CheckpointPlaces, type LedgerFigures, watchCheckpointsIn, watchLedgerIn } from "./ledger-metrics.ts";
+import { type OtherProcess, watchProcessesIn } from "./process-metrics.ts";
 
 /** All metrics of one process, as another one can be told them. */
 export type MetricFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
@@ -21,11 +22,16 @@ export interface Telemetry {
   /** A request was answered without being a call, and left no row; `reason` is a code of the gateway's own. */
   answeredWithoutRow(reason: string): void;
   chainVerified(verdict: string): void;
+  /** A run of background work ended, well or by an error. */
+  workerRan(worker: string, well: boolean): void;
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
+  watchCheckpoints(read: () => CheckpointPlaces): void;
   /** Of counters that processes share in a store; without one there is no such series. */
   watchCounters(isAway: () => boolean): void;
+  /** Of the other processes, in the one that starts them. */
+  watchProcesses(read: () => readonly OtherProcess[]): void;
   figures(): Promise<MetricFigures>;
   /** With those of other processes, where there are any. */
   render(others?: readonly MetricFigures[]): Promise<string>;
@@ -89,6 +95,12 @@ export function telemetry(number: number | null = null): Telemetry {
     registers,
   });
   for (const reason of REASONS_OF_ATTACKS) adminRefusals.labels(reason).inc(0);
+  const workers = new Gauge({
+    name: "gatehouse_worker_failing",
+    help: "1 while the last run of this background work failed",
+    labelNames: ["worker"],
+    registers,
+  });
   new Gauge({
     name: "gatehouse_resident_memory_bytes",
     help: "Resident memory of the gateway process",
@@ -124,9 +136,11 @@ export function telemetry(number: number | null = null): Telemetry {
     },
     callUnrecorded: () => unrecorded.inc(),
     answeredWithoutRow: (reason) => withoutRow.labels(reason).inc(),
+    workerRan: (worker, well) => workers.labels(worker).set(well ? 0 : 1),
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger: (read) => watchLedgerIn(registry, read),
+    watchCheckpoints: (read) => watchCheckpointsIn(registry, read),
     watchCounters(isAway) {
       new Gauge({
         name: "gatehouse_limits_store_away",
@@ -137,6 +151,7 @@ export function telemetry(number: number | null = null): Telemetry {
         },
       });
     },
+    watchProcesses: (read) => watchProcessesIn(registry, read),
     figures() {
       for (const one of series.values()) addUp(one);
       return registry.getMetricsAsJSON();

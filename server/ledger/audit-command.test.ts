@@ -72,12 +72,12 @@ describe("gatehouse audit", () => {
   test("a restored backup stands whole by itself, and is missing against checkpoints kept elsewhere", async () => {
     const directory = temporaryDirectory();
     const file = join(directory, "checkpoints.jsonl");
-    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()).keep });
     const url = ["--database-url", database.url, "--chain", kept.chainId];
     for (let i = 0; i < 3; i++) await kept.seal(callRow());
     await kept.close();
     const backup = await database.db.selectFrom("audit_chains").selectAll().where("chain_id", "=", kept.chainId).executeTakeFirstOrThrow();
-    const again = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    const again = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()).keep });
     for (let i = 0; i < 2; i++) await again.seal(callRow());
     await again.close();
     expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(2);
@@ -118,11 +118,11 @@ describe("gatehouse audit", () => {
     const directory = temporaryDirectory();
     const file = join(directory, "checkpoints.jsonl");
     const url = ["--database-url", database.url];
-    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()).keep });
     await kept.seal(callRow());
     await kept.close();
     writeFileSync(file, readFileSync(file).subarray(0, 100));
-    await (await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) })).close();
+    await (await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()).keep })).close();
     expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(2);
     expect((await run("verify", ...url, "--chain", kept.chainId, "--checkpoints", file)).code).toBe(0);
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
@@ -144,7 +144,7 @@ describe("gatehouse audit", () => {
       string,
     ];
     const url = ["--database-url", database.url];
-    const other = await testLedger(database.db, temporaryDirectory(), { checkpointed: checkpointFile(others, recordedLog()) });
+    const other = await testLedger(database.db, temporaryDirectory(), { checkpointed: checkpointFile(others, recordedLog()).keep });
     await other.seal(callRow());
     await other.close();
     writeFileSync(none, "");
@@ -172,7 +172,7 @@ describe("gatehouse audit", () => {
     const ahead = () => Date.now() + 86_400_000;
     const kept = await testLedger(database.db, temporaryDirectory(), {
       clock: { now: ahead, micros: () => ahead() * 1000 },
-      checkpointed: checkpointFile(file, recordedLog()),
+      checkpointed: checkpointFile(file, recordedLog()).keep,
     });
     for (let i = 0; i < 3; i++) await kept.seal(callRow());
     await kept.close();

@@ -110,10 +110,12 @@ test("a store that is away holds up no row, is told of once, and gets everything
   const { chainId } = await chainOf(4, kept);
   await until(() => log.events.length > 0);
   expect(store.objects.size).toBe(0);
+  expect(kept.failing()).toBe(true);
   store.away = false;
   store.loseNextAnswer();
   await until(() => store.objects.size === 4);
   await until(() => log.events.length > 1);
+  await until(() => !kept.failing());
   expect(log.events.map(({ event }) => event)).toEqual(["audit_checkpoint_bucket_failed", "audit_checkpoint_bucket_recovered"]);
   expect((await readBucketCheckpoints(bucket, chainId)).trimEnd().split("\n")).toHaveLength(4);
 });
@@ -151,8 +153,10 @@ test("another checkpoint at a place that is taken stays out, and is told of", as
   const { chainId } = await chainOf(1);
   store.objects.set(`fleet/one/${chainId}/${"1".padStart(12, "0")}-${"1".padStart(16, "0")}.jsonl`, "what stood here before\n");
   const { rows } = await sql<{ chain_seq: number; note: string }>`SELECT chain_seq, note FROM audit_checkpoints`.execute(database.db);
-  keeper().keep(rows.map((row) => ({ chain_id: chainId, checkpoint_no: 1, ...row })));
+  const kept = keeper();
+  kept.keep(rows.map((row) => ({ chain_id: chainId, checkpoint_no: 1, ...row })));
   await until(() => log.events.length > 0);
+  expect(kept.failing()).toBe(true);
   expect(log.events[0]).toMatchObject({ event: "audit_checkpoint_bucket_contradicts" });
   expect([...store.objects.values()]).toEqual(["what stood here before\n"]);
 });

@@ -10,6 +10,8 @@ import { lackingOf, signedChains, storedCheckpoints } from "./stored-checkpoints
 export interface CheckpointBucket {
   /** Returns at once. What cannot be put is tried again, for as long as it takes; nothing else waits for it. */
   keep(checkpoints: readonly SignedCheckpoint[]): void;
+  /** Whether what waits could not be put, or another checkpoint stood at the place of one. */
+  failing(): boolean;
   /** Gives what waits a last chance of `ms`. What is left is found at the next start. */
   close(ms: number): Promise<void>;
 }
@@ -32,6 +34,7 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
   let closing = false;
   let wake: (() => void) | null = null;
   let failing = false;
+  let contradicted = false;
   const running = run();
 
   function sleep(ms: number): Promise<"time" | "woken"> {
@@ -80,7 +83,9 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
     const key = checkpointKey(checkpoint);
     if (await bucket.putNew(key, body(checkpoint))) return;
     // The same one, when an earlier answer was lost. Another one shows that this chain was once continued otherwise: it stays.
-    if ((await bucket.get(key)) !== body(checkpoint)) log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key });
+    if ((await bucket.get(key)) === body(checkpoint)) return;
+    contradicted = true;
+    log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key });
   }
 
   /** What is broken off leaves no gap: the next one would take a whole stretch after it for the end of what is lacking. */
@@ -112,6 +117,7 @@ export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, b
   }
 
   return {
+    failing: () => failing || contradicted,
     keep(checkpoints) {
       waiting.push(...checkpoints);
       if (waiting.length > MAX_WAITING) {

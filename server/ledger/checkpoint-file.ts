@@ -5,26 +5,38 @@ import type { SignedCheckpoint } from "./journal-contents.ts";
 
 const LINE_FEED = 0x0a;
 
+export interface CheckpointFile {
+  keep(checkpoints: readonly SignedCheckpoint[]): void;
+  /** Whether the last ones could not be written. */
+  failing(): boolean;
+}
+
 /**
  * Appends checkpoints to a file, as lines of an export. Where the file is out of reach of whoever can write the
  * database, it proves how far the ledger once reached. Calls do not depend on it: what cannot be written is logged, and
  * the next checkpoint covers the same rows.
  */
-export function checkpointFile(path: string, log: Log): (checkpoints: readonly SignedCheckpoint[]) => void {
-  return (checkpoints) => {
-    try {
-      const fd = openSync(path, "a", 0o600);
+export function checkpointFile(path: string, log: Log): CheckpointFile {
+  let failing = false;
+  return {
+    failing: () => failing,
+    keep(checkpoints) {
       try {
-        const lines = checkpoints.map(({ chain_seq, note }) => printExportLine({ type: "checkpoint", chain_seq, note })).join("");
-        const bytes = Buffer.from(endsInLine(path) ? lines : `\n${lines}`);
-        for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
+        const fd = openSync(path, "a", 0o600);
+        try {
+          const lines = checkpoints.map(({ chain_seq, note }) => printExportLine({ type: "checkpoint", chain_seq, note })).join("");
+          const bytes = Buffer.from(endsInLine(path) ? lines : `\n${lines}`);
+          for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
+          fsyncSync(fd);
+        } finally {
+          closeSync(fd);
+        }
+        failing = false;
+      } catch (error) {
+        failing = true;
+        log.error("audit_checkpoint_file_failed", { path, error: error as Error });
       }
-    } catch (error) {
-      log.error("audit_checkpoint_file_failed", { path, error: error as Error });
-    }
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Configuration } from "../kernel/configuration.ts";
 import type { Log } from "../kernel/log.ts";
+import type { Telemetry } from "../kernel/telemetry.ts";
 import { openBucket } from "../store/bucket.ts";
 import type { Database } from "../store/database.ts";
 import { outbound } from "../runtime/outbound.ts";
@@ -19,6 +20,7 @@ export function checkpointTargets(
   config: Pick<Configuration, "auditCheckpointFile" | "auditCheckpointBucket">,
   db: Database,
   log: Log,
+  metrics: Pick<Telemetry, "watchCheckpoints">,
 ): CheckpointTargets {
   const file = config.auditCheckpointFile === undefined ? null : checkpointFile(config.auditCheckpointFile, log);
   // The operator named the address, so it may be a private one.
@@ -26,9 +28,13 @@ export function checkpointTargets(
     config.auditCheckpointBucket === undefined
       ? null
       : checkpointBucket(openBucket(config.auditCheckpointBucket, outbound({ allowPrivate: true })), db, log);
+  metrics.watchCheckpoints(() => ({
+    ...(file === null ? {} : { file: file.failing() }),
+    ...(bucket === null ? {} : { bucket: bucket.failing() }),
+  }));
   return {
     keep(checkpoints) {
-      file?.(checkpoints);
+      file?.keep(checkpoints);
       bucket?.keep(checkpoints);
     },
     async close() {

@@ -1,5 +1,4 @@
-import type { Log } from "../kernel/log.ts";
-import { loggingFailures } from "./logged-failures.ts";
+import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
 
 export interface Worker {
   /** Ends after the run under way. */
@@ -7,8 +6,8 @@ export interface Worker {
 }
 
 /** Runs a job again and again, `ms` after its last run ended. A run that fails is logged and tried again next time. */
-export function every(ms: number, name: string, job: () => Promise<unknown>, log: Log): Worker {
-  const run = loggingFailures(name, job, log);
+export function every(ms: number, name: string, job: () => Promise<unknown>, told: ToldOfFailures): Worker {
+  const run = loggingFailures(name, job, told);
   let stopped = false;
   let running: Promise<unknown> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout>;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { until } from "../../tests/support/until.ts";
 import { jsonLog } from "../kernel/log.ts";
+import { telemetry } from "../kernel/telemetry.ts";
 import { waitingWork, type WorkKind } from "../store/waiting-work.ts";
 import { WorkPoller, runJobs } from "./work-poller.ts";
 
@@ -24,7 +25,7 @@ function toldOf(waiting: () => Partial<Record<WorkKind, boolean>>) {
     return { ...nothing, ...waiting() };
   };
   const log = jsonLog("debug", (line) => lines.push(line));
-  return { seen, log, workPoller: new WorkPoller(ask, log) };
+  return { seen, workPoller: new WorkPoller(ask, { log, metrics: telemetry() }) };
 }
 
 test("where nothing waits nothing is told, and what waits is", async () => {
@@ -41,10 +42,10 @@ test("where nothing waits nothing is told, and what waits is", async () => {
 });
 
 test("one question for all of them, and only those run that have something to do", async () => {
-  const { seen, log, workPoller } = toldOf(() => ({ run_videos: true }));
+  const { seen, workPoller } = toldOf(() => ({ run_videos: true }));
   const ran: string[] = [];
   const job = (name: string) => ({ name, everyMs: 1, run: async () => ran.push(name) });
-  const workers = runJobs(["run_videos", "run_batches", "watch_drift"].map(job), workPoller, log);
+  const workers = runJobs(["run_videos", "run_batches", "watch_drift"].map(job), workPoller);
   await comes(() => ran.length >= 2);
   await workers.stop();
   expect(new Set(ran)).toEqual(new Set(["run_videos"]));
@@ -53,22 +54,22 @@ test("one question for all of them, and only those run that have something to do
 
 test("a job goes on for a while once nothing tells of its work any more", async () => {
   let asked = 0;
-  const { log, workPoller } = toldOf(() => ({ run_videos: asked++ === 0 }));
+  const { workPoller } = toldOf(() => ({ run_videos: asked++ === 0 }));
   let ran = 0;
-  const workers = runJobs([{ name: "run_videos", everyMs: 1, run: async () => ran++ }], workPoller, log);
+  const workers = runJobs([{ name: "run_videos", everyMs: 1, run: async () => ran++ }], workPoller);
   await comes(() => asked >= 3 && ran >= 3);
   await workers.stop();
 });
 
 test("a run that fails is logged and tried again; stopping waits for the one under way", async () => {
-  const { seen, log, workPoller } = toldOf(() => ({ run_videos: true }));
+  const { seen, workPoller } = toldOf(() => ({ run_videos: true }));
   const gate = Promise.withResolvers<void>();
   let runs = 0;
   const run = async () => {
     if (++runs === 1) throw new Error("not this time");
     await gate.promise;
   };
-  const workers = runJobs([{ name: "run_videos", everyMs: 1, run }], workPoller, log);
+  const workers = runJobs([{ name: "run_videos", everyMs: 1, run }], workPoller);
   await comes(() => runs === 2);
   expect(seen.lines.map((line) => JSON.parse(line))).toMatchObject([{ event: "worker_failed", worker: "run_videos" }]);
   let stopped = false;
@@ -80,10 +81,10 @@ test("a run that fails is logged and tried again; stopping waits for the one und
 });
 
 test("where the database does not answer, nothing runs and the log says so once", async () => {
-  const { seen, log, workPoller } = toldOf(() => {
+  const { seen, workPoller } = toldOf(() => {
     throw new Error("away");
   });
-  const workers = runJobs([{ name: "run_videos", everyMs: 1, run: () => Promise.reject(new Error("it ran")) }], workPoller, log);
+  const workers = runJobs([{ name: "run_videos", everyMs: 1, run: () => Promise.reject(new Error("it ran")) }], workPoller);
   await comes(() => seen.asked > 2);
   await workers.stop();
   expect(seen.lines.map((line) => JSON.parse(line).worker)).toEqual(["look_for_work"]);

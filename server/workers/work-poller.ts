@@ -1,8 +1,7 @@
 import type { Job } from "../kernel/job.ts";
-import type { Log } from "../kernel/log.ts";
 import { isWorkKind, type WorkKind } from "../store/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
-import { loggingFailures } from "./logged-failures.ts";
+import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
 
 const LOOK_MS = 500;
 /**
@@ -30,17 +29,18 @@ export class WorkPoller {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly ask: () => Promise<Readonly<Record<WorkKind, boolean>>>;
   private readonly look: () => Promise<void>;
-  private readonly log: Log;
+  /** Told of the failures of all jobs, those too that are no work of this poller. */
+  readonly told: ToldOfFailures;
 
-  constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, log: Log) {
+  constructor(ask: () => Promise<Readonly<Record<WorkKind, boolean>>>, told: ToldOfFailures) {
     this.ask = ask;
-    this.log = log;
-    this.look = loggingFailures("look_for_work", () => this.lookForWork(), log);
+    this.told = told;
+    this.look = loggingFailures("look_for_work", () => this.lookForWork(), told);
   }
 
   watch(job: Job, kind: WorkKind): Worker {
     const { name, everyMs } = job;
-    const run = loggingFailures(name, job.run, this.log);
+    const run = loggingFailures(name, job.run, this.told);
     const one: Watched = { everyMs, run, kind, dueAt: performance.now() + everyMs, goesOnUntil: Number.NEGATIVE_INFINITY, running: null };
     this.watched.add(one);
     this.arm();
@@ -86,7 +86,9 @@ export class WorkPoller {
 }
 
 /** Runs jobs until `stop`, which waits for those under way; those that the database tells of only while it does. */
-export function runJobs(jobs: readonly Job[], workPoller: WorkPoller, log: Log): Worker {
-  const workers = jobs.map((job) => (isWorkKind(job.name) ? workPoller.watch(job, job.name) : every(job.everyMs, job.name, job.run, log)));
+export function runJobs(jobs: readonly Job[], workPoller: WorkPoller): Worker {
+  const workers = jobs.map((job) =>
+    isWorkKind(job.name) ? workPoller.watch(job, job.name) : every(job.everyMs, job.name, job.run, workPoller.told),
+  );
   return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
@@ -91,6 +91,21 @@ test("every process serves, with a chain of its own, and the metrics tell of eac
   expect(calls.reduce((sum, one) => sum + Number(one[2]), 0)).toBe(90);
   await until("every row", shipped);
   expect((await admin.get("/v1/admin/audit/chains")).chains).toHaveLength(PROCESSES);
+});
+
+test("one that does not come up is told of by the process that starts it", async () => {
+  const directory = join(gateway.dataDir, "processes", "2");
+  renameSync(directory, `${directory}-away`);
+  writeFileSync(directory, "");
+  process.kill(pids().get(2) as number, "SIGKILL");
+  await until("its death", async () => (await metrics()).includes('gatehouse_process_serving{process="2"} 0'));
+  expect(await metrics()).toContain('gatehouse_process_serving{process="3"} 1');
+  rmSync(directory);
+  renameSync(`${directory}-away`, directory);
+  await until("process 2", async () => (await metrics()).includes('gatehouse_process_serving{process="2"} 1'));
+  const text = await metrics();
+  expect(Number(/^gatehouse_process_deaths_total\{process="2"\} (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0);
+  expect(text).toContain('gatehouse_process_deaths_total{process="3"} 0');
 });
 
 test("limits hold exactly over all of them", async () => {

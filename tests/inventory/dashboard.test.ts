@@ -24,6 +24,8 @@ async function metricsThereAre(): Promise<Set<string>> {
     failed: false,
   }));
   metrics.watchCounters(() => false);
+  metrics.watchCheckpoints(() => ({}));
+  metrics.watchProcesses(() => []);
   return new Set([...(await metrics.render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
 }
 

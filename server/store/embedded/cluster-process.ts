@@ -5,19 +5,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EmbeddedPostgresError } from "./error.ts";
 
 const POLL_MS = 5;
+/** Nothing refuses this signal, but to be gone takes a turn of the processor and the memory given back: long where machines are busy. */
+const KILLED_MS = 60_000;
 /** Fast shutdown, immediate shutdown, the last resort; the smart one would wait for our own connections. */
 const ESCALATION = [
   ["SIGINT", 10_000],
   ["SIGQUIT", 3_000],
-  ["SIGKILL", 2_000],
+  ["SIGKILL", KILLED_MS],
 ] as const;
 /** Of one whose owner is gone: a frozen one hears nothing, and whatever it has not written down itself its next start recovers. */
 const ORPHAN_ESCALATION = [
   ["SIGINT", 1_000],
   ["SIGQUIT", 500],
-  ["SIGKILL", 2_000],
+  ["SIGKILL", KILLED_MS],
 ] as const;
-const LEFT_MS = 5_000;
 
 export function pidFile(cluster: string): string {
   return join(cluster, "postmaster.pid");
@@ -129,12 +130,12 @@ export async function stopOrphan(cluster: string): Promise<boolean> {
   if (!existsSync(pidFile(cluster))) return false;
   const state = readState(cluster);
   const alive = state !== undefined && runsOn(cluster, state.pid);
-  if (alive) await endProcess(cluster, state.pid, isStopped(state.pid) ? [["SIGKILL", 2_000]] : ORPHAN_ESCALATION);
+  if (alive) await endProcess(cluster, state.pid, isStopped(state.pid) ? [["SIGKILL", KILLED_MS]] : ORPHAN_ESCALATION);
   // A server that was killed leaves children that notice it in their own time; until then they hold the cluster's
   // shared memory, and the next server refuses to start.
   const left = runningOn(cluster);
   for (const pid of left) send(pid, "SIGKILL");
-  if (!(await ended(() => runningOn(cluster).length > 0, LEFT_MS)))
+  if (!(await ended(() => runningOn(cluster).length > 0, KILLED_MS)))
     throw new EmbeddedPostgresError(`PostgreSQL (process ${runningOn(cluster).join(", ")}) does not end`);
   // When the pid is another program's by now, or the file was never finished, PostgreSQL would refuse to start.
   rmSync(pidFile(cluster), { force: true });

@@ -1,0 +1,32 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+/** A process that another one starts, and starts again when it dies. */
+export interface OtherProcess {
+  readonly number: number;
+  /** Whether it takes calls. */
+  readonly serving: boolean;
+  /** How often it has ended unasked. */
+  readonly deaths: number;
+}
+
+/** Told by the process that starts the others: one that does not come up tells nothing of itself. */
+export function watchProcessesIn(registry: Registry, read: () => readonly OtherProcess[]): void {
+  const common = { labelNames: ["process"], registers: [registry] };
+  new Gauge({
+    name: "gatehouse_process_serving",
+    help: "0 while this process of the gateway is dead or being started again and takes no calls",
+    ...common,
+    collect() {
+      for (const { number, serving } of read()) this.labels(String(number)).set(serving ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: "gatehouse_process_deaths_total",
+    help: "How often this process of the gateway ended unasked and was started again",
+    ...common,
+    collect() {
+      this.reset();
+      for (const { number, deaths } of read()) this.labels(String(number)).inc(deaths);
+    },
+  });
+}
