@@ -77,7 +77,6 @@ export function azureUsage(outbound: Outbound): UsageVendor {
     sources: ["costs"],
     windowDays: 31,
     rereadFrom: monthBefore,
-    lagMs: DAY_MS,
     keys: null,
     async page(access, _source, { from, to }, cursor) {
       const scope = access.account ?? "";

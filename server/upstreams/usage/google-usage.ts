@@ -64,7 +64,6 @@ export function googleUsage(outbound: Outbound, clock: { now(): number }): Usage
     sources: ["costs"],
     windowDays: 31,
     rereadFrom: monthBefore,
-    lagMs: 2 * DAY_MS,
     keys: null,
     async page(access, _source, { from, to }, cursor) {
       const [table, project] = TABLE.exec(access.account ?? "") ?? [];

@@ -90,7 +90,6 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
     sources: Object.keys(GROUPED),
     windowDays: 31,
     rereadFrom: daysBefore(3),
-    lagMs: DAY_MS / 4,
     async page(access, source, { from, to }, cursor) {
       const query = new URLSearchParams({
         start_time: String(from.getTime() / 1000),
