@@ -2,7 +2,7 @@ import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
-import { DAY_MS, DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
+import { DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 
 const VERSION = "2023-11-01";
 const MANAGEMENT = "https://management.azure.com";

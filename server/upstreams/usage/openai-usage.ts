@@ -4,7 +4,6 @@ import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { askVendor, countOr, nextPlace, objectList, sumOf, textOr } from "./ask-vendor.ts";
 import {
-  DAY_MS,
   DAY_SECONDS,
   daysBefore,
   type UsageAccess,
