@@ -29,7 +29,7 @@ export const urlAnalyzer: Analyzer = {
       holds(denyIf, values) {
         switch (denyIf) {
           case "private_address":
-            return inner.protocol === "file:" || (innerHost !== null && isPrivateHost(innerHost));
+            return inner.protocol === "file:" || (innerHost === null ? inner.pathname.startsWith("/") : isPrivateHost(innerHost));
           case "userinfo":
             return inner.username !== "" || inner.password !== "";
           case "host_denied":
