@@ -17,7 +17,7 @@ const LARGEST_WHOLE = 1024 * 1024;
 /** Beyond what waits of one task, or of a tenant, what comes says only what happened. */
 const MOST_BYTES = { ofTask: 8 * LARGEST_WHOLE, ofTenant: 64 * LARGEST_WHOLE, rowsOfTenant: 10_000 };
 
-/** What somebody is told: `brief` where `whole` has no room. */
+/** What somebody is told: `brief` where `whole` has no room, or guardrails look by the time it is sent. */
 export interface PushBody {
   readonly whole: string;
   readonly brief: string;
@@ -155,7 +155,13 @@ export async function tellPushConfigs(
       const size = Buffer.byteLength(whole);
       const fits = size <= Math.min(room, LARGEST_WHOLE);
       if (fits) room -= size;
-      return { ...ofTask(task), id: ulid(), config_id: config.id, body: fits ? whole : brief };
+      return {
+        ...ofTask(task),
+        id: ulid(),
+        config_id: config.id,
+        body: fits ? whole : brief,
+        brief: fits && whole !== brief ? brief : null,
+      };
     });
     await trx.insertInto("agent_push_deliveries").values(deliveries).execute();
   });

@@ -20,13 +20,16 @@ let base: string;
 let agentId: string;
 const told: Told[] = [];
 let refusing = 0;
+/** Of whoever is told there nothing is taken. */
+const closed = new Set<string>();
 const receiver = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   async fetch(request) {
     const text = await request.text();
-    told.push({ path: new URL(request.url).pathname, headers: request.headers, text, body: JSON.parse(text) });
-    return new Response(null, { status: refusing-- > 0 ? 503 : 200 });
+    const path = new URL(request.url).pathname;
+    told.push({ path, headers: request.headers, text, body: JSON.parse(text) });
+    return new Response(null, { status: closed.has(path) || refusing-- > 0 ? 503 : 200 });
   },
 });
 const to = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
@@ -166,6 +169,34 @@ test("the end of a task is told that its owner hears before anybody who watches 
     configuration: { taskPushNotificationConfig: { url: to("/streamed") } },
   });
   for (const path of ["/went-on", "/streamed"]) await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_COMPLETED"));
+});
+
+test("what waits to be delivered goes out without what was said, once guardrails look at it", async () => {
+  const owner = await newTeam(world.admin, "guarded later");
+  await grantAgent(world.admin, agentId, [owner.groupId]);
+  const path = "/guarded-later";
+  closed.add(path);
+  await call(base, owner.apiKey, "POST", "/message:send", {
+    ...message("ask"),
+    configuration: { taskPushNotificationConfig: { url: to(path) } },
+  });
+  const first = await until(() => of(path).find((one) => stateOf(one) === "TASK_STATE_INPUT_REQUIRED"));
+  expect(first.text).toContain("Which one?");
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "what agents say later",
+    group_ids: [owner.groupId],
+    surfaces: { a2a_outbound: true },
+    builtin: { banned_words: ["which one"] },
+  });
+  const before = of(path).length;
+  closed.delete(path);
+  const again = await until(() => of(path)[before]);
+  expect([stateOf(again), again.headers.get("x-gw-notification-id")]).toEqual([
+    "TASK_STATE_INPUT_REQUIRED",
+    first.headers.get("x-gw-notification-id"),
+  ]);
+  expect(again.text).not.toContain("Which one?");
 });
 
 test.each(["guarded", "open"])("a status of a task is told once, whoever hears it how often: %s", async (name) => {

@@ -137,6 +137,16 @@ describe("an inventory", () => {
     expect(assets).toMatchObject([{ version: "0.48", source: "mdm_csv" }]);
   });
 
+  test("of a device manager that names a device in several lines tells of it what the latest says, in whatever order", async () => {
+    const lines = ["m10,Ten,Cursor,2026-03-02T00:00:00Z", "m10,,Zed,2026-02-01T00:00:00Z"];
+    await upload("mdm-csv", `device id,device name,application,last seen\n${lines.join("\n")}\n`);
+    const { devices } = await owner.get("/v1/admin/discovery/devices?page_size=200");
+    expect(devices.find(({ device_id: id }: any) => id === "m10")).toMatchObject({
+      device_name: "Ten",
+      last_seen: "2026-03-02T00:00:00.000Z",
+    });
+  });
+
   test("of devices is taken in while a collector tells of the same, and neither fails because of the other", async () => {
     const scout = await registerCollector(owner, world.gateway.runtimeUrl, { tier: "high" });
     const devices = Array.from({ length: 12 }, (_, at) => `busy ${at}`);

@@ -27,7 +27,8 @@ beforeAll(async () => {
     const streamed = path.includes(":stream") || body.includes('"stream":true');
     const type = streamed && !frames.startsWith("[") ? "text/event-stream" : "application/json";
     const sent = body.includes("break off") ? frames.split("\n\n").slice(0, -3).join("\n\n") + "\n\n" : frames;
-    const text = streamed ? sent : JSON.stringify(whole);
+    const written = streamed ? sent : JSON.stringify(whole);
+    const text = body.includes("at length") ? written.replace('"at":0', `"at":"${"x".repeat(300_000)}"`) : written;
     return { head: `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`, pieces: [Buffer.from(text)], ending: "end" };
   });
   world = await startWorld();
@@ -135,6 +136,13 @@ test.each(MODELS)("a stream that breaks off behind its calls waits for nobody, a
       agent_authz_decision: null,
     });
   }
+});
+
+test("nobody is asked to approve calls that nobody can look through", async () => {
+  const answer = await ask(chat, "anthropic", "at length: make 1 calls");
+  expect([answer.status, answer.approval]).toEqual([403, null]);
+  expect(answer.text).toContain("nobody can look through arguments of more than 262144 characters");
+  expect(await rowOf(world.admin, { id: answer.id })).toMatchObject({ success: false, error_type: "tool_call_limit_exceeded" });
 });
 
 test("what waits is sealed, and goes when it is rejected", async () => {

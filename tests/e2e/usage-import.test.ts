@@ -12,6 +12,7 @@ let vendors: BillingVendors;
 const PATH = "/v1/admin/usage-import/providers";
 const DAY_MS = 86_400_000;
 const day = (back: number) => new Date(Date.now() - back * DAY_MS).toISOString().slice(0, 10);
+const dayAfter = (text: string) => new Date(Date.parse(text) + DAY_MS).toISOString().slice(0, 10);
 
 beforeAll(async () => {
   world = await startWorld();
@@ -232,6 +233,11 @@ test("differences are explained: calls past the gateway, prices, and names that 
     "SELECT to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM audit_rows WHERE llm_provider = 'reconciled'",
   );
   const today = rows[0].day as string;
+  // A day of which the vendor has told nothing yet is held against nobody.
+  expect(await imported(id)).toMatchObject({ cost_usd: 0, difference_usd: 0 });
+  const untold = await world.admin.get(`${PATH}/${id}/reconciliation?from=${today}&to=${dayAfter(today)}`);
+  expect(untold.rows).toMatchObject([{ provisional: true, gateway: { requests: 1 }, explained: [{ kind: "provisional" }] }]);
+  expect(untold.totals).toMatchObject({ gateway: { requests: null }, difference: { tokens: 0, cost_usd: 0 } });
   const use = { day: today, model: "fake-1", key: "key_of_gateway_1111", project: "proj_1", requests: 1, cached: 0 };
   const tokens = { input: usage.prompt_tokens, output: usage.completion_tokens };
   vendors.uses.push(
@@ -242,7 +248,7 @@ test("differences are explained: calls past the gateway, prices, and names that 
   const ended = await imported(id);
   // The stranger's key and the model that is not here.
   expect([ended.status, ended.unmatched]).toEqual(["succeeded", 2]);
-  const to = new Date(Date.parse(today) + DAY_MS).toISOString().slice(0, 10);
+  const to = dayAfter(today);
   // What may still change is held against nothing: neither side's total has the day.
   expect((await world.admin.get(`${PATH}/${id}/reconciliation?from=${today}&to=${to}`)).totals).toMatchObject({
     vendor: { input_tokens: 0 },

@@ -1,5 +1,11 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
-import { redeemApproval, redeemRequestedApproval, redeemShownApproval, requestApproval } from "../../directory/tools/approvals.ts";
+import {
+  LONGEST_TO_APPROVE,
+  redeemApproval,
+  redeemRequestedApproval,
+  redeemShownApproval,
+  requestApproval,
+} from "../../directory/tools/approvals.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
@@ -66,7 +72,7 @@ export class Approvals implements ActionControl {
       const redeemed = await redeemApproval(this.parts, token, await redemption());
       return redeemed === null ? refused(refuse("approval_token_invalid")) : covered(call, redeemed);
     }
-    if (action.arguments.length > LONGEST_ARGUMENTS) return refused(refuse("tool_payload_too_large", TOO_LONG));
+    if (action.arguments.length > LONGEST_TO_APPROVE) return refused(refuse("tool_payload_too_large", TOO_LONG));
     const redeeming = await redemption();
     const again = proof.session === null ? null : await redeemShownApproval(this.parts, proof.session, redeeming);
     if (again !== null) return covered(call, again);
@@ -115,9 +121,7 @@ export class Approvals implements ActionControl {
   }
 }
 
-/** Characters of arguments that somebody can be asked to look through; lists of what waits for approval hold them. */
-const LONGEST_ARGUMENTS = 256 * 1024;
-const TOO_LONG = `This call needs approval, and nobody can look through arguments of more than ${LONGEST_ARGUMENTS} characters.`;
+const TOO_LONG = `This call needs approval, and nobody can look through arguments of more than ${LONGEST_TO_APPROVE} characters.`;
 
 /** Whoever granted the action wants it approved, or the caller's AI System must ask before each. */
 function needed({ scope }: Call, { approval }: Action): boolean {

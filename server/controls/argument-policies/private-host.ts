@@ -2,7 +2,19 @@ import { isIP } from "node:net";
 import { isPrivateAddress } from "../../kernel/private-address.ts";
 
 /** Names that stand for this machine, its network or its cloud, whatever they resolve to. */
-const PRIVATE_SUFFIXES = ["localhost", "local", "localdomain", "internal", "intranet", "lan", "corp", "home", "home.arpa", "private"];
+const PRIVATE_SUFFIXES = [
+  "localhost",
+  "local",
+  "localdomain",
+  "internal",
+  "intranet",
+  "lan",
+  "corp",
+  "home",
+  "home.arpa",
+  "private",
+  "svc",
+];
 
 /** Public names that answer with whatever address is written into them, or with this machine. */
 const REBINDING_SUFFIXES = [
@@ -15,6 +27,10 @@ const REBINDING_SUFFIXES = [
   "lacolhost.com",
   "rebind.network",
   "1u.ms",
+  "traefik.me",
+  "local.gd",
+  "lndo.site",
+  "ddev.site",
 ];
 
 /**
@@ -26,6 +42,7 @@ export function isPrivateHost(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (name === "") return true;
   if (isIP(name) !== 0) return isPrivateAddress(name);
-  if (!name.includes(".")) return true;
+  // What is escaped still is no name of a host: sockets of this machine are written so.
+  if (!name.includes(".") || name.includes("%")) return true;
   return [...PRIVATE_SUFFIXES, ...REBINDING_SUFFIXES].some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }

@@ -46,6 +46,10 @@ const WRAPS: readonly ((host: string) => string)[] = [
   (host) => `redis://${host}:6379/0`,
   (host) => `gopher://${host}/_x`,
   (host) => `http:${host}`,
+  (host) => `URL:http://${host}/`,
+  (host) => `url:URL:https:${host}`,
+  (host) => `jar:http://${host}/a.jar!/b`,
+  (host) => `jdbc:postgresql://${host}:5432/sales`,
   (host) => `http:///${host}/`,
   (host) => `http:\\\\${host}`,
 ];
@@ -88,6 +92,14 @@ describe("private addresses", () => {
     "http://metadata/",
     "http://printer.local",
     "file:///etc/passwd",
+    "URL:file:/etc/passwd",
+    "unix:/var/run/docker.sock",
+    "http+unix://%2Fvar%2Frun%2Fdocker.sock/info",
+    "npipe:////./pipe/docker_engine",
+    "netdoc:/etc/passwd",
+    "phar:///etc/passwd",
+    "https://kubernetes.default.svc/api",
+    "http://127.0.0.1.traefik.me",
     "http://127.1",
     "http://0",
     "http://10.0.0.1.nip.io",
@@ -109,6 +121,10 @@ describe("private addresses", () => {
     "https://localhost.example.com",
     "https://münchen.example",
     "https://example.com/?next=http://127.0.0.1",
+    "jdbc:postgresql://example.com:5432/sales",
+    "urn:isbn:0451450523",
+    "mailto:a@example.com",
+    "data:text/plain,http://127.0.0.1",
   ]) {
     test(`${url} is public`, () => expect(isPrivate(url)).toBe(false));
   }
@@ -124,6 +140,8 @@ describe("lists of hosts and schemes", () => {
     expect(holds("https://example.com.evil.test", "host_not_allowed", ["example.com", "*.example.com"])).toBe(true);
     expect(holds("https://münchen.example", "host_denied", ["münchen.example"])).toBe(true);
     expect(holds("mailto:a@example.com", "host_not_allowed", ["*"])).toBe(true);
+    expect(holds("URL:http://evil.test/", "host_denied", ["evil.test"])).toBe(true);
+    expect(holds("URL:http://example.com/", "host_not_allowed", ["example.com"])).toBe(true);
   });
 
   test("schemes and credentials", () => {
@@ -132,6 +150,8 @@ describe("lists of hosts and schemes", () => {
     expect(holds("javascript:alert(1)", "scheme_not_allowed", ["http", "https:"])).toBe(true);
     expect(holds("https://u:p@a.example", "userinfo")).toBe(true);
     expect(holds("https://a.example/@b", "userinfo")).toBe(false);
+    expect(holds("URL:https://u:p@a.example", "userinfo")).toBe(true);
+    expect(holds("URL:https://a.example", "scheme_not_allowed", ["https"])).toBe(true);
   });
 
   test("what is no URL is unreadable", () => {

@@ -5,6 +5,8 @@ const LONGEST = 16 * 1024;
 /** No name that can be looked up is longer, each of its letters percent-encoded. */
 const LONGEST_HOST = 3 * 255;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+/** What stands before a URL that some readers go to: Python and Java take `URL:` away, `jar:http://host/` names what is in a file there. */
+const BEFORE_URL = /^(?:[a-z][a-z0-9+.-]*:)+?(?=(?:https?|wss?|ftp|file):|[a-z][a-z0-9+.-]*:\/\/)/i;
 const HOST_AND_PORT = /^[^/?#:@]+:\d{1,5}(?:[/?#]|$)/;
 
 /**
@@ -15,24 +17,27 @@ export const urlAnalyzer: Analyzer = {
   prepare: NOTHING_TO_PREPARE,
   inspect(value) {
     if (typeof value !== "string") return unreadable("The argument is not text.");
-    const url = read(value.trim());
-    if (url === null) return unreadable("The argument is not a URL that can be read in only one way.");
-    const scheme = url.protocol.slice(0, -1);
+    const text = value.trim();
+    const url = read(text);
+    const [before] = BEFORE_URL.exec(text) ?? [];
+    const inner = before === undefined ? url : read(text.slice(before.length));
+    if (url === null || inner === null) return unreadable("The argument is not a URL that can be read in only one way.");
     const host = hostOf(url);
+    const innerHost = hostOf(inner);
     return {
       unparseable: null,
       holds(denyIf, values) {
         switch (denyIf) {
           case "private_address":
-            return scheme === "file" || (host !== null && isPrivateHost(host));
+            return inner.protocol === "file:" || (innerHost === null ? inner.pathname.startsWith("/") : isPrivateHost(innerHost));
           case "userinfo":
-            return url.username !== "" || url.password !== "";
+            return inner.username !== "" || inner.password !== "";
           case "host_denied":
-            return host !== null && hostsOf(values).some((pattern) => matchesHost(host, pattern));
+            return innerHost !== null && hostsOf(values).some((pattern) => matchesHost(innerHost, pattern));
           case "host_not_allowed":
             return host === null || !hostsOf(values).some((pattern) => matchesHost(host, pattern));
           case "scheme_not_allowed":
-            return !values.some((allowed) => allowed.toLowerCase().replace(/:?\/*$/, "") === scheme);
+            return !values.some((allowed) => allowed.toLowerCase().replace(/:?\/*$/, "") === url.protocol.slice(0, -1));
           default:
             return false;
         }

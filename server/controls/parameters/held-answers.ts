@@ -1,4 +1,4 @@
-import { holdAnswer, redeemHeldAnswer } from "../../directory/tools/approvals.ts";
+import { holdAnswer, LONGEST_TO_APPROVE, redeemHeldAnswer } from "../../directory/tools/approvals.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ownAnswer, type Answer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
@@ -24,6 +24,7 @@ type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
 /** As long as an approval of a tool server's tool, where its configuration says nothing else. */
 const TIMEOUT_SECONDS = 900;
+const TOO_LONG = `The model's tool calls need approval, and nobody can look through arguments of more than ${LONGEST_TO_APPROVE} characters.`;
 /** Characters of the tools' names that the approval is called by. */
 const LONGEST_NAME = 200;
 
@@ -104,6 +105,8 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     body: Uint8Array,
   ): Promise<Refusal> {
     call.answerReusable = false;
+    const callArguments = `[${calls.map(written).join(",")}]`;
+    if (callArguments.length > LONGEST_TO_APPROVE) return refuse("tool_call_limit_exceeded", TOO_LONG);
     call.row.proxy_subtype = "approval_required";
     call.row.agent_authz_decision = "approval_required";
     const identity = call.identity as Identity;
@@ -118,7 +121,7 @@ export class HeldAnswers implements RequestControl, AnswerControl {
           requesterType: identity.userId === null ? "api_key" : "user",
           requesterDisplay: identity.username ?? identity.credentialName,
           approverGroupIds: [],
-          callArguments: `[${calls.map(written).join(",")}]`,
+          callArguments,
           metadata: {
             call_id: call.id,
             client_ip: call.ip,

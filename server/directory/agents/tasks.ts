@@ -58,6 +58,8 @@ export interface Delivery extends PushConfig {
   readonly taskId: string;
   readonly owner: Pick<AgentTaskRow, "tenant_id" | "agent_id" | "owner_kind" | "owner_id" | "resource_group_id">;
   readonly body: string;
+  /** What may go out where guardrails look; null where `body` says no more. */
+  readonly brief: string | null;
   /** This one included. */
   readonly attempts: number;
 }
@@ -168,6 +170,7 @@ export class AgentTasks {
       taskId: row.task_id,
       owner: row,
       body: row.body,
+      brief: row.brief,
       attempts: Number(row.attempts),
     }));
   }

@@ -37,9 +37,14 @@ export async function eventsByTrust(trx: Trx, key: CollectorKeyRow, events: read
         continue;
       }
     }
-    if (owner === undefined) counted.add(device);
-    if (counted.size > newDevices) reject("there are too many devices");
-    else sorted.allowed.push(event);
+    if (owner === undefined && !counted.has(device)) {
+      if (counted.size >= newDevices) {
+        reject("there are too many devices");
+        continue;
+      }
+      counted.add(device);
+    }
+    sorted.allowed.push(event);
   }
   return { ...sorted, deviceId, sharedKey };
 }

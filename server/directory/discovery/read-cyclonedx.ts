@@ -10,7 +10,11 @@ function serviceType(service: Readonly<Record<string, unknown>>): (typeof SERVIC
     const said = SERVICE_TYPES.find((type) => type === property?.value);
     if (property?.name === PROPERTY && said !== undefined) return said;
   }
-  const words = [service.name, service.group, service.description, ...asList(service.tags)].join(" ").toLowerCase();
+  const told = [service.name, service.group, service.description, ...asList(service.tags)];
+  const words = told
+    .filter((one) => typeof one === "string")
+    .join(" ")
+    .toLowerCase();
   if (/\bmcp\b|model context protocol/.test(words)) return "mcp_server";
   return /\bagents?\b|\ba2a\b/.test(words) ? "agent" : null;
 }
@@ -19,7 +23,7 @@ function serviceType(service: Readonly<Record<string, unknown>>): (typeof SERVIC
 export function readCyclonedx(document: unknown): Inventory {
   const bom = asRecord(document);
   if (bom?.bomFormat !== "CycloneDX") throw new InvalidInventory("is no CycloneDX document in JSON");
-  if (!VERSIONS.includes(String(bom.specVersion))) throw new InvalidInventory(`must be CycloneDX ${VERSIONS.join(", ")}`);
+  if (!VERSIONS.some((version) => version === bom.specVersion)) throw new InvalidInventory(`must be CycloneDX ${VERSIONS.join(", ")}`);
   const inventory: Inventory = { items: [], skipped: [] };
   const left: { kind: "component" | "service"; value: unknown }[] = [];
   const put = (kind: "component" | "service", values: unknown) => {
@@ -37,10 +41,7 @@ export function readCyclonedx(document: unknown): Inventory {
     if (type === null) continue;
     const name = keptText(part.name);
     if (name === null) {
-      inventory.skipped.push({
-        item: String(part["bom-ref"] ?? "").slice(0, 100),
-        reason: "has no name, or a longer one than 200 characters",
-      });
+      inventory.skipped.push({ item: keptText(part["bom-ref"]) ?? "", reason: "has no name, or a longer one than 200 characters" });
       continue;
     }
     if (inventory.items.length >= MOST_ITEMS) throw new InvalidInventory(`holds more than ${MOST_ITEMS} assets`);

@@ -36,7 +36,10 @@ export async function takeInventory(
     const before = seen.get(identity);
     if (before === undefined || before.seen_at <= at)
       seen.set(identity, { ...told, id: uuid(), identity, location_hash: null, config_digest: null, seen_at: at });
-    if (item.device_id !== null) devices.set(item.device_id, { device_id: item.device_id, device_name: name, seen_at: at });
+    if (item.device_id === null) continue;
+    const known = devices.get(item.device_id);
+    const latest = known === undefined || known.seen_at <= at ? at : known.seen_at;
+    devices.set(item.device_id, { device_id: item.device_id, device_name: name ?? known?.device_name ?? null, seen_at: latest });
   }
   const assets = [...seen.values()];
   await lockJudging(write.trx, tenantId, "all");

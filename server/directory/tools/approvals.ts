@@ -55,6 +55,9 @@ export interface ApprovalDemand {
   readonly timeoutSeconds: number;
 }
 
+/** Characters of arguments that somebody can be asked to look through; lists of what waits for approval hold them. */
+export const LONGEST_TO_APPROVE = 256 * 1024;
+
 const TOKEN = /^gw_apr_([0-9a-f]{32})_([0-9a-f]{64})$/;
 
 function tokenOf(parts: Parts, row: Pick<ApprovalRow, "id" | "tenant_id" | "token_nonce">): string {

@@ -13,7 +13,7 @@ export interface Compared {
   readonly key: string | null;
   readonly vendor: Sums;
   readonly gateway: Sums;
-  provisional: boolean;
+  readonly provisional: boolean;
   /** Tokens of rows whose usage the gateway estimated. */
   estimated: number;
   unpriced: number;

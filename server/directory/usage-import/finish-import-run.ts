@@ -9,13 +9,20 @@ interface Finish {
   readonly providerName: string;
   readonly keys: readonly ShownKey[] | null;
   readonly register: boolean;
+  /** The vendor's figures of days that ended later are not complete yet. */
+  readonly completeBefore: number;
 }
 
-export function finishRun(db: Database, run: ImportRun, { providerName, keys, register }: Finish, now: Date): Promise<void> {
+export function finishRun(
+  db: Database,
+  run: ImportRun,
+  { providerName, keys, register, completeBefore }: Finish,
+  now: Date,
+): Promise<void> {
   return db.transaction().execute(async (trx: Trx) => {
     const of = { tenantId: run.tenant_id, providerId: run.provider_id };
     const unmatched = await matchNames(trx, { ...of, providerName, keys, register }, now);
-    const sums = await runTotals(trx, { ...of, from: run.from_day, to: run.to_day });
+    const sums = await runTotals(trx, { ...of, from: run.from_day, to: run.to_day }, completeBefore);
     const totals = { unmatched, ...sums };
     await endImport(trx, run.id, run.lease, { status: "succeeded", error: null, finishedAt: now, resumeAt: now, totals });
   });

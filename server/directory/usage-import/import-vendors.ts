@@ -37,3 +37,14 @@ export const IMPORT_SPLITS: Readonly<Record<ImportVendor, NonNullable<UsageImpor
   azure: "resource",
   aws: "account",
 };
+
+const HOUR_MS = 3_600_000;
+
+/** How long after a day a vendor's figures of it are not complete: until then, that it tells nothing of the day says nothing. */
+export const IMPORT_LAGS_MS: Readonly<Record<ImportVendor, number>> = {
+  openai: 6 * HOUR_MS,
+  anthropic: HOUR_MS / 6,
+  google: 48 * HOUR_MS,
+  azure: 24 * HOUR_MS,
+  aws: 24 * HOUR_MS,
+};

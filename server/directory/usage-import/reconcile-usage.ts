@@ -8,6 +8,7 @@ import { allMappings } from "../../store/usage-import-mappings.ts";
 import { type Compared, type Sums, allTokens } from "./compared-usage.ts";
 import { explainDifference } from "./explain-difference.ts";
 import { getImportProvider } from "./import-settings.ts";
+import { IMPORT_LAGS_MS } from "./import-vendors.ts";
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 100;
@@ -41,9 +42,12 @@ function ofVendor(row: VendorFigures): Sums {
   };
 }
 
-/** Days of which the vendor may still change a figure. They are compared, and in no total of either side. */
-const provisionalDays = (rows: readonly VendorFigures[]): ReadonlySet<string> =>
-  new Set(rows.filter(({ provisional }) => provisional).map(({ day }) => day));
+/** Days of which the vendor may still change a figure, or tell its first. They are compared, and in no total of either side. */
+function unsettledDays(vendor: readonly VendorFigures[], gateway: readonly GatewayFigures[], completeBefore: number): ReadonlySet<string> {
+  const told = new Set(vendor.map(({ day }) => day));
+  const untold = gateway.filter(({ day }) => !told.has(day) && Date.parse(day) + DAY_MS > completeBefore);
+  return new Set([...vendor.filter(({ provisional }) => provisional), ...untold].map(({ day }) => day));
+}
 
 const ofGateway = (row: GatewayFigures): Sums => ({
   requests: row.requests,
@@ -77,7 +81,8 @@ export async function reconcileUsage(
   const span = { tenantId, providerId, from, to };
   const vendor = await vendorFigures(db, span);
   const gateway = await gatewayFigures(db, span);
-  const unsettled = provisionalDays(vendor);
+  const lagMs = provider.vendor === null ? 0 : IMPORT_LAGS_MS[provider.vendor];
+  const unsettled = unsettledDays(vendor, gateway, now.getTime() - lagMs);
   const mappings = await allMappings(db, tenantId, providerId);
   const mapped = new Map(mappings.map((one) => [`${one.kind} ${one.vendor_id}`, one]));
 
@@ -91,7 +96,7 @@ export async function reconcileUsage(
       ...at,
       vendor: none(),
       gateway: none(),
-      provisional: false,
+      provisional: unsettled.has(day),
       estimated: 0,
       unpriced: 0,
       unmatchedModel: nothing(),
@@ -109,7 +114,6 @@ export async function reconcileUsage(
     const at = place(row.day, model?.target ?? row.model, key?.target ?? row.key_id ?? row.project);
     const sums = ofVendor(row);
     add(at.vendor, sums);
-    if (row.provisional) at.provisional = true;
     if (unsettled.has(row.day)) totals.provisional += sums.cost;
     else add(totals.vendor, sums);
     const part = { cost: sums.cost, tokens: allTokens(sums) };
@@ -180,12 +184,14 @@ function otherCurrencies(rows: readonly VendorFigures[]): UsageReconciliation["o
 export async function runTotals(
   trx: Trx,
   span: { readonly tenantId: string; readonly providerId: string; readonly from: string; readonly to: string },
+  completeBefore: number,
 ): Promise<{ cost: bigint; difference: bigint }> {
   const vendor = await vendorFigures(trx, span);
-  const unsettled = provisionalDays(vendor);
+  const gateway = await gatewayFigures(trx, span);
+  const unsettled = unsettledDays(vendor, gateway, completeBefore);
   const settled = ({ day }: { readonly day: string }) => !unsettled.has(day);
   const costOf = (sums: readonly Sums[]) => sums.reduce((sum, { cost }) => sum + cost, 0n);
   const cost = costOf(vendor.filter(settled).map(ofVendor));
-  const own = costOf((await gatewayFigures(trx, span)).filter(settled).map(ofGateway));
+  const own = costOf(gateway.filter(settled).map(ofGateway));
   return { cost, difference: cost - own };
 }

@@ -71,7 +71,7 @@ export function openAgents(options: AgentServiceOptions) {
   const discover = cardDiscovery(send);
   const isLetIn = (owner: TaskOwner) => isOwnerLetIn(owner, { snapshots, users: options.users, tasks });
   const watches = new TaskWatches({ tasks, snapshots, gates, upstream, isLetIn, clock, log });
-  const deliveries = new PushDeliveries({ tasks, snapshots, send, isLetIn, clock, log });
+  const deliveries = new PushDeliveries({ tasks, snapshots, gates, send, isLetIn, clock, log });
   const stopping = new AbortController();
   const streams = new LastingStreams(gates, streamVerdict);
   const agents: AgentService = {

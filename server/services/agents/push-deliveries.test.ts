@@ -51,7 +51,11 @@ test("a tenant whose receivers never answer keeps nobody else waiting, and is to
   const waiting: (() => void)[] = [];
   const deliveries = new PushDeliveries({
     tasks,
-    snapshots: { tenant: async () => ({ agents: { keys: [{ kid: "k", key: generateKeyPairSync("ed25519").privateKey }] } }) },
+    snapshots: {
+      tenant: async () => ({ agents: { keys: [{ kid: "k", key: generateKeyPairSync("ed25519").privateKey }] } }),
+      scope: async () => ({}),
+    },
+    gates: { looksAt: () => false },
     isLetIn: async () => true,
     send: async ({ url }: { url: string }) => {
       if (url.includes("quiet")) {

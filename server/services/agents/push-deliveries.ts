@@ -4,12 +4,15 @@ import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { Gates } from "../../road/gates.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
+import { isOwnerGuarded } from "./guarded-owner.ts";
 import type { TaskOwner } from "./task-owner.ts";
 
 interface DeliveryParts {
   readonly tasks: AgentTasks;
-  readonly snapshots: Pick<Snapshots, "tenant">;
+  readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
+  readonly gates: Pick<Gates, "looksAt">;
   readonly send: AgentSend;
   readonly isLetIn: (owner: TaskOwner) => Promise<boolean>;
   readonly clock: Clock;
@@ -31,7 +34,8 @@ const SENDABLE = /^[\x20-\x7e]*$/;
 
 /**
  * Delivers notifications, on behalf of whoever is still let in to the agent: in order for each who is told, in turns between tenants,
- * signed with the tenant's key, again where nobody took them. Whoever receives one twice tells by its id.
+ * signed with the tenant's key, again where nobody took them. Whoever receives one twice tells by its id. What was written before guardrails
+ * looked, and waits, goes out without what was said.
  */
 export class PushDeliveries {
   private readonly parts: DeliveryParts;
@@ -72,7 +76,8 @@ export class PushDeliveries {
   private async attempt(delivery: Delivery): Promise<void> {
     const { tasks, log } = this.parts;
     if (!(await this.parts.isLetIn(delivery.owner))) return tasks.endDelivery(delivery.deliveryId);
-    const failed = await this.post(delivery);
+    const isGuarded = (await isOwnerGuarded(delivery.owner, this.parts)) !== false;
+    const failed = await this.post(delivery, isGuarded ? (delivery.brief ?? delivery.body) : delivery.body);
     if (failed === null) return tasks.endDelivery(delivery.deliveryId);
     const wait = WAITS_MS[delivery.attempts - 1];
     if (wait !== undefined) return tasks.postponeDelivery(delivery.deliveryId, wait);
@@ -81,7 +86,8 @@ export class PushDeliveries {
   }
 
   /** Why it was not taken; null when it was. */
-  private async post({ url, body, version, token, scheme, credentials, deliveryId, tenantId }: Delivery): Promise<string | null> {
+  private async post(delivery: Delivery, body: string): Promise<string | null> {
+    const { url, version, token, scheme, credentials, deliveryId, tenantId } = delivery;
     const tenant = await this.parts.snapshots.tenant(tenantId);
     const [key] = tenant?.agents.keys ?? [];
     if (key === undefined) return "the tenant has no key";

@@ -6,11 +6,11 @@ import { isRefusal } from "../../kernel/errors.ts";
 import { storableText } from "../../kernel/storable.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Gates } from "../../road/gates.ts";
-import { openCall } from "../../road/record/open.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
 import { type AgentEvent, INTERRUPTED_STATES, stateOf, statesAround, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { isOwnerGuarded } from "./guarded-owner.ts";
 import { nameAsOwn } from "./own-context.ts";
 import { knownTask, statusTime } from "./own-tasks.ts";
 import { PacedWrites } from "./paced-writes.ts";
@@ -119,7 +119,7 @@ export class TaskWatches {
       const tenant = await snapshots.tenant(row.tenant_id);
       const agent = tenant?.agents.byId.get(row.agent_id);
       if (tenant?.enabled !== true || agent?.enabled !== true) return;
-      const isGuarded = await this.isGuarded(row);
+      const isGuarded = await isOwnerGuarded(row, this.parts);
       if (isGuarded === null) return;
       // Its end came to its owner before anybody who watched it.
       if (TERMINAL_STATES.has(row.state)) {
@@ -153,15 +153,6 @@ export class TaskWatches {
     }
   }
 
-  /** As it is now; null where the owner's group is not there. */
-  private async isGuarded({ tenant_id: tenantId, resource_group_id: groupId }: AgentTaskRow): Promise<boolean | null> {
-    const scope = await this.parts.snapshots.scope(tenantId, groupId);
-    if (scope === null) return null;
-    const arrival = { method: "GET", url: "http://gateway/", headers: new Headers() };
-    const call = openCall(arrival, "", { proxyType: "a2a", proxySubtype: "task_subscribe" }, this.parts.clock);
-    return this.parts.gates.looksAt({ ...call, tenant: scope.tenant, scope }, "a2a_outbound");
-  }
-
   private async follow(agent: AgentEntry, watched: Watched, abort: AbortController): Promise<void> {
     const asked = { agent, params: { id: watched.row.id }, headers: {}, abort };
     const events = await this.parts.upstream.stream({ ...asked, operation: "SubscribeToTask" });
@@ -193,7 +184,7 @@ export class TaskWatches {
     const { kind, value } = event;
     if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
     // A watch goes on for as long as its task does, and what guards may change meanwhile.
-    if (watched.folded !== null && (await this.isGuarded(row)) !== false) watched.folded = null;
+    if (watched.folded !== null && (await isOwnerGuarded(row, this.parts)) !== false) watched.folded = null;
     const { folded } = watched;
     nameAsOwn(event, row.context_id, row.id);
     const told: AgentEvent = { kind, value: folded === null ? withoutContent(value) : value };

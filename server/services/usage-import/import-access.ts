@@ -1,5 +1,6 @@
 import type { UsageImportProvider } from "@gatehouse/contracts/usage-import";
 import { getImportProvider } from "../../directory/usage-import/import-settings.ts";
+import { IMPORT_LAGS_MS } from "../../directory/usage-import/import-vendors.ts";
 import { readImportKey } from "../../directory/usage-import/import-key.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { UsageAccess, UsageVendor } from "../../upstreams/usage/usage-vendor.ts";
@@ -9,6 +10,8 @@ export interface ImportAccess {
   readonly provider: UsageImportProvider;
   readonly vendor: UsageVendor;
   readonly access: UsageAccess;
+  /** Figures younger than this are not complete yet. */
+  readonly lagMs: number;
 }
 
 /** The vendor of a provider and the way to its account; in words what is missing of them. */
@@ -24,5 +27,5 @@ export async function importAccess(
   if (apiKey === null) return "The account's api_key is not set, or cannot be opened with this gateway's key.";
   const vendor = vendors[provider.vendor];
   const endpoint = provider.import_endpoint_override ?? vendor.endpoint;
-  return { provider, vendor, access: { endpoint, apiKey, account: provider.import_account } };
+  return { provider, vendor, access: { endpoint, apiKey, account: provider.import_account }, lagMs: IMPORT_LAGS_MS[provider.vendor] };
 }

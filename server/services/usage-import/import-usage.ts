@@ -54,7 +54,8 @@ async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
     if (!(await readOn(parts, run, found))) return await pauseRun(db, run, now());
     const keys = await keysOf(parts, run, found);
     const { name, import_mapping_policy: policy } = found.provider;
-    await finishRun(db, run, { providerName: name, keys, register: policy.mode === "auto_create" }, now());
+    const completeBefore = clock.now() - found.lagMs;
+    await finishRun(db, run, { providerName: name, keys, register: policy.mode === "auto_create", completeBefore }, now());
   } catch (error) {
     if (error instanceof LeaseLost) return;
     // The provider is gone, and its runs with it.
@@ -97,7 +98,11 @@ function windowsOf(run: ImportRun, from: Date, days: number): UsageWindow[] {
 }
 
 /** Answers whether everything is read; false when the turn of the run is over. */
-async function readOn({ directory: { db, clock } }: ImportParts, run: ImportRun, { vendor, access }: ImportAccess): Promise<boolean> {
+async function readOn(
+  { directory: { db, clock } }: ImportParts,
+  run: ImportRun,
+  { vendor, access, lagMs }: ImportAccess,
+): Promise<boolean> {
   const turnEnds = clock.now() + TURN_MS;
   const today = new Date(Date.parse(run.to_day) - DAY_MS);
   // What may have been revised is read again, however far everything was read before.
@@ -137,7 +142,7 @@ async function readOn({ directory: { db, clock } }: ImportParts, run: ImportRun,
     }
     const whole = last && of === 0;
     const readThrough = whole ? new Date(Math.min(window.to.getTime(), today.getTime())).toISOString().slice(0, 10) : null;
-    const figures = figuresOfUsage(page.items, window, clock.now() - vendor.lagMs);
+    const figures = figuresOfUsage(page.items, window, clock.now() - lagMs);
     const step = {
       source,
       figures,

@@ -130,6 +130,7 @@ export interface AgentPushDeliveryTable {
   task_id: string;
   config_id: string;
   body: string;
+  brief: WithDefault<string | null>;
   attempts: WithDefault<number>;
   due_at: Stamp;
   created_at: Stamp;

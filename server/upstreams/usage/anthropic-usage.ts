@@ -21,7 +21,6 @@ const GROUPED = {
 /** What a description is split into beside itself. */
 const DESCRIBED = ["cost_type", "model", "service_tier", "token_type", "context_window", "inference_geo"];
 const MOST_PAGES_OF_KEYS = 100;
-const LAG_MS = 10 * 60_000;
 
 function itemOf(source: Source, bucket: JsonObject, result: JsonObject): UsageItem {
   const start = new Date(textOr(bucket.starting_at) ?? "");
@@ -63,7 +62,6 @@ export function anthropicUsage(outbound: Outbound): UsageVendor {
     sources: Object.keys(PATHS),
     windowDays: 31,
     rereadFrom: daysBefore(3),
-    lagMs: LAG_MS,
     async page(access, named, { from, to }, cursor) {
       const source = named as Source;
       const query = new URLSearchParams({ starting_at: from.toISOString(), ending_at: to.toISOString(), bucket_width: "1d", limit: "31" });

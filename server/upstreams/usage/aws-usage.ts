@@ -48,7 +48,6 @@ export function awsUsage(outbound: Outbound, clock: { now(): number }): UsageVen
     windowDays: 31,
     // Until a month is closed its figures are estimated; five days later they stand.
     rereadFrom: (today) => new Date(Math.min(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), 1), today.getTime() - 5 * DAY_MS)),
-    lagMs: DAY_MS,
     keys: null,
     async page({ endpoint, apiKey }, _source, { from, to }, cursor) {
       const [, accessKeyId, secretAccessKey, sessionToken] = KEYS.exec(apiKey.trim()) ?? [];

@@ -2,7 +2,7 @@ import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { askVendor, nextPlace, objectList, textOr } from "./ask-vendor.ts";
-import { DAY_MS, DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
+import { DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 
 const VERSION = "2023-11-01";
 const MANAGEMENT = "https://management.azure.com";
@@ -77,7 +77,6 @@ export function azureUsage(outbound: Outbound): UsageVendor {
     sources: ["costs"],
     windowDays: 31,
     rereadFrom: monthBefore,
-    lagMs: DAY_MS,
     keys: null,
     async page(access, _source, { from, to }, cursor) {
       const scope = access.account ?? "";

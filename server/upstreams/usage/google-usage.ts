@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import { AccessTokens } from "../providers/vertex/access-tokens.ts";
 import { readServiceAccount } from "../providers/vertex/service-account.ts";
 import { askVendor, objectList, textOr } from "./ask-vendor.ts";
-import { DAY_MS, DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
+import { DAY_SECONDS, monthBefore, type UsageAccess, type UsageItem, UsageRefused, type UsageVendor } from "./usage-vendor.ts";
 
 const TABLE = /^([a-z0-9][a-z0-9.:-]{2,60})\.([A-Za-z0-9_]{1,200})\.([A-Za-z0-9_-]{1,200})$/;
 const SERVICES = ["Vertex AI", "Gemini API", "Generative Language API"];
@@ -64,7 +64,6 @@ export function googleUsage(outbound: Outbound, clock: { now(): number }): Usage
     sources: ["costs"],
     windowDays: 31,
     rereadFrom: monthBefore,
-    lagMs: 2 * DAY_MS,
     keys: null,
     async page(access, _source, { from, to }, cursor) {
       const [table, project] = TABLE.exec(access.account ?? "") ?? [];

@@ -4,7 +4,6 @@ import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { askVendor, countOr, nextPlace, objectList, sumOf, textOr } from "./ask-vendor.ts";
 import {
-  DAY_MS,
   DAY_SECONDS,
   daysBefore,
   type UsageAccess,
@@ -90,7 +89,6 @@ export function openaiUsage(outbound: Outbound): UsageVendor {
     sources: Object.keys(GROUPED),
     windowDays: 31,
     rereadFrom: daysBefore(3),
-    lagMs: DAY_MS / 4,
     async page(access, source, { from, to }, cursor) {
       const query = new URLSearchParams({
         start_time: String(from.getTime() / 1000),

@@ -59,8 +59,6 @@ export interface UsageVendor {
   readonly windowDays: number;
   /** The first day whose figures may still change. */
   readonly rereadFrom: (today: Date) => Date;
-  /** Figures younger than this are not complete yet. */
-  readonly lagMs: number;
   /** Throws a `UsageRefused` for what the vendor did, or what the network failed with. */
   page(access: UsageAccess, source: string, window: UsageWindow, cursor: string | null): Promise<VendorPage>;
   /**

@@ -49,8 +49,9 @@ const READ_FAMILIES = new RegExp(
 /** Of T-SQL, BigQuery and Snowflake, whose own functions cannot write, those built in that do or that reach outside. */
 const NOT_READS = new RegExp(
   String.raw`^(?:openrowset|openquery|opendatasource|external_query|appends|changes_to|system\$(?!typeof$|cluster\w*$|` +
-    String.raw`estimate\w*$|last_change\w*$|get_\w+$|explain\w+$|stream_has_data$)\w+|ai_\w+|.*\.xp_\w+|.*\.sp_\w+|` +
-    String.raw`.*\bfn_xe_file\w*|ml\.(?!predict$|evaluate$|feature_info$|weights$|roc_curve$)\w+|.*\.execute\w*|.*\.nextval|` +
+    String.raw`estimate\w*$|last_change\w*$|get_\w+$|explain\w+$|stream_has_data$)\w+|ai[_.]\w+|.*\bcortex\.\w+|.*\.xp_\w+|.*\.sp_\w+|` +
+    String.raw`.*\b(?:fn_xe_file\w*|fn_get_audit_file\w*|fn_trace_get\w+|fn_dump_dblog|dm_os_file_exists|dm_os_enumerate_\w+)|` +
+    String.raw`ml\.(?!predict$|evaluate$|feature_info$|weights$|roc_curve$)\w+|.*\.execute\w*|.*\.nextval|` +
     String.raw`seq[1248]_set)$`,
 );
 

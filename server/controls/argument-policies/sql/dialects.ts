@@ -1,11 +1,11 @@
 import { boundBroken, type ParsedDialect } from "./dialect-bounds.ts";
 import { isReadFunction } from "./dialect-functions.ts";
 import { type SqlFacts, unread } from "./facts.ts";
-import { lexicalSigns } from "./lexical-signs.ts";
+import { isNeverRead, lexicalSigns } from "./lexical-signs.ts";
 import { parseDialect, type Tree } from "./parsers.ts";
 import { parserText } from "./parser-text.ts";
 import { readPragma } from "./pragma.ts";
-import { lex, type Token } from "./tokens.ts";
+import { isPlainName, lex, type Token } from "./tokens.ts";
 
 /** Statements of the parser's tree that only read. */
 const READS = new Set([
@@ -48,8 +48,9 @@ export function analyseDialect(sql: string, dialect: ParsedDialect, trusted: Rea
     return { ...signs, unparseable: null, tables: namesOf(tokens) };
   const parsed = parseDialect(parserText(tokens, dialect), dialect);
   if (!parsed.ok) return unread(parsed.why, signs);
-  const seen = { writes: signs.writes, tables: new Set<string>() };
+  const seen = { writes: signs.writes, namesByText: false, tables: new Set<string>() };
   for (const statement of parsed.statements) lookAtStatement(statement, dialect, trusted, seen);
+  if (seen.namesByText) return unread("The SQL has a text in the place of a name.", { ...signs, opaque: true });
   return {
     ...signs,
     unparseable: null,
@@ -66,6 +67,7 @@ function namesOf(tokens: readonly Token[]): string[] {
 
 interface Seen {
   writes: boolean;
+  namesByText: boolean;
   readonly tables: Set<string>;
 }
 
@@ -94,6 +96,7 @@ function look(root: Tree, dialect: ParsedDialect, trusted: ReadonlySet<string>, 
       if (name === null) open.push(...tree);
       else {
         seen.tables.add(name);
+        if (tree.some(isUnclearName)) seen.namesByText = true;
         // A name of four parts stands on another server.
         if (dialect === "mssql" && tree.length > 3) seen.writes = true;
       }
@@ -125,8 +128,20 @@ function calledName(key: string, node: Record<string, Tree>): string | null {
 function objectName(list: readonly Tree[]): string | null {
   if (list.length === 0) return null;
   const parts = list.map((item) => {
-    const identifier = typeof item === "object" && item !== null ? (item as { Identifier?: { value?: unknown } }).Identifier : undefined;
-    return typeof identifier?.value === "string" ? identifier.value : null;
+    const value = identifierOf(item)?.value;
+    return typeof value === "string" ? value : null;
   });
   return parts.every((part) => part !== null) ? parts.join(".").toLowerCase() : null;
+}
+
+/** A text that stands for a name, and holds what is not looked at in a text. */
+function isUnclearName(item: Tree): boolean {
+  const { value, quote_style: quote } = identifierOf(item) ?? {};
+  return quote === "'" && (!isPlainName(String(value)) || isNeverRead(String(value)));
+}
+
+function identifierOf(item: Tree): { readonly value?: unknown; readonly quote_style?: unknown } | undefined {
+  return typeof item === "object" && item !== null
+    ? (item as { Identifier?: { value?: unknown; quote_style?: unknown } }).Identifier
+    : undefined;
 }

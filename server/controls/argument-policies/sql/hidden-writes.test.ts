@@ -226,6 +226,36 @@ for (const dialect of SQL_DIALECTS) {
   });
 }
 
+test.each<[SqlDialect, string]>([
+  ["sqlite", "SELECT * FROM 'salaries'"],
+  ["sqlite", "SELECT * FROM a, hr.'salaries'"],
+  ["sqlite", "SELECT * FROM 'secret plans'"],
+  ["bigquery", "SELECT * FROM `hr.sal*` WHERE _TABLE_SUFFIX = 'aries'"],
+  ["bigquery", "SELECT * FROM `hr.*`"],
+  ["bigquery", "SELECT * FROM `company.plans.secret_20*`"],
+  ["bigquery", "SELECT * FROM `company.plans.sec*`"],
+  ["snowflake", "SELECT * FROM IDENTIFIER('hr.' || 'salaries')"],
+  ["snowflake", "SELECT * FROM identifier ($which)"],
+  ["snowflake", "SELECT * FROM TABLE('hr.salaries')"],
+  ["snowflake", "SELECT * FROM TABLE(?)"],
+  ["snowflake", "SELECT * FROM TABLE(TO_QUERY('SELECT * FROM hr.salaries'))"],
+  ["oracle", "SELECT XMLQUERY('fn:collection(\"oradb:/HR/SALARIES\")' RETURNING CONTENT) FROM dual"],
+  ["oracle", "SELECT dburitype('/HR/SALARIES').getclob() FROM dual"],
+])("a table that %s names by a text or a part is found: %s", (dialect, sql) => {
+  expect(ruleOf(denying(dialect, "tables"), sql)).toBe("tables");
+});
+
+test.each<[SqlDialect, string]>([
+  ["sqlite", "SELECT a AS 'salaries' FROM t AS 'x'"],
+  ["sqlite", "SELECT 'salaries', 'a b' FROM 'users'"],
+  ["bigquery", "SELECT * FROM `hr.staff_*`"],
+  ["bigquery", "SELECT * FROM `sales.sal*`"],
+  ["snowflake", "SELECT * FROM TABLE(FLATTEN(INPUT => x))"],
+  ["snowflake", "SELECT identifier FROM t"],
+])("a table that is none of these is read in %s: %s", (dialect, sql) => {
+  expect(ruleOf(denying(dialect, "tables"), sql)).toBeNull();
+});
+
 test("functions of one's own may be named as reading", () => {
   const made = compilePolicy({
     id: "p",

@@ -27,9 +27,16 @@ const TSQL_VERBS = words(`
 /** Functions that write, run texts or reach outside, in any position and any dialect. */
 const NEVER = new RegExp(
   String.raw`^(?:XP_\w+|SP_(?:EXECUTESQL|OA\w+|CONFIGURE|ADDEXTENDEDPROC)|LOAD_EXTENSION|WRITEFILE|READFILE|FSDIR|LOAD_FILE|` +
-    String.raw`SYS_EXEC|SYS_EVAL|LIB_MYSQLUDF\w*|UTL_\w+|DBMS_(?!LOB$|XPLAN$|RANDOM$|UTILITY$|CRYPTO$|METADATA$)\w+|` +
+    String.raw`SYS_EXEC|SYS_EVAL|PRAGMA_OPTIMIZE|LIB_MYSQLUDF\w*|UTL_\w+|DBMS_(?!LOB$|XPLAN$|RANDOM$|UTILITY$|CRYPTO$|METADATA$)\w+|` +
     String.raw`HTTPURITYPE|DBURITYPE|OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|SETVAL)$`,
 );
+/** Whether a name, in whatever quotes, is of what writes or reaches outside. */
+export const isNeverRead = (name: string): boolean => NEVER.test(name.toUpperCase());
+/** Functions that read the table that a text names, or what a text that is run reads. */
+const BY_TEXT: Readonly<Partial<Record<SqlDialect, RegExp>>> = {
+  oracle: /^(?:XMLQUERY|XMLEXISTS|X?DBURITYPE)$/,
+  snowflake: /^(?:IDENTIFIER|TO_QUERY)$/,
+};
 const OPAQUE = /^(?:OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|EXEC|EXECUTE|CALL|DO|PREPARE|SP_EXECUTESQL|DBMS_\w+|BEGIN|DECLARE)$/;
 
 /** Looks for the signs of a write among the unquoted words. A second opinion to the parser's: either of them is enough. */
@@ -57,8 +64,8 @@ export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): Lex
     // The variable of MySQL is set, the database link of Oracle reaches outside.
     if (isSymbol(token, ":=") || (dialect === "oracle" && isSymbol(token, "@"))) writes = true;
     // Quotes take a word its meaning as a keyword, not as the name of a function or of what a sequence gives.
-    if (kind === "name" && text.split(".").some((part) => NEVER.test(part.toUpperCase()) || part.toUpperCase() === "NEXTVAL"))
-      writes = true;
+    if (kind === "name" && text.split(".").some((part) => isNeverRead(part) || part.toUpperCase() === "NEXTVAL")) writes = true;
+    if (isNamedByText(tokens, index, dialect)) opaque = true;
     if (kind !== "word") continue;
     if (NEVER.test(text)) writes = true;
     if (OPAQUE.test(text) && NEVER.test(text)) opaque = true;
@@ -75,6 +82,15 @@ export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): Lex
     }
   }
   return { statements, writes, ddl, opaque };
+}
+
+/** Whether a table is read here whose name stands in a text, a variable or a parameter. */
+function isNamedByText(tokens: readonly Token[], at: number, dialect: SqlDialect): boolean {
+  const { kind, text } = tokens[at] as Token;
+  if ((kind !== "word" && kind !== "name") || !isSymbol(tokens[at + 1], "(")) return false;
+  if (BY_TEXT[dialect]?.test(text.toUpperCase()) === true) return true;
+  const inside = tokens[at + 2]?.kind;
+  return dialect === "snowflake" && kind === "word" && text === "TABLE" && inside !== "word" && inside !== "name";
 }
 
 function isWriteWord(

@@ -1,6 +1,7 @@
 /**
  * Whether a table as the SQL names it may be one a rule names. A rule's name may hold `*`. A name without a schema may
- * be found in any, so parts are compared from the last one on, as far as both have them.
+ * be found in any, so parts are compared from the last one on, as far as both have them. In BigQuery the SQL may name all tables whose
+ * names begin alike, by a `*` at the end.
  */
 export function mayName(table: string, pattern: string): boolean {
   const named = partsOf(table);
@@ -21,6 +22,10 @@ function partsOf(name: string): string[] {
 function matches(name: string, pattern: string): boolean {
   const pieces = pattern.split("*");
   const [first = "", ...rest] = pieces;
+  if (name.endsWith("*")) {
+    const begins = name.slice(0, -1);
+    return first.startsWith(begins) || (rest.length > 0 && begins.startsWith(first));
+  }
   if (rest.length === 0) return name === pattern;
   if (!name.startsWith(first)) return false;
   const last = rest.pop() ?? "";

@@ -80,7 +80,9 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
       const end = afterString(sql, i, c, dialect, lexis.backslashes, prefix);
       if (end === null) return refuse("The SQL has a string that is not closed.");
       if (prefix !== "") space = tokens.pop()?.canonical.startsWith(" ") ? " " : "";
-      push("string", "", "'x'");
+      const said = sql.slice(i + 1, end - 1);
+      // SQLite takes a text for a name where only a name can stand.
+      push("string", "", dialect === "sqlite" ? (isPlainName(said) ? `'${said}'` : "' '") : "'x'");
       i = end;
       continue;
     }
@@ -132,6 +134,8 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
   }
   return { ok: true, tokens };
 }
+
+export const isPlainName = (text: string): boolean => /^\w+$/.test(text);
 
 /** Offset behind a comment; null when it is open, or when nesting decides where it ends and the database's rule is not certain. */
 function afterComment(sql: string, at: number, nested: boolean): number | null {

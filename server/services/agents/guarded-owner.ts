@@ -1,0 +1,26 @@
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Gates } from "../../road/gates.ts";
+import { openCall } from "../../road/record/open.ts";
+import type { TaskOwner } from "./task-owner.ts";
+
+interface GuardParts {
+  readonly snapshots: Pick<Snapshots, "scope">;
+  readonly gates: Pick<Gates, "looksAt">;
+  readonly clock: Clock;
+}
+
+/**
+ * Whether guardrails or policies look, as things are now, at what agents say to the group of whoever began a task; null where the group
+ * is not there.
+ */
+export async function isOwnerGuarded(
+  { tenant_id: tenantId, resource_group_id: groupId }: Pick<TaskOwner, "tenant_id" | "resource_group_id">,
+  { snapshots, gates, clock }: GuardParts,
+): Promise<boolean | null> {
+  const scope = await snapshots.scope(tenantId, groupId);
+  if (scope === null) return null;
+  const arrival = { method: "GET", url: "http://gateway/", headers: new Headers() };
+  const call = openCall(arrival, "", { proxyType: "a2a", proxySubtype: "task_subscribe" }, clock);
+  return gates.looksAt({ ...call, tenant: scope.tenant, scope }, "a2a_outbound");
+}
