@@ -23,9 +23,24 @@ export async function scimMembersOf(
   return rows;
 }
 
+/** The next people of one group in the order of their ids: those after `after`, or the first. */
+export async function scimMembersAfter(
+  db: Database,
+  { tenantId, source, groupId, after }: { tenantId: string; source: string; groupId: string; after: string | null },
+  limit: number,
+): Promise<ScimMember[]> {
+  const { rows } = await sql<ScimMember>`
+    SELECT m.group_id, m.end_user_id, coalesce(u.display_name, u.username) AS display
+      FROM end_user_group_members m JOIN end_users u ON u.id = m.end_user_id
+     WHERE m.tenant_id = ${tenantId} AND m.source = ${source} AND m.group_id = ${groupId}
+           ${after === null ? sql`` : sql`AND m.end_user_id > ${after}`}
+     ORDER BY m.end_user_id LIMIT ${limit}`.execute(db);
+  return rows;
+}
+
 /** How many are in each of these groups, as their directory says; a group of nobody is not among them. */
 export async function countScimMembers(
-  db: Database,
+  db: Database | Trx,
   tenantId: string,
   source: string,
   groupIds: readonly string[],

@@ -4,7 +4,10 @@ import type { SignOnSessionTable } from "./tables/identity.ts";
 
 export type SignOnSessionRow = Selectable<SignOnSessionTable>;
 
-/** How a provider names a session that it signs out: by the session where it says one, else all of the subject. */
+/**
+ * How a provider names a session that it signs out: by the session where it says one, else all of the subject. Those of a subject
+ * that it named no session of when they began may be the one meant.
+ */
 export interface NamedSession {
   readonly providerId: string;
   readonly subjectHash: string | null;
@@ -19,7 +22,10 @@ export async function insertSignOnSession(db: Database | Trx, row: Insertable<Si
 export async function takeSignOnSessions(trx: Trx, { providerId, subjectHash, sessionHash }: NamedSession): Promise<SignOnSessionRow[]> {
   let query = trx.deleteFrom("sign_on_sessions").where("provider_id", "=", providerId);
   if (subjectHash !== null) query = query.where("subject_hash", "=", subjectHash);
-  if (sessionHash !== null) query = query.where("session_hash", "=", sessionHash);
+  if (sessionHash !== null)
+    query = query.where((row) =>
+      row.or([row("session_hash", "=", sessionHash), ...(subjectHash === null ? [] : [row("session_hash", "is", null)])]),
+    );
   return query.returningAll().execute();
 }
 

@@ -151,6 +151,19 @@ test("she signs in with her own password in her own tenant, and yesterday's toke
   expect((await ada.request("GET", "/auth/profile", undefined, inOther)).status).toBe(401);
 });
 
+test("a token of the same secret for somebody who cannot be here is that of nobody, and not to be tried again", async () => {
+  for (const [id, tenant_id] of [
+    ["ada", "default"],
+    [ada.id, "def\0ault"],
+  ] as const) {
+    const token = await new PortalTokens({ secret: JWT_SECRET, expirySeconds: 3_600, clock: systemClock() }).issue({
+      ...{ id, tenant_id, username: "ada", email: null, tokens_valid_from: new Date(0) },
+    });
+    const { status, body } = await portalClient(url, token).request("POST", "/auth/validate");
+    expect([status, body.code]).toEqual([401, "unauthenticated"]);
+  }
+});
+
 test("she sets up a second factor; a code is good once, and for nobody else", async () => {
   expect(await refused("POST", "/auth/2fa/setup", undefined, [])).toEqual([OVER]);
   const { body: setup } = await ada.request("POST", "/auth/2fa/setup");

@@ -254,3 +254,26 @@ describe("an assertion that is signed and does not do", () => {
     expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 });
+
+test("what a provider is told of a console is made so often for one place and no more", async () => {
+  const { redirect_uri: acs } = await world.admin.post("/v1/admin/identity-providers", {
+    tenant_id: "default",
+    kind: "saml",
+    audience: "admin",
+    name: "Asked for",
+    saml: { entity_id: idp.entityId, sso_url: "https://idp.example/sso", certificates: [idp.certificate] },
+  });
+  const address = `${world.gateway.adminUrl}${acs.replace(/acs$/, "metadata")}`;
+  const statuses = new Map<number, number>();
+  const ask = async () => {
+    const response = await fetch(address);
+    await response.text();
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+    return response;
+  };
+  expect((await ask()).status).toBe(200);
+  for (let i = 0; i < 5; i++) await Promise.all(Array.from({ length: 140 }, ask));
+  const last = await ask();
+  expect([last.status, Number(last.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  expect([...statuses.keys()].filter((status) => ![200, 429, 502].includes(status))).toEqual([]);
+});

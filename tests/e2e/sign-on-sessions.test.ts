@@ -122,6 +122,15 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect(await again.works()).toBe(true);
   });
 
+  test("signs out whom it names with a session that it named to nobody when it began, and not their other sessions", async () => {
+    const [unnamed, named] = [await signedIn(audience, `${audience}-max`), await signedIn(audience, `${audience}-moe`, "s-20")];
+    await tell(audience, await logoutToken({ sub: `${audience}-moe`, sid: "s-21" }));
+    await tell(audience, await logoutToken({ sid: "s-21" }));
+    expect([await unnamed.works(), await named.works()]).toEqual([true, true]);
+    await tell(audience, await logoutToken({ sub: `${audience}-max`, sid: "s-22" }));
+    expect([await unnamed.works(), await unnamed.renews(), await named.works()]).toEqual([false, false, true]);
+  });
+
   test("signs out whoever is on the way in as well: the code of a sign-in before is worth nothing", async () => {
     const before = await arrived(audience, `${audience}-rae`, "s-3");
     await tell(audience, await logoutToken({ sid: "s-3" }));

@@ -8,6 +8,7 @@ import {
   countScimMembers,
   removeScimMembers,
   scimMemberIds,
+  scimMembersAfter,
   scimMembersOf,
   type ScimMember,
 } from "../../store/scim-group-members.ts";
@@ -32,8 +33,17 @@ const GUARDED_MEMBERS = 50;
 const STAYING = 0.1;
 /** Of more people than this all of the tenant's are looked up anew, and not each. */
 const TOLD_ONE_BY_ONE = 200;
-/** A list with members ends before the group that would make it more than these: it is built at one go, while calls wait. */
+/**
+ * A list with members ends before the group that would make it more than these, and of a group that alone has more the members are
+ * read as they are sent: what is built at one go keeps calls waiting, and stays in memory until a slow reader has it.
+ */
 const LISTED_MEMBERS = 10_000;
+const READ_AT_ONCE = 2_000;
+
+export interface ScimGroupMember {
+  readonly id: string;
+  readonly display: string;
+}
 
 export interface StoredGroup {
   readonly id: string;
@@ -42,7 +52,8 @@ export interface StoredGroup {
   readonly externalId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  readonly members: readonly { readonly id: string; readonly display: string }[];
+  /** `many`: so many that they are read with `scimGroupMembers`. */
+  readonly members: readonly ScimGroupMember[] | "many";
 }
 
 /** `all`: take everybody out. */
@@ -56,14 +67,16 @@ export interface GroupChange {
   readonly members: readonly MemberChange[];
 }
 
-const stored = (row: ScimGroupRow, members: readonly ScimMember[]): StoredGroup => ({
+const memberOf = ({ end_user_id: id, display }: ScimMember): ScimGroupMember => ({ id, display });
+
+const stored = (row: ScimGroupRow, members: readonly ScimMember[] | "many"): StoredGroup => ({
   id: row.end_user_group_id,
   version: row.version,
   displayName: row.display_name,
   externalId: row.external_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  members: members.map((one) => ({ id: one.end_user_id, display: one.display })),
+  members: members === "many" ? members : members.map(memberOf),
 });
 
 export async function listScimGroups(
@@ -76,10 +89,33 @@ export async function listScimGroups(
   const { items, total } = await scimGroupPage(directory.db, caller.tenantId, caller.source, condition, page);
   if (!withMembers) return { items: items.map((row) => stored(row, [])), total };
   const counts = await countScimMembers(directory.db, caller.tenantId, caller.source, idsOf(items));
-  const listed = items.slice(0, groupsThatFit(items, counts));
-  const members = await scimMembersOf(directory.db, caller.tenantId, caller.source, idsOf(listed));
+  return { items: await withTheirMembers(directory.db, caller, items.slice(0, groupsThatFit(items, counts)), counts), total };
+}
+
+async function withTheirMembers(
+  db: Directory["db"] | Write["trx"],
+  { tenantId, source }: ScimCaller,
+  rows: readonly ScimGroupRow[],
+  counts: ReadonlyMap<string, number>,
+): Promise<StoredGroup[]> {
+  const isLong = (row: ScimGroupRow) => (counts.get(row.end_user_group_id) ?? 0) > LISTED_MEMBERS;
+  const members = await scimMembersOf(db, tenantId, source, idsOf(rows.filter((row) => !isLong(row))));
   const byGroup = Map.groupBy(members, (one) => one.group_id);
-  return { items: listed.map((row) => stored(row, byGroup.get(row.end_user_group_id) ?? [])), total };
+  return rows.map((row) => stored(row, isLong(row) ? "many" : (byGroup.get(row.end_user_group_id) ?? [])));
+}
+
+/** Everybody in a group, some at a time. Who comes or goes meanwhile may be among them or not, and nobody is twice. */
+export async function* scimGroupMembers(
+  { db }: Pick<Directory, "db">,
+  { tenantId, source }: ScimCaller,
+  groupId: string,
+): AsyncGenerator<readonly ScimGroupMember[]> {
+  for (let after: string | null = null; ;) {
+    const read: ScimMember[] = await scimMembersAfter(db, { tenantId, source, groupId, after }, READ_AT_ONCE);
+    if (read.length > 0) yield read.map(memberOf);
+    if (read.length < READ_AT_ONCE) return;
+    after = read.at(-1)?.end_user_id ?? null;
+  }
 }
 
 const idsOf = (rows: readonly ScimGroupRow[]) => rows.map((row) => row.end_user_group_id);
@@ -102,7 +138,9 @@ export async function getScimGroup(
 ): Promise<StoredGroup> {
   const row = await scimGroupById(db, caller.tenantId, caller.source, id);
   if (row === undefined) throw notFound("group");
-  return stored(row, await scimMembersOf(db, caller.tenantId, caller.source, withMembers ? [id] : []));
+  if (!withMembers) return stored(row, []);
+  const [group] = await withTheirMembers(db, caller, [row], await countScimMembers(db, caller.tenantId, caller.source, [id]));
+  return group as StoredGroup;
 }
 
 const taken = (what: string) => new Refused(refuse("conflict", `There is already a group with this ${what}.`));

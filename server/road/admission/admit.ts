@@ -7,7 +7,9 @@ import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
 import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
+import { isStorableText } from "../../kernel/storable.ts";
 import type { Call } from "../call.ts";
 import { type Holder, readAccessToken } from "./gateway-tokens.ts";
 import { type RequestCredential, requestCredential } from "./request-credential.ts";
@@ -254,6 +256,8 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts, t
   const token = verified instanceof Promise ? await verified : verified;
   if (token === null) return unauthenticated("credential_unknown");
   if (token === "expired") return unauthenticated("credential_expired");
+  // Others who have the secret may name whomever they know people by: the database cannot even be asked for some.
+  if (!isUuid(token.userId) || !isStorableText(token.tenantId)) return unauthenticated("credential_unknown");
   const found = parts.users.find(token.tenantId, token.userId);
   const user = found instanceof Promise ? await found : found;
   if (user === null) return unauthenticated("credential_unknown");

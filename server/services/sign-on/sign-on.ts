@@ -73,7 +73,7 @@ const STATE_MS = 10 * 60_000;
 const CODE_MS = 60_000;
 const TEST_MS = 10 * 60_000;
 const SKEW_MS = 60_000;
-/** Sign-ins that somebody unknown may begin from one place in a minute. */
+/** Sign-ins that somebody unknown may begin, and documents they may ask for, from one place in a minute. */
 const BEGUN_PER_MINUTE = 600;
 /** Answers of SAML from one place that proved nothing: to read one costs what hundreds of honest ones do, and those wait behind it. */
 const REFUSED_PER_MINUTE = 60;
@@ -308,10 +308,12 @@ export class SignOn {
   }
 
   /** What a SAML provider is told of this end. */
-  async metadata(page: SignOnPage, id: string): Promise<string> {
+  async metadata(page: SignOnPage, id: string, address: string): Promise<string> {
+    // It is made where sign-ins are begun, which whoever asks for it all the time would hold up.
+    this.begun.take(address);
     const place = await this.placeAt(page, id);
     if (place.kind !== "saml") throw new Refused(refuse("not_found"));
-    return this.parts.saml.metadata(samlOf(page, place));
+    return this.reached(place, { test: false }, () => this.parts.saml.metadata(samlOf(page, place)));
   }
 }
 

@@ -151,7 +151,7 @@ export const ssoOperations: readonly AdminOperation[] = [
     summary: "What a SAML provider is told of the console",
     answer: { status: 200, about: "Metadata", media: "application/samlmetadata+xml" },
     run: async (call) =>
-      new Response(await call.services.signOn.metadata(consoleSignOnPage(call), idOf(call)), {
+      new Response(await call.services.signOn.metadata(consoleSignOnPage(call), idOf(call), call.origin.address), {
         headers: { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" },
       }),
   }),

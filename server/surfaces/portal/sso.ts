@@ -148,7 +148,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     summary: "What a SAML provider is told of the portal",
     answer: { status: 200, media: "application/samlmetadata+xml" },
     async run(request) {
-      const xml = await request.services.signOn.metadata(portalSignOnPage(request), request.params.id ?? "");
+      const { services, call, params } = request;
+      const xml = await services.signOn.metadata(portalSignOnPage(request), params.id ?? "", call.ip);
       return ownAnswer(200, { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" }, xml);
     },
   }),

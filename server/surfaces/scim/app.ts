@@ -6,6 +6,7 @@ import { httpStatusOf, internalErrorOf, isRefusal, type Refusal, Refused } from 
 import { ulid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
+import { streamOfPieces } from "../../kernel/stream-of-pieces.ts";
 import { readBody } from "../../road/read-body.ts";
 import { caselessObjectOf } from "../../wire/json-object.ts";
 import { ScimError, type ScimType } from "../../wire/scim/scim-error.ts";
@@ -62,8 +63,10 @@ export function scimApp({ directory, log, publicUrl }: ScimParts): { fetch(reque
   };
 }
 
-function sent({ status, body, headers }: ScimAnswer, requestId: string): Response {
+function sent({ status, body, pieces, headers }: ScimAnswer, requestId: string): Response {
   const all = { ...HEADERS, ...headers, "x-request-id": requestId };
+  if (pieces !== undefined)
+    return new Response(streamOfPieces(pieces) as ReadableStream<Uint8Array<ArrayBuffer>>, { status, headers: all });
   return body === undefined ? new Response(null, { status, headers: all }) : new Response(JSON.stringify(body), { status, headers: all });
 }
 

@@ -24,6 +24,8 @@ export interface ScimExchange {
 export interface ScimAnswer {
   readonly status: number;
   readonly body?: Record<string, unknown>;
+  /** In the place of a body that is too large to be made at one go. */
+  readonly pieces?: AsyncGenerator<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-import type { GroupChange, MemberChange, StoredGroup } from "../../directory/provisioning/scim-groups.ts";
+import type { GroupChange, ScimGroupMember, MemberChange, StoredGroup } from "../../directory/provisioning/scim-groups.ts";
 import { isComplex, readMembers, readValue, type Ignored } from "../../wire/scim/attributes.ts";
 import type { ScimFilter } from "../../wire/scim/filter.ts";
 import type { PatchOperation } from "../../wire/scim/patch-operations.ts";
@@ -80,15 +80,17 @@ function idsOfFilter(filter: ScimFilter): string[] {
   throw new ScimError(400, 'Members are named by members[value eq "..."].', "invalidFilter");
 }
 
+export const memberResources = (members: readonly ScimGroupMember[], base: string) =>
+  members.map(({ id, display }) => ({ value: id, $ref: `${base}/Users/${id}`, type: "User", display }));
+
+/** Without members that are many. */
 export function groupResource(group: StoredGroup, base: string, withMembers: boolean): Record<string, unknown> {
   return {
     schemas: [GROUP_SCHEMA],
     id: group.id,
     ...(group.externalId === null ? {} : { externalId: group.externalId }),
     displayName: group.displayName,
-    ...(withMembers
-      ? { members: group.members.map(({ id, display }) => ({ value: id, $ref: `${base}/Users/${id}`, type: "User", display })) }
-      : {}),
+    ...(withMembers && group.members !== "many" ? { members: memberResources(group.members, base) } : {}),
     meta: {
       resourceType: "Group",
       created: group.createdAt.toISOString(),
