@@ -188,15 +188,17 @@ async function atEnd(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
     const failure = refuse("upstream_interrupted", undefined, { reason: codec.providerError });
     return { failure, abandoned: null, last, errorReported };
   }
+  return tornEnd(call, answer, last, errorReported);
+}
+
+function tornEnd(call: Call, answer: StreamAnswer, last: StreamEnd["last"], errorReported: boolean): StreamEnd {
   const failure = torn(call, answer, "the stream ended before its answer did");
   return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
 }
 
 /** It is ended before its end: what may end at any time has ended, and of a file a part is not the whole. */
 async function stoppedShort(call: Call, answer: StreamAnswer): Promise<StreamEnd> {
-  if (answer.bytes !== true) return atEnd(call, answer);
-  const failure = torn(call, answer, "the stream ended before its answer did");
-  return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last: null, errorReported: false };
+  return answer.bytes === true ? tornEnd(call, answer, null, false) : atEnd(call, answer);
 }
 
 /** Reading it failed, or was ended. */
