@@ -96,6 +96,27 @@ describe("parameter governance", () => {
     expect(untouched.headers.get("x-gw-parameters-clamped")).toBeNull();
   });
 
+  test("a tool is taken away by whichever of its names a reader may know it", async () => {
+    const a = await team("two-names");
+    await patch(a.id, "llm-global-governance", { governance: { tool_use: { blocked_tools: ["shell", "code_interpreter"] } } });
+    const inner = { name: "weather", parameters: { type: "object" } };
+    const asked: readonly (readonly [path: string, tool: object])[] = [
+      ["responses", { type: "function", name: "shell", function: inner, parameters: { type: "object" } }],
+      ["responses", { type: "shell", name: "weather" }],
+      ["chat/completions", { type: "custom", function: inner, custom: { name: "shell" } }],
+      ["chat/completions", { type: "code_interpreter", name: "weather" }],
+    ];
+    for (const [path, tool] of asked) {
+      const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": a.key },
+        body: JSON.stringify({ model: "fake-1", input: "hi", messages: [{ role: "user", content: "hi" }], tools: [tool] }),
+      });
+      expect([reply.status, reply.headers.get("x-gw-parameters-clamped")]).toEqual([200, "tools"]);
+      expect(world.upstream.seen.at(-1)?.body).not.toContain("tools");
+    }
+  });
+
   test("rejects, adds mandatory fragments, bans patterns", async () => {
     const a = await team("reject-a");
     const governance = {
