@@ -16,6 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
+const withParameters = (parameters: object) => ({ tools: [{ type: "function", function: { name: "find", parameters } }] });
+
 /** Members of a chat request in which words reach the model as definitions do. */
 const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
   [
@@ -31,9 +33,15 @@ const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
     `the ${name} of a tool's parameter`,
     (words) => {
       const q = { type: "string", [name]: name === "enum" || name === "examples" ? [words] : words };
-      return { tools: [{ type: "function", function: { name: "find", parameters: { type: "object", properties: { q } } } }] };
+      return withParameters({ type: "object", properties: { q } });
     },
   ]),
+  ["a list beside a tool's schema", (words) => ({ tools: [{ type: "function", function: { name: "find", notes: [words] } }] })],
+  ["a text in the place of a tool's parameter", (words) => withParameters({ type: "object", properties: { q: words } })],
+  ["a text in the place of all parameters", (words) => withParameters({ type: "object", properties: words })],
+  ["the name of a tool's parameter", (words) => withParameters({ type: "object", properties: { [words]: { type: "string" } } })],
+  ["a parameter that must be given", (words) => withParameters({ type: "object", required: ["q", words] })],
+  ["the pattern of a tool's parameter", (words) => withParameters({ type: "object", properties: { q: { pattern: `^${words} $` } } })],
 ];
 
 describe("parameter governance", () => {
