@@ -63,6 +63,41 @@ describe("parameter governance", () => {
     expect(world.upstream.seen).toHaveLength(length + DEFINED.length);
   });
 
+  test("what text files say counts as input like what messages say, on every surface", async () => {
+    const a = await team("files");
+    expect((await patch(a.id, "llm-global-governance", { governance: { context_window: { max_input_tokens: 200 } } })).status).toBe(200);
+    const read = async (words: string) => {
+      const data = Buffer.from(words).toString("base64");
+      const address = `data:text/plain;base64,${data}`;
+      const asked: readonly (readonly [path: string, body: object])[] = [
+        [
+          "proxy/llm/chat/completions",
+          { messages: [{ role: "user", content: [{ type: "file", file: { filename: "a.txt", file_data: address } }] }] },
+        ],
+        ["proxy/llm/responses", { input: [{ role: "user", content: [{ type: "input_file", filename: "a.txt", file_data: address }] }] }],
+        [
+          "messages",
+          {
+            max_tokens: 5,
+            messages: [{ role: "user", content: [{ type: "document", source: { type: "text", media_type: "text/plain", data: words } }] }],
+          },
+        ],
+      ];
+      return Promise.all(
+        asked.map(async ([path, body]) => {
+          const reply = await fetch(`${world.gateway.runtimeUrl}/v1/${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "x-api-key": a.key, "anthropic-version": "2023-06-01" },
+            body: JSON.stringify({ model: "fake-1", ...body }),
+          });
+          return reply.status;
+        }),
+      );
+    };
+    expect(await read("word ".repeat(2_000))).toEqual([400, 400, 400]);
+    expect(await read("word")).toEqual([200, 200, 200]);
+  });
+
   test("arguments of earlier calls are searched for banned patterns as whoever parses them has them", async () => {
     const a = await team("escaped-arguments");
     const governance = { system_prompt: { banned_patterns: ["(?i)titan"] } };
