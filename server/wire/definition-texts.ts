@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
-import { hasWords, isNoText, isPlainName } from "./other-texts.ts";
+import { hasWords, isNoText, isProtocolName } from "./other-texts.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
@@ -101,7 +101,7 @@ function collect(at: Holder, slots: TextSlot[], member: Member): void {
   const isList = Array.isArray(holder);
   const isNaming = named || isList;
   for (const key in holder) {
-    if (!isList && place !== "beside" && !isPlainName(key)) slots.push(nameSlot(key));
+    if (!isList && place !== "beside" && !isProtocolName(key)) slots.push(nameSlot(key));
     const value = (holder as JsonObject)[key] as JsonValue;
     const isWord = worded || (!isNaming && WORDS.has(key) && !isTold(key, member));
     // What the language of schemas does not know, servers show a model all the same.

@@ -32,7 +32,7 @@ const SHAPES = words(`
 `);
 /** Names that whoever wrote the protocol may have given. */
 const PLAIN_NAME = /^[\w.$:-]{1,64}$/;
-export const isPlainName = (name: string): boolean => PLAIN_NAME.test(name);
+export const isProtocolName = (name: string): boolean => PLAIN_NAME.test(name);
 
 type Kind = "text" | "fixed_text" | "fixed_name";
 /** `holder[key]` is the text; of a `fixed_name` it is the key itself. */
