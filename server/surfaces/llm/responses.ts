@@ -50,7 +50,7 @@ export const responses = (services: ResponseServices): Surface => ({
 /** A request that names what answers before it left. */
 async function readLinked(call: Call, services: ResponseServices, inbound: ResponsesRequest): Promise<Exchange | Refusal> {
   if (inbound.namesItems) {
-    const problems = inbound.putNamedItems(await services.items.find(call, inbound.namedItems));
+    const { problems } = inbound.putNamedItems(await services.items.find(call, inbound.namedItems));
     if (problems.length > 0) return invalidRequest(problems);
   }
   const id = inbound.previousResponseId;
