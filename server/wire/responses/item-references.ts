@@ -57,7 +57,7 @@ export function namedItems(body: JsonObject): string[] {
 }
 
 /** What the items that a request names come to together, in bytes of JSON: one may be named again and again. */
-const MOST_NAMED = 20 * 1024 * 1024;
+export const MOST_NAMED = 20 * 1024 * 1024;
 
 /** What came of the items that a request names. */
 export interface PutItems {
@@ -75,6 +75,7 @@ export function withNamedItems(input: readonly unknown[], kept: ReadonlyMap<stri
     const item = objectsOf([entry])[0]?.[0];
     if (item === undefined || !isOwnReference(item)) return [entry];
     if (isReasoning(item)) return [];
+    if (bytes > MOST_NAMED) return [];
     const json = kept.get(item.id as string);
     if (json === undefined && problems.length < MAX_PROBLEMS)
       problems.push({
@@ -83,7 +84,7 @@ export function withNamedItems(input: readonly unknown[], kept: ReadonlyMap<stri
           "names an item that is not kept: items are kept for 24 hours, for the credential that was given them. " +
           "Send the item itself, as clients do that are told `store: false`",
       });
-    if (json === undefined || bytes > MOST_NAMED) return [];
+    if (json === undefined) return [];
     bytes += Buffer.byteLength(json);
     if (bytes <= MOST_NAMED) return [JSON.parse(json) as unknown];
     problems.push({
