@@ -102,10 +102,10 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
 export function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
   const args = CALLS.get(item.type);
   if (args !== undefined) {
-    const name = filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null);
+    const tool = filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null);
     // Which of the two a client goes by is not known.
     const members = item.type === "computer_call" && item[ACTIONS] !== undefined ? [ACTIONS, args] : [args];
-    for (const member of members) callContents(item, member, `${output}.call`, name, contents);
+    for (const member of members) callContents(item, member, `${output}.call`, tool, contents);
     // What a hosted tool answered stands in the call itself.
     for (const name of ["output", "error"])
       visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
