@@ -4,6 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { AgentRequest, AgentResult, AgentWriter, ServedOperation } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
+import { LIST_PARAMS } from "../../wire/a2a/agent-requests.ts";
 import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
 import type { JsonObject, JsonValue } from "../../wire/document.ts";
 import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
@@ -74,7 +75,7 @@ function readParams(call: Call, operation: ServedOperation, rest: string, body: 
 }
 
 const NUMBERS = new Set(["historyLength", "pageSize"]);
-const KNOWN = new Set(["historyLength", "pageSize", "contextId", "status", "pageToken", "statusTimestampAfter", "includeArtifacts"]);
+const KNOWN: ReadonlySet<string> = new Set(LIST_PARAMS);
 
 function query(call: Call): JsonObject {
   const params: JsonObject = {};
