@@ -25,6 +25,13 @@ const said = (text: string, more: Record<string, unknown> = {}) => ({
   message: { message_id: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text, media_type: "text/plain" }], ...more },
 });
 
+/** The JSON-RPC address that the agent's card tells. */
+async function rpcAddress(): Promise<string> {
+  const { body } = await call(world.gateway.runtimeUrl, "", "GET", "/.well-known/agent-card/default/fixture");
+  const found = body.supportedInterfaces.find((one: any) => one.protocolBinding === "JSONRPC" && one.protocolVersion === "1.0");
+  return found.url;
+}
+
 async function asked(method: string, params: Record<string, unknown>): Promise<any> {
   const body = { jsonrpc: "2.0", id: 1, method, params };
   return (await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body)).body;
@@ -63,4 +70,35 @@ test("a member of both names is refused, and nothing is sent", async () => {
   expect([error.code, error.message]).toEqual([-32602, expect.stringContaining("message.taskId")]);
   expect((await asked("GetTask", { id: "x", history_length: 1, historyLength: 2 })).error.code).toBe(-32602);
   expect(agent.requests).toHaveLength(before);
+});
+
+test("the address for JSON-RPC names its agent by path, for clients that put their own path behind it, and is held to the guardrails", async () => {
+  const address = await rpcAddress();
+  expect(address).toBe(`${world.gateway.runtimeUrl}/a2a/default/fixture`);
+  const request = (text: string) => ({ jsonrpc: "2.0", id: "a", method: "SendMessage", params: said(text) });
+  for (const path of ["", "/"]) {
+    const { status, body } = await call(address, team.apiKey, "POST", path, request("complete it"));
+    expect([status, body.id, body.result.task.status.state]).toEqual([200, "a", "TASK_STATE_COMPLETED"]);
+  }
+  const stranger = await newTeam(world.admin, "strangers");
+  expect((await call(address, stranger.apiKey, "POST", "/", request("complete it"))).body.error).toBeDefined();
+  const nobody = await call(`${world.gateway.runtimeUrl}/a2a/default/nobody`, team.apiKey, "POST", "/", request("complete it"));
+  expect(nobody.body.error.message).toBe("There is no such agent.");
+
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "agents' wall",
+    group_ids: [team.groupId],
+    surfaces: { a2a_inbound: true },
+    builtin: { banned_words: ["tangerine dream"] },
+  });
+  const before = agent.requests.length;
+  const { body } = await call(address, team.apiKey, "POST", "/", request("complete tangerine dream"));
+  expect([body.error.data[0].reason, agent.requests.length]).toEqual(["GUARDRAIL_BLOCKED", before]);
+});
+
+test("a body that is no JSON, and says so, is of a type that is not taken", async () => {
+  const send = async (type: string) =>
+    (await call(await rpcAddress(), team.apiKey, "POST", "", "message=hello", { "content-type": type })).body.error.code;
+  expect([await send("application/x-www-form-urlencoded"), await send("application/json")]).toEqual([-32005, -32700]);
 });
