@@ -1,5 +1,14 @@
-import { type DatedPrices, HOUR_WRITE_RATIO, imagePriceOf, pricesAt, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
+import {
+  type DatedPrices,
+  HOUR_WRITE_RATIO,
+  imagePriceOf,
+  pricesAt,
+  type Prices,
+  pricesServed,
+  videoPriceOf,
+} from "../../directory/models/prices.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import { tiersServed } from "../../wire/serving.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
@@ -13,7 +22,7 @@ export interface Cost {
 
 /** What a call of this usage costs at a moment (milliseconds since the Unix epoch); null as `costOfUsage` says. */
 export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: number): Cost | null {
-  const { prices, tiers } = pricesAt(schedule, millis);
+  const { prices, tiers } = pricesServed(pricesAt(schedule, millis), tiersServed(usage.serving));
   if (tiers.length === 0) return costOfUsage(prices, usage);
   // The tier of a call is found by all it sent, cached or not, and prices all of the call, the output included.
   const input = inputTokens(usage);

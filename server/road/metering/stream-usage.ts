@@ -1,4 +1,5 @@
 import { plausibleUsage, estimateTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import { servedAsAsked } from "../../wire/serving.ts";
 import type { StreamAnswer } from "../answer.ts";
 
 export function estimated(inputCharacters: number, outputCharacters: number): Usage {
@@ -39,7 +40,7 @@ function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds
 }
 
 /** What a stream consumed, as far as it got; null for one that no model gives. */
-export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
+export function streamUsage({ codec, inputCharacters, asked }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
-  return meteredUsage(codec.usage, inputCharacters, codec.outputLength);
+  return servedAsAsked(meteredUsage(codec.usage, inputCharacters, codec.outputLength), asked);
 }

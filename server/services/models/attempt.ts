@@ -7,7 +7,8 @@ import { isEventStreamType } from "../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { COMMENT_LINE } from "../../wire/sse-data.ts";
-import { plausibleUsage } from "../../wire/usage.ts";
+import { servedAsAsked } from "../../wire/serving.ts";
+import { plausibleUsage, type ServiceTier } from "../../wire/usage.ts";
 import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
@@ -60,7 +61,7 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const type = passed["content-type"]?.toLowerCase() ?? "";
     const codec = provider.traits.isStream(operation, type) ? prepared.streamCodec(type) : null;
-    if (codec !== null) return beginStream(terms, response.status, response.body, codec, passed);
+    if (codec !== null) return beginStream(call, terms, response.status, response.body, codec, passed);
   }
   const result = await readWhole(call, terms, response, passed, parts.clock);
   return usage === null || "answer" in result ? result : { ...result, usage };
@@ -121,7 +122,10 @@ async function readWhole(
       status: response.status,
       headers: contentType === undefined ? headers : { ...headers, "content-type": contentType },
       body: read.body,
-      usage: read.meteredLater === true ? null : meteredUsage(read.usage, inputCharacters, read.outputCharacters),
+      usage:
+        read.meteredLater === true
+          ? null
+          : servedAsAsked(meteredUsage(read.usage, inputCharacters, read.outputCharacters), askedOf(call, prepared)),
       failure: null,
     },
   };
@@ -137,6 +141,7 @@ function notAnAnswer(bytes: Uint8Array): Refusal {
 
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
 async function beginStream(
+  call: Call,
   { prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms,
   status: number,
   body: ReadableStream<Uint8Array>,
@@ -159,7 +164,7 @@ async function beginStream(
         if (room < 0) break;
       }
     } catch (error) {
-      return { ...failed(brokenOff(null, abort, error), status), usage: plausibleUsage(codec.usage) };
+      return { ...failed(brokenOff(call, abort, error), status), usage: plausibleUsage(codec.usage) };
     } finally {
       clearTimeout(timer);
     }
@@ -177,6 +182,7 @@ async function beginStream(
       };
     }
   }
+  const asked = askedOf(call, prepared);
   const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
@@ -192,6 +198,7 @@ async function beginStream(
       codec,
       head,
       inputCharacters,
+      ...(asked !== undefined && { asked }),
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
       ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),
@@ -201,19 +208,21 @@ async function beginStream(
   };
 }
 
+/** How it was asked to be served. A line of its provider's batch has the prices of batches, whatever it asks for. */
+export function askedOf(call: Call, { serving }: PreparedRequest): ServiceTier | undefined {
+  return call.batched === undefined ? serving : undefined;
+}
+
 function failed(refusal: Refusal, status: number | null): FailedAttempt {
   return { failure: failureOfRefusal(refusal), usage: null, status };
 }
 
 /** Whether the attempt was ended because it took too long. */
-function ranOut(call: Call | null, { signal }: AbortController): boolean {
-  return (
-    (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) ||
-    (call !== null && abortReason(call) === "upstream_timeout")
-  );
+function ranOut(call: Call, { signal }: AbortController): boolean {
+  return (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) || abortReason(call) === "upstream_timeout";
 }
 
-function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
+function brokenOff(call: Call, abort: AbortController, error: unknown): Refusal {
   if (ranOut(call, abort)) return refuse("upstream_timeout");
   return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
 }
