@@ -53,8 +53,10 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const asked = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
   const reply = await provider.send(targetOf(model), asked);
   const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
-  if (isRefusal(reply))
-    return { ...failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null), usage };
+  if (isRefusal(reply)) {
+    const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
+    return { ...failed(refusal, null), usage, ...(refusal.code === "upstream_timeout" && { left: true }) };
+  }
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
   const passed = passedBack(response.headers, model);
@@ -87,7 +89,7 @@ async function readWhole(
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return failed(brokenOff(call, abort, error), response.status);
+    return { ...failed(brokenOff(call, abort, error), response.status), ...(response.ok && { left: true }) };
   } finally {
     clearTimeout(timer);
   }
@@ -164,7 +166,7 @@ async function beginStream(
         if (room < 0) break;
       }
     } catch (error) {
-      return { ...failed(brokenOff(call, abort, error), status), usage: plausibleUsage(codec.usage) };
+      return { ...failed(brokenOff(call, abort, error), status), usage: plausibleUsage(codec.usage), left: true };
     } finally {
       clearTimeout(timer);
     }
@@ -179,6 +181,7 @@ async function beginStream(
           status,
         ),
         usage: plausibleUsage(codec.usage),
+        ...(codec.providerError === null && { left: true }),
       };
     }
   }

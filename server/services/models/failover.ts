@@ -272,7 +272,7 @@ export class Failover {
   private failed(
     model: ModelEntry,
     told: Attempt,
-    { failure, usage, status }: FailedAttempt,
+    { failure, usage, status, left }: FailedAttempt,
     isSent: boolean,
     prepared: PreparedRequest,
   ): void {
@@ -280,8 +280,9 @@ export class Failover {
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;
     told.status = status;
-    // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
-    const sent = abandoned === null || !isSent ? null : (this.request.usageOfSending?.() ?? null);
+    // Nobody is told what an attempt took that was given up before its answer, and the provider bills what it was sent: else hanging up
+    // would be free, and what is slow or breaks off would pass every budget.
+    const sent = (abandoned === null && left !== true) || !isSent ? null : (this.request.usageOfSending?.() ?? null);
     const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
     told.usage = used === null ? null : servedAsAsked(used, askedOf(call, prepared));
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
