@@ -30,6 +30,8 @@ export interface StreamAnswer {
   readonly inputCharacters: number | null;
   /** How it was asked to be served, which holds as far as it does not say itself; the usual way when left out. */
   readonly asked?: ServiceTier;
+  /** What its provider bills as soon as it was asked, of one that never began; what it tells itself when left out. */
+  readonly usageOfSending?: () => Usage;
   /** Longest silence, milliseconds; the gateway's own when left out. */
   readonly idleMs?: number;
   /** Who sends it, as errors call it; the model provider when left out. */

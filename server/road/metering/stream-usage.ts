@@ -1,4 +1,4 @@
-import { plausibleUsage, estimateTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import { plausibleUsage, estimateTokens, inputTokens, tellsNothing, type Usage } from "../../wire/usage.ts";
 import { servedAsAsked } from "../../wire/serving.ts";
 import type { StreamAnswer } from "../answer.ts";
 
@@ -40,7 +40,9 @@ function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds
 }
 
 /** What a stream consumed, as far as it got; null for one that no model gives. */
-export function streamUsage({ codec, inputCharacters, asked }: StreamAnswer): Usage | null {
+export function streamUsage({ codec, inputCharacters, asked, usageOfSending }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
-  return servedAsAsked(meteredUsage(codec.usage, inputCharacters, codec.outputLength), asked);
+  const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength);
+  const gaveNothing = !codec.begun && codec.providerError === null && tellsNothing(usage);
+  return servedAsAsked((gaveNothing ? usageOfSending?.() : null) ?? usage, asked);
 }

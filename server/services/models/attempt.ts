@@ -8,7 +8,7 @@ import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { COMMENT_LINE } from "../../wire/sse-data.ts";
 import { servedAsAsked } from "../../wire/serving.ts";
-import { plausibleUsage, type ServiceTier } from "../../wire/usage.ts";
+import { plausibleUsage, type ServiceTier, type Usage } from "../../wire/usage.ts";
 import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
@@ -35,6 +35,8 @@ export interface AttemptTerms {
   /** Whether a stream is held until its answer begins, because another provider could still be tried. */
   readonly holdHead: boolean;
   readonly inputCharacters: number;
+  /** As of the request. */
+  readonly usageOfSending?: () => Usage;
 }
 
 /** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
@@ -144,7 +146,7 @@ function notAnAnswer(bytes: Uint8Array): Refusal {
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
 async function beginStream(
   call: Call,
-  { prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms,
+  { prepared, abort, timeoutMs, holdHead, inputCharacters, usageOfSending }: AttemptTerms,
   status: number,
   body: ReadableStream<Uint8Array>,
   codec: StreamAnswer["codec"],
@@ -202,6 +204,7 @@ async function beginStream(
       head,
       inputCharacters,
       ...(asked !== undefined && { asked }),
+      ...(usageOfSending && { usageOfSending }),
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
       ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),

@@ -229,6 +229,7 @@ export class Failover {
         timeoutMs: this.timeoutMs,
         holdHead: grouped,
         inputCharacters: request.inputCharacters,
+        ...(request.usageOfSending && { usageOfSending: request.usageOfSending }),
       },
       parts,
     );

@@ -17,7 +17,7 @@ export interface ModelRequest {
   /** Length of the input, for an estimate when the provider reports no usage. */
   readonly inputCharacters: number;
   /** What a provider bills as soon as the input was sent; nothing when left out. */
-  usageOfSending?(): Usage;
+  readonly usageOfSending?: () => Usage;
   /** Asked of an attempt that failed: whether nobody may be asked again, because this one may have been taken on; never when left out. */
   lastTry?(told: Attempt): boolean;
 }
