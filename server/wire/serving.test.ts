@@ -37,5 +37,8 @@ test("Bedrock tells it beside the usage", () => {
 test("what is no name is asked for by nobody", () => {
   for (const service_tier of [7, null, {}, "", "auto", "x".repeat(51), "a b", "\u0000"])
     expect(tiersServed(servingAsked({ service_tier }))).toEqual([]);
+  // Another format's member is no way around a dearer tier.
+  expect(tiersServed(servingAsked({ service_tier: "ultrafast", speed: "fast" }))).toEqual(["ultrafast"]);
+  expect(tiersServed(servingAsked({ service_tier: "default", speed: "fast" }))).toEqual(["fast"]);
   expect(tiersServed(servingAsked({ speed: "fast", inference_geo: "US" }))).toEqual(["fast", "inference_geo_us"]);
 });

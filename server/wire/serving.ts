@@ -28,8 +28,9 @@ function openAiTier(said: unknown): string | null {
 
 /** What a request asks for, of any format. */
 export function servingAsked(body: { readonly [name: string]: unknown }): ServiceTier {
-  const tier = isFast(body.speed) ? "fast" : openAiTier(body.service_tier ?? body.serviceTier);
-  return { tier, geo: geoOf(body.inference_geo) };
+  const tier = openAiTier(body.service_tier ?? body.serviceTier);
+  const usual = tier === null || tier === "standard";
+  return { tier: usual && isFast(body.speed) ? "fast" : tier, geo: geoOf(body.inference_geo) };
 }
 
 /** The usage of an answer in one of OpenAI's formats, whose answers say it beside the usage. */

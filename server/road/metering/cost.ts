@@ -49,17 +49,17 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   if (webSearches > 0 && prices.webSearch == null) return null;
   const plain = input ?? 0;
   const cached = [
-    { tokens: usage.cacheRead - imageCacheRead, pricePerMillion: prices.cacheRead ?? plain },
+    { tokens: rest(usage.cacheRead, imageCacheRead), pricePerMillion: prices.cacheRead ?? plain },
     { tokens: imageCacheRead, pricePerMillion: prices.imageCacheRead ?? prices.cacheRead ?? prices.imageInput ?? plain },
     { tokens: usage.cacheWrite, pricePerMillion: prices.cacheWrite ?? plain },
     { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * HOUR_WRITE_RATIO },
   ];
   const micros = costOf([
-    { tokens: usage.inputUncached - audioInput - imageInput, pricePerMillion: plain },
+    { tokens: rest(usage.inputUncached, audioInput + imageInput), pricePerMillion: plain },
     { tokens: imageInput, pricePerMillion: prices.imageInput ?? plain },
     { tokens: audioInput, pricePerMillion: prices.audioInput ?? plain },
     ...cached,
-    { tokens: usage.output - audioOutput - imageOutput - videoOutput, pricePerMillion: output ?? 0 },
+    { tokens: rest(usage.output, audioOutput + imageOutput + videoOutput), pricePerMillion: output ?? 0 },
     { tokens: imageOutput, pricePerMillion: prices.imageOutput ?? output ?? 0 },
     { tokens: videoOutput, pricePerMillion: prices.videoOutput ?? output ?? 0 },
     { tokens: audioOutput, pricePerMillion: prices.audioOutput ?? output ?? 0 },
@@ -68,6 +68,11 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
   if (cachedTokens === 0) return { micros, cacheSavings: null };
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
+}
+
+/** What is of no kind that has a price of its own. Kinds that come to more than the whole take nothing off what the others cost. */
+function rest(whole: number, kinds: number): number {
+  return Math.max(0, whole - kinds);
 }
 
 function costOfPictures(prices: Prices, { images = 0, imagesAsked }: Usage): Cost | null {
