@@ -185,25 +185,51 @@ test.each([
   expect(row.custom_metadata?.service_tier ?? null).toBe(tier);
 });
 
+async function teamWith(daily_limit_usd: number): Promise<string> {
+  const { id } = await world.admin.post(GROUPS, { tenant_id: "default", name: crypto.randomUUID(), parent_group_id: groupId });
+  const { key_value } = await world.admin.post(`${GROUPS}/${id}/api-keys`, { name: "k" });
+  const limits = { llm_global_limits: { budget: { daily_limit_usd, hard_stop: true } } };
+  expect((await world.admin.request("PATCH", `${GROUPS}/${id}/llm-global-limits`, limits)).status).toBe(200);
+  return key_value;
+}
+
 test("a budget holds what a tier that is asked for may come to, and never less than the usual price", async () => {
-  const asks = async (model: string, service_tier: string | undefined, daily_limit_usd: number) => {
-    const { id } = await world.admin.post(GROUPS, {
-      tenant_id: "default",
-      name: `${model} ${service_tier} ${daily_limit_usd}`,
-      parent_group_id: groupId,
-    });
-    const { key_value } = await world.admin.post(`${GROUPS}/${id}/api-keys`, { name: "k" });
-    const limits = { llm_global_limits: { budget: { daily_limit_usd, hard_stop: true } } };
-    expect((await world.admin.request("PATCH", `${GROUPS}/${id}/llm-global-limits`, limits)).status).toBe(200);
-    const asked = chat(model, "default", { max_tokens: 1_000, ...(service_tier && { service_tier }) });
-    return (await ask(CHAT, asked, key_value)).status;
-  };
+  const asks = async (model: string, service_tier: string | undefined, limit: number) =>
+    (await ask(CHAT, chat(model, "default", { max_tokens: 1_000, ...(service_tier && { service_tier }) }), await teamWith(limit))).status;
   // 1,000 tokens of output are $0.01 in the usual tier, $0.025 in the dearer one, and $0.02 at prices of its own.
   expect(await asks("gpt", undefined, 0.015)).toBe(200);
   expect(await asks("gpt", "priority", 0.015)).toBe(429);
   expect(await asks("gpt", "priority", 0.03)).toBe(200);
   expect(await asks("priced", "priority", 0.022)).toBe(200);
   expect(await asks("priced", "flex", 0.007)).toBe(429);
+});
+
+test("an answer that nobody bounded is bounded to what is left in the tier it is asked in", async () => {
+  const bound = async (service_tier: string) => {
+    expect((await ask(CHAT, chat("gpt", "default", { service_tier }), await teamWith(0.025))).status).toBe(200);
+    const sent = JSON.parse(vendor.seen.at(-1)?.body ?? "{}");
+    return Number(sent.max_completion_tokens ?? sent.max_tokens);
+  };
+  const [usual, dear] = [await bound("default"), await bound("priority")];
+  expect(usual).toBeGreaterThan(2_400);
+  expect(dear).toBeGreaterThan(900);
+  expect(dear).toBeLessThan(1_000);
+});
+
+test("fifty calls at once in a dearer tier do not pass the last cent of their budget", async () => {
+  const limit = 0.1;
+  const apiKey = await teamWith(limit);
+  const body = {
+    ...chat("gpt", null, { max_tokens: 100, service_tier: "priority" }),
+    messages: [{ role: "user", content: `told:priority ${"x ".repeat(600)}` }],
+  };
+  const replies = await Promise.all(Array.from({ length: 50 }, () => ask(CHAT, body, apiKey)));
+  const served = replies.filter(({ status }) => status === 200);
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  const rows = await Promise.all(served.map(({ id }) => rowOf(world.admin, { id })));
+  const spent = rows.reduce((sum: number, row: { llm_estimated_cost_usd: number }) => sum + row.llm_estimated_cost_usd, 0);
+  expect(spent).toBeLessThanOrEqual(limit);
+  expect(spent).toBeGreaterThan(limit * 0.8);
 });
 
 test("prices of tiers are read, changed and checked like other prices", async () => {
