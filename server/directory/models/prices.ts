@@ -149,7 +149,18 @@ function serviceTierOver(plain: Priced, own: ServiceTierPrices, usualFactors: Re
   const { service_tier: name, price_factor: factor = usualFactors[name] ?? 1 } = own;
   const usual = scaled(plain, factor);
   const prices = changed(usual.prices, own);
-  return { name, factor, prices, tiers: own.tiers.length === 0 ? usual.tiers : tiersOver(prices, own.tiers) };
+  if (own.tiers.length > 0) return { name, factor, prices, tiers: tiersOver(prices, own.tiers) };
+  const set = changed(UNPRICED, own);
+  return { name, factor, prices, tiers: usual.tiers.map((tier) => ({ ...tier, prices: notBelow(tier.prices, set) })) };
+}
+
+const OF_TOKENS = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour", "audioInput", "audioOutput"] as const;
+
+/** A long prompt costs no less than a short one. */
+function notBelow(prices: Prices, least: Prices): Prices {
+  const raised: { -readonly [Name in keyof Prices]: Prices[Name] } = { ...prices };
+  for (const name of OF_TOKENS) if ((least[name] ?? 0) > (prices[name] ?? 0)) raised[name] = least[name] ?? null;
+  return raised;
 }
 
 type Priced = Pick<DatedPrices, "prices" | "tiers">;
