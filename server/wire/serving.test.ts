@@ -3,7 +3,7 @@ import { readConverseReply } from "./converse/converse-reply.ts";
 import type { JsonObject } from "./document.ts";
 import { readGeminiUsage } from "./gemini/usage.ts";
 import { readMessagesUsage } from "./messages/usage.ts";
-import { servingAsked, tiersServed } from "./serving.ts";
+import { servedAsAsked, servingAsked, tiersServed } from "./serving.ts";
 
 const gemini = (told: JsonObject) => readGeminiUsage({ promptTokenCount: 1, candidatesTokenCount: 1, ...told })?.serving;
 const messages = (told: JsonObject) => readMessagesUsage({ input_tokens: 1, output_tokens: 1, ...told })?.serving;
@@ -32,6 +32,14 @@ test("Bedrock tells it beside the usage", () => {
   };
   expect(readConverseReply({ ...answer, serviceTier: { type: "priority" } } as JsonObject)?.usage?.serving?.tier).toBe("priority");
   expect(readConverseReply({ ...answer, serviceTier: "priority" } as JsonObject)?.usage?.serving).toBeUndefined();
+});
+
+test("a place that is all one has no price of its own, whatever was asked for", () => {
+  for (const inference_geo of ["global", "not_available"]) {
+    const told = readMessagesUsage({ input_tokens: 1, output_tokens: 1, inference_geo });
+    expect(tiersServed(servedAsAsked(told!, servingAsked({ inference_geo: "us" })).serving)).toEqual([]);
+  }
+  expect(tiersServed(messages({ inference_geo: "us" }))).toEqual(["inference_geo_us"]);
 });
 
 test("what is no name is asked for by nobody", () => {

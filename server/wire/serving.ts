@@ -5,6 +5,8 @@ import type { ServiceTier, Usage } from "./usage.ts";
 const USUAL: ReadonlySet<string> = new Set(["default", "standard", "on_demand", "scale", "reserved", "batch", "provisioned_throughput"]);
 /** Says that somebody else decides. */
 const UNDECIDED: ReadonlySet<string> = new Set(["", "auto", "unspecified", "standard_only", "traffic_type_unspecified"]);
+/** A model that runs wherever there is room has the plain prices. */
+const ANYWHERE = "global";
 /** No vendor's name of one is longer, and it gets into the record. */
 const NAME = /^[a-z0-9_.-]{1,50}$/;
 
@@ -17,7 +19,8 @@ function tierOf(said: unknown): string | null {
 
 function geoOf(said: unknown): string | null {
   const name = typeof said === "string" ? said.toLowerCase() : "";
-  return NAME.test(name) ? name : null;
+  if (!NAME.test(name)) return null;
+  return name === "not_available" ? ANYWHERE : name;
 }
 
 /** OpenAI's two names of one tier. */
@@ -67,7 +70,7 @@ export function servedAsAsked(usage: Usage, asked: ServiceTier | undefined): Usa
 /** What may have a price of its own, by the names that models have prices for. */
 export function tiersServed(serving: ServiceTier | undefined): string[] {
   const { tier = null, geo = null } = serving ?? {};
-  return [...(tier === null || tier === "standard" ? [] : [tier]), ...(geo === null ? [] : [`inference_geo_${geo}`])];
+  return [...(tier === null || tier === "standard" ? [] : [tier]), ...(geo === null || geo === ANYWHERE ? [] : [`inference_geo_${geo}`])];
 }
 
 function served(usage: Usage | null, serving: ServiceTier): Usage | null {

@@ -2,7 +2,7 @@
 export interface ServiceTier {
   /** As its vendor calls it; `standard` where it is the usual way. */
   readonly tier: string | null;
-  /** Where the model runs, as Anthropic calls it. */
+  /** Where the model runs, as Anthropic calls it; `global` where that is all one. */
   readonly geo: string | null;
 }
 
