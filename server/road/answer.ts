@@ -1,6 +1,6 @@
 import type { Refusal } from "../kernel/errors.ts";
 import type { StreamCodec } from "../wire/stream.ts";
-import type { Usage } from "../wire/usage.ts";
+import type { ServiceTier, Usage } from "../wire/usage.ts";
 import type { OutputForm } from "../wire/output-form.ts";
 
 const encoder = new TextEncoder();
@@ -28,6 +28,10 @@ export interface StreamAnswer {
   readonly head: readonly Uint8Array[];
   /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
   readonly inputCharacters: number | null;
+  /** How it was asked to be served, which holds as far as it does not say itself; the usual way when left out. */
+  readonly asked?: ServiceTier;
+  /** What its provider bills as soon as it was asked, of one that never began; what it tells itself when left out. */
+  readonly usageOfSending?: () => Usage;
   /** Longest silence, milliseconds; the gateway's own when left out. */
   readonly idleMs?: number;
   /** Who sends it, as errors call it; the model provider when left out. */

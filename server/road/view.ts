@@ -2,6 +2,8 @@ import type { Film, MediaAsked, Pictures, Sound } from "../wire/media-asked.ts";
 import type { Reranking } from "../wire/rerank/reranking.ts";
 import type { AskedKnowledge } from "./asked-knowledge.ts";
 import type { ModelReference, Target } from "./target.ts";
+import { servingAsked } from "../wire/serving.ts";
+import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
@@ -39,6 +41,8 @@ export interface RequestView {
   readonly tools: readonly string[];
   /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
   readonly webSearches: number | null;
+  /** How the model is asked to be served; the usual way when left out. */
+  readonly serving?: ServiceTier | undefined;
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
@@ -125,6 +129,9 @@ export class InboundView implements RequestView {
   }
   get webSearches(): number | null {
     return offeredSearches(this.inbound.body);
+  }
+  get serving(): ServiceTier {
+    return servingAsked(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

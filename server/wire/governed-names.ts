@@ -12,7 +12,7 @@ const GOVERNED = `
   budget_tokens effort previous_response_id conversation store background user metadata stop stop_sequences stopSequences suffix
   dimensions encoding_format web_search_options mcp_servers server_url server_label prediction documents document output refusal
   description parameters input_schema schema json_schema responseSchema response_schema responseJsonSchema response_json_schema
-  max_uses max_tool_calls service_tier cachedContent cached_content safetySettings safety_settings generateContentRequest
+  max_uses max_tool_calls service_tier serviceTier speed inference_geo cachedContent cached_content safetySettings safety_settings generateContentRequest
   generate_content_request googleSearch google_search code_execution codeExecution allowed_tools require_approval
   jsonrpc method params result error code message resources resource prompts resourceTemplates uri uriTemplate blob
   structuredContent isError inputSchema outputSchema annotations title _meta task taskId requestState inputRequests inputResponses

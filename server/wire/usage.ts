@@ -1,3 +1,11 @@
+/** How a provider serves a call, where that may have a price of its own. Null: nobody said. */
+export interface ServiceTier {
+  /** As its vendor calls it; `standard` where it is the usual way. */
+  readonly tier: string | null;
+  /** Where the model runs, as Anthropic calls it; `global` where that is all one. */
+  readonly geo: string | null;
+}
+
 /**
  * Tokens of one call in the form all vendors' counts are brought to: every input token stands in exactly one of the
  * four input classes, because each is billed at its own rate.
@@ -37,6 +45,8 @@ export interface Usage {
   readonly spokenCharacters?: number;
   /** Of sound that was heard, by which hearing is billed where no tokens are told. */
   readonly audioSeconds?: number;
+  /** How it was served, where that may have a price of its own; the usual way when left out. */
+  readonly serving?: ServiceTier;
   /** True when the provider never told and the gateway counted for itself. */
   readonly estimated: boolean;
 }
@@ -66,6 +76,7 @@ export function imagesOf(input: number, output: number, cacheRead = 0): Pick<Usa
 
 /** Of two answers together. */
 export function addedUsage(one: Usage, other: Usage): Usage {
+  const serving = one.serving ?? other.serving;
   const sum = (name: "audioInput" | "audioOutput" | "imageInput" | "imageOutput" | "imageCacheRead" | "webSearches" | "images") =>
     one[name] === undefined && other[name] === undefined ? {} : { [name]: (one[name] ?? 0) + (other[name] ?? 0) };
   return {
@@ -82,6 +93,7 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     ...sum("imageCacheRead"),
     ...sum("webSearches"),
     ...sum("images"),
+    ...(serving && { serving }),
     estimated: one.estimated || other.estimated,
   };
 }

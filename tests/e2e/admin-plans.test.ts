@@ -117,6 +117,9 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     batch_price_factor: 0.4,
     price_tiers: [{ above_input_tokens: 200_000, input_cost_per_million_tokens: 0.3 }],
     price_changes: [{ effective_from: moment, input_cost_per_million_tokens: 1 }],
+    service_tier_prices: [
+      { service_tier: "priority", price_factor: 2, price_tiers: [{ above_input_tokens: 200_000, output_cost_per_million_tokens: 4 }] },
+    ],
     image_cost: 0.04,
     audio_input_cost_per_second: 0.0001,
     audio_output_cost_per_million_characters: 15,

@@ -260,6 +260,7 @@ describe("the compiled policy", () => {
         output_cost_per_million_tokens: 8,
         price_tiers: [{ above_input_tokens: 1_000, output_cost_per_million_tokens: 12 }],
         price_changes: [{ effective_from: "2099-01-01T00:00:00Z", input_cost_per_million_tokens: 3 }],
+        service_tier_prices: [{ service_tier: "priority", price_factor: 2, input_cost_per_million_tokens: 5 }],
         image_cost: 0.04,
         audio_input_cost_per_second: 0.0001,
         audio_output_cost_per_million_characters: 15,
@@ -327,9 +328,22 @@ describe("the compiled policy", () => {
       videoOutput: null,
       videoPrices: [],
     };
-    expect(entry?.priceSchedule).toEqual([
-      { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },
-      { from: Date.parse("2099-01-01"), prices: { ...plain, input: 3_000_000, output: null }, tiers: [] },
+    const dearer = { ...plain, input: 5_000_000 };
+    const priority = {
+      ...{ name: "priority", factor: 2, prices: { ...dearer, output: 16_000_000 } },
+      tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, input: 5_000_000, output: 24_000_000 } }],
+    };
+    expect(
+      entry?.priceSchedule.map((dated) => ({
+        ...dated,
+        serviceTiers: dated.serviceTiers?.filter(({ name, factor }) => name === "priority" && factor === 2),
+      })),
+    ).toEqual([
+      {
+        ...{ from: Number.NEGATIVE_INFINITY, prices: plain },
+        ...{ tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }], serviceTiers: [priority] },
+      },
+      { from: Date.parse("2099-01-01"), prices: { ...plain, input: 3_000_000, output: null }, tiers: [], serviceTiers: [] },
     ]);
   });
 });

@@ -98,6 +98,10 @@ async function makeEverything({ get, post, request }: AdminClient, skill: string
     ...{ routing_group_id: "smart", routing_weight: 0, base_url: NOWHERE, input_cost_per_million_tokens: 0.25 },
     price_tiers: [{ above_input_tokens: 1000, input_cost_per_million_tokens: 3 }],
     price_changes: [{ effective_from: "2124-01-01T00:00:00Z", input_cost_per_million_tokens: 4 }],
+    service_tier_prices: [
+      { service_tier: "priority", input_cost_per_million_tokens: 5 },
+      { service_tier: "flex", price_factor: 0.5 },
+    ],
   });
   await make("llms", { name: "claude", provider: "vertex", api_key: KEY_FILE, base_url: `${NOWHERE}/v1/projects/p/locations/eu` });
   const embedder = await make("llms", { name: "embedder", provider: "bedrock", mode: "embedding", group_ids: [team] });

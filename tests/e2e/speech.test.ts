@@ -95,6 +95,7 @@ beforeAll(async () => {
   await model("torn", { audio_output_cost_per_million_characters: 15 }, "t");
   await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "late-voice", mode: "audio_speech" });
   await model("clears-its-throat", { audio_output_cost_per_million_characters: 15, routing_group_id: "late-voice" }, "t");
+  await model("alone", { model_name: "clears-its-throat", audio_output_cost_per_million_characters: 15 }, "t");
   await model("unpriced", {});
   await model("deployed", {}, "z");
   await model("claude", {}, "a");
@@ -277,19 +278,40 @@ test.each([{}, { persist: true }])(
   },
 );
 
-test("who leaves between the head and the sound of a member of a routing group has paid for it, too", async () => {
+test.each([
+  ["late-voice", ""],
+  ["late-voice", "sse"],
+  ["alone", ""],
+  ["alone", "sse"],
+])("who leaves between the head and the sound of %s has paid for it, too %s", async (model, events) => {
   const leaving = new AbortController();
   const head = new Promise<void>((resolve) => (begun = resolve));
-  const asked = { model: "late-voice", voice: "alloy", input: "Left late" };
-  const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": "left late" } });
+  const asked = { model, voice: "alloy", input: "Left late", ...(events === "sse" && { stream_format: "sse" as const }) };
+  const correlation = `left late ${model}${events}`;
+  const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": correlation } });
   await head;
   await Bun.sleep(200);
   leaving.abort();
-  await left.catch(() => undefined);
-  expect(await rowOf(world.admin, { correlation_id: "left late" })).toMatchObject({
+  await left.then((response) => response.arrayBuffer()).catch(() => undefined);
+  expect(await rowOf(world.admin, { correlation_id: correlation })).toMatchObject({
     ...{ error_type: "client_disconnected", llm_estimated_cost_usd: 0.000135, tags: ["usage_estimated"] },
   });
   goOn();
+});
+
+test("sound whose line is cut before its first piece is paid for: it was sent to be spoken", async () => {
+  const head = new Promise<void>((resolve) => (begun = resolve));
+  const asked = openai.audio.speech.create(
+    { model: "alone", voice: "alloy", input: "Cut early" },
+    { headers: { "x-correlation-id": "cut early" }, maxRetries: 0 },
+  );
+  await head;
+  await Bun.sleep(100);
+  goOn();
+  await asked.then((response) => response.arrayBuffer()).catch(() => undefined);
+  expect(await rowOf(world.admin, { correlation_id: "cut early" })).toMatchObject({
+    ...{ error_type: "upstream_interrupted", llm_estimated_cost_usd: 0.000135, tags: ["usage_estimated"] },
+  });
 });
 
 test("deployments of Azure speak too; what is no sound and what speaks not are told", async () => {

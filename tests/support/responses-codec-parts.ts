@@ -15,5 +15,6 @@ export const usage = (inputUncached: number, output: number, cacheRead = 0, cach
   cacheWriteHour: 0,
   output,
   reasoning,
+  serving: { tier: "standard", geo: null },
   estimated: false,
 });

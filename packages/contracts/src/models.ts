@@ -54,8 +54,37 @@ const priceTiers = z
   .max(10)
   .refine((tiers) => differ(tiers, (tier) => tier.above_input_tokens), "must have a different above_input_tokens each");
 
+const serviceTierPrice = z
+  .strictObject({
+    service_tier: z
+      .string()
+      .regex(/^[a-z0-9_.-]{1,50}$/, "must be a lower-case name of at most 50 characters")
+      .refine(
+        (name) => !["standard", "default", "auto"].includes(name),
+        "must be another than the usual one, whose prices are the plain ones",
+      ),
+    price_factor: z.number().min(0).max(100).optional(),
+    ...pricesSet,
+    price_tiers: priceTiers.optional(),
+  })
+  .meta({
+    id: "ServiceTierPrice",
+    description:
+      "Prices of calls that their vendor serves in this tier: `priority`, `flex`, `ultrafast`, Anthropic's `fast`, `inference_geo_us`, " +
+      "or what else it tells. One that is left out is the plain price by price_factor; that left out, by the vendor's usual factor.",
+  });
+const serviceTierPrices = z
+  .array(serviceTierPrice)
+  .max(10)
+  .refine((all) => differ(all, (one) => one.service_tier), "must have a different service_tier each");
+
 const priceChange = z
-  .strictObject({ effective_from: timestamp, ...pricesSet, price_tiers: priceTiers.optional() })
+  .strictObject({
+    effective_from: timestamp,
+    ...pricesSet,
+    price_tiers: priceTiers.optional(),
+    service_tier_prices: serviceTierPrices.optional().describe("left out: those of the model that are a price_factor alone"),
+  })
   .meta({
     id: "PriceChange",
     description: "Prices that take the place of all others, tiers included, from a moment on. One that is left out is unpriced.",
@@ -111,6 +140,7 @@ const written = {
     .optional()
     .describe("the part of its prices that its provider takes for a line of a batch which the provider runs; null: a half"),
   price_tiers: priceTiers.optional().describe("dearer prices of long prompts"),
+  service_tier_prices: serviceTierPrices.optional().describe("of calls that their vendor serves faster, or later, than usual"),
   price_changes: priceChanges
     .optional()
     .describe("prices known to change; those already in force become the plain prices when the model is written"),
@@ -217,6 +247,7 @@ export const model = z
     search_unit_cost_per_thousand: money,
     batch_price_factor: number,
     price_tiers: z.array(priceTier),
+    service_tier_prices: z.array(serviceTierPrice),
     price_changes: z.array(priceChange),
     image_cost: money,
     audio_input_cost_per_second: money,
@@ -265,6 +296,7 @@ export const modelQuery = z.strictObject({
 
 export type Mode = z.output<typeof mode>;
 export type PriceTier = z.output<typeof priceTier>;
+export type ServiceTierPrice = z.output<typeof serviceTierPrice>;
 export type PriceChange = z.output<typeof priceChange>;
 export type Model = z.output<typeof model>;
 export type ModelCreate = z.output<typeof modelCreate>;

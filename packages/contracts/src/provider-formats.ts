@@ -13,6 +13,11 @@ interface ProviderFormat {
   readonly catalog: { readonly provider: string } | "maker" | "none";
   /** Whether writes to the vendor's cache that are kept for an hour have a price of their own. */
   readonly hourlyCacheWrites: boolean;
+  /**
+   * By how much tokens are dearer at most in what its vendors call service tiers, as they publish it. A tier that is not here has the
+   * usual prices.
+   */
+  readonly serviceTierFactors: Readonly<Record<string, number>>;
   /** Whether its models make of a text the tokens that those of OpenAI do; others may make more of it. */
   readonly countsAsOpenAi: boolean;
   /** Whether it runs batches of its own that the gateway can hand lines to. */
@@ -29,20 +34,50 @@ const PLAIN = {
   addressQuery: false,
   keyFile: false,
   hourlyCacheWrites: false,
+  serviceTierFactors: {},
   countsAsOpenAi: false,
   batches: false,
   storage: null,
 } as const;
 
+/** OpenAI asks from 1.7 times (GPT-4o) to 2.5 times (GPT-5.5) for priority. */
+const OF_OPENAI = { priority: 2.5, ultrafast: 6 } as const;
+
 /** The provider formats. Each has its way out in the gateway's drivers. */
 export const PROVIDER_FORMATS = {
-  openai: { ...PLAIN, baseUrl: "https://api.openai.com/v1", catalog: "maker", countsAsOpenAi: true, batches: true },
-  anthropic: { ...PLAIN, catalog: { provider: "anthropic" }, hourlyCacheWrites: true, batches: true },
-  gemini: { ...PLAIN, catalog: { provider: "gemini" }, batches: true },
-  azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" }, countsAsOpenAi: true },
+  openai: {
+    ...PLAIN,
+    baseUrl: "https://api.openai.com/v1",
+    catalog: "maker",
+    serviceTierFactors: OF_OPENAI,
+    countsAsOpenAi: true,
+    batches: true,
+  },
+  anthropic: {
+    ...PLAIN,
+    catalog: { provider: "anthropic" },
+    hourlyCacheWrites: true,
+    serviceTierFactors: { fast: 2, inference_geo_us: 1.1 },
+    batches: true,
+  },
+  gemini: { ...PLAIN, catalog: { provider: "gemini" }, serviceTierFactors: { priority: 2 }, batches: true },
+  azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" }, serviceTierFactors: OF_OPENAI, countsAsOpenAi: true },
   azure_speech: { ...PLAIN, catalog: "none" },
-  bedrock: { ...PLAIN, catalog: { provider: "bedrock" }, batches: true, storage: { scheme: "s3", role: true } },
-  vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" }, batches: true, storage: { scheme: "gs", role: false } },
+  bedrock: {
+    ...PLAIN,
+    catalog: { provider: "bedrock" },
+    serviceTierFactors: { priority: 1.75 },
+    batches: true,
+    storage: { scheme: "s3", role: true },
+  },
+  vertex: {
+    ...PLAIN,
+    keyFile: true,
+    catalog: { provider: "vertex" },
+    serviceTierFactors: { priority: 2, fast: 2 },
+    batches: true,
+    storage: { scheme: "gs", role: false },
+  },
   echo: { ...PLAIN, baseUrl: "none", catalog: "none" },
 } as const satisfies Readonly<Record<string, ProviderFormat>>;
 

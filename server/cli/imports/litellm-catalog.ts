@@ -17,7 +17,7 @@ export interface PlacedDeployment extends Deployment {
   readonly modes: readonly string[];
 }
 
-const PRICE = /cost|_prices$/;
+const PRICE = /cost|(?<!service_tier)_prices$/;
 
 /**
  * What costs and limits a deployment has where its provider's name for it says nothing, as on Azure: those of its `base_model`, in

@@ -35,8 +35,18 @@ const MODES: Readonly<Record<string, string>> = {
   rerank: "rerank",
 };
 
+const TOKEN_PRICES = [
+  ["input_cost_per_million_tokens", "input_cost_per_token"],
+  ["output_cost_per_million_tokens", "output_cost_per_token"],
+  ["cache_read_cost_per_million_tokens", "cache_read_input_token_cost"],
+  ["cache_write_cost_per_million_tokens", "cache_creation_input_token_cost"],
+] as const;
+/** LiteLLM has a price for each of them by a member of its own. */
+const SERVICE_TIERS = ["priority", "flex", "ultrafast"] as const;
+const PRICES_READ = TOKEN_PRICES.flatMap(([, theirs]) => [theirs, ...SERVICE_TIERS.map((tier) => `${theirs}_${tier}`)]);
+
 /** Said by a model's or a provider's record in another way, or handled with the entry. */
-const READ = new Set([
+const READ = new Set<string>([
   "model",
   "api_base",
   "base_url",
@@ -52,11 +62,8 @@ const READ = new Set([
   "max_parallel_requests",
   "temperature",
   "max_tokens",
-  "input_cost_per_token",
+  ...PRICES_READ,
   "input_cost_per_query",
-  "output_cost_per_token",
-  "cache_read_input_token_cost",
-  "cache_creation_input_token_cost",
   "aws_access_key_id",
   "aws_secret_access_key",
   "aws_session_token",
@@ -71,15 +78,12 @@ const READ = new Set([
   "drop_params",
 ]);
 const READ_ITEM = new Set(["model_name", "litellm_params", "model_info"]);
-const READ_INFO = new Set([
+const READ_INFO = new Set<string>([
   "id",
   "mode",
   "base_model",
-  "input_cost_per_token",
+  ...PRICES_READ,
   "input_cost_per_query",
-  "output_cost_per_token",
-  "cache_read_input_token_cost",
-  "cache_creation_input_token_cost",
   "max_tokens",
   "max_input_tokens",
   "max_output_tokens",
@@ -231,6 +235,15 @@ function credentialOf(params: ConfigEntry, config: ConfigEntry, at: string, into
   return isConfigEntry(found?.["credential_values"]) ? found["credential_values"] : {};
 }
 
+/** Null where it has no price of its own. */
+function serviceTierOf(tier: string, written: ConfigEntry): ConfigEntry | null {
+  const prices = TOKEN_PRICES.flatMap(([ours, theirs]) => {
+    const price = priceWritten(written[`${theirs}_${tier}`]);
+    return price === null ? [] : [[ours, price] as const];
+  });
+  return prices.length === 0 ? null : { service_tier: tier, ...Object.fromEntries(prices) };
+}
+
 function settingsOf(params: ConfigEntry, info: ConfigEntry): ConfigEntry {
   const found: Record<string, ConfigValue> = {};
   const set = (member: string, value: number | null): void => {
@@ -243,13 +256,9 @@ function settingsOf(params: ConfigEntry, info: ConfigEntry): ConfigEntry {
   set("max_concurrent_requests", wholeWritten(params["max_parallel_requests"]));
   set("context_window", wholeWritten(info["max_input_tokens"]));
   set("max_output_tokens", wholeWritten(info["max_output_tokens"] ?? info["max_tokens"]));
-  for (const [ours, theirs] of [
-    ["input_cost_per_million_tokens", "input_cost_per_token"],
-    ["output_cost_per_million_tokens", "output_cost_per_token"],
-    ["cache_read_cost_per_million_tokens", "cache_read_input_token_cost"],
-    ["cache_write_cost_per_million_tokens", "cache_creation_input_token_cost"],
-  ] as const)
-    set(ours, priceWritten(params[theirs] ?? info[theirs]));
+  for (const [ours, theirs] of TOKEN_PRICES) set(ours, priceWritten(params[theirs] ?? info[theirs]));
+  const tiers = SERVICE_TIERS.flatMap((tier) => serviceTierOf(tier, { ...info, ...params }) ?? []);
+  if (tiers.length > 0) found["service_tier_prices"] = tiers;
   const query = numberWritten(params["input_cost_per_query"] ?? info["input_cost_per_query"]);
   set("search_unit_cost_per_thousand", query === null ? null : Math.round(query * 1e12) / 1e9);
   if (typeof info["supports_vision"] === "boolean") found["supports_vision"] = info["supports_vision"];

@@ -287,6 +287,21 @@ test("what a deployment costs and can do is what its base_model does, unless the
   expect(notes).toContain('no price is known for "d": their calls cost nothing in budgets');
 });
 
+test("prices of service tiers come along", async () => {
+  const { into, notes } = await imported(
+    `model_list:\n${model("a", "model: openai/gpt-5, input_cost_per_token: 0.000002, input_cost_per_token_priority: 0.000004, output_cost_per_token_priority: 0.00002", "{ input_cost_per_token_flex: 0.000001, cache_read_input_token_cost_flex: 1.0e-7 }")}`,
+  );
+  expect(into.all("llms")[0]).toMatchObject({
+    input_cost_per_million_tokens: 2,
+    service_tier_prices: [
+      { service_tier: "priority", input_cost_per_million_tokens: 4, output_cost_per_million_tokens: 20 },
+      { service_tier: "flex", input_cost_per_million_tokens: 1, cache_read_cost_per_million_tokens: 0.1 },
+    ],
+  });
+  expect(notes).not.toContain("_priority");
+  expect(notes).not.toContain("_flex");
+});
+
 test("a model falls back to those alone that serve the same, and one name is for one mode", async () => {
   const { of, notes, into } = await imported(`model_list:
 ${["gpt-5-mini", "text-embedding-3-small", "text-embedding-3-large", "gpt-5-pro", "sora-2"].map((name) => model(name, `model: openai/${name}`)).join("")}${model("mixed", "model: openai/gpt-4o")}${model("mixed", "model: openai/tts-1")}router_settings: { default_fallbacks: [gpt-5-mini], fallbacks: [{ text-embedding-3-small: [gpt-5-mini, text-embedding-3-large] }] }

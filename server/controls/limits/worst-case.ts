@@ -1,4 +1,4 @@
-import { type DatedPrices, imagePriceOf, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
+import { type DatedPrices, imagePriceOf, type Prices, pricesServed, videoPriceOf } from "../../directory/models/prices.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { filmSeconds, filmTokens } from "../../road/metering/film.ts";
@@ -7,6 +7,8 @@ import { TOKENS_OF_SHOWN } from "../../wire/images/picture-tokens.ts";
 import type { Film, Pictures } from "../../wire/media-asked.ts";
 import type { Reranking } from "../../wire/rerank/reranking.ts";
 import { TOKENS_OF_HEARD_SECOND } from "../../wire/transcriptions/transcript-usage.ts";
+import { tiersServed } from "../../wire/serving.ts";
+import type { ServiceTier } from "../../wire/usage.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { Demand } from "./counters.ts";
 
@@ -38,6 +40,8 @@ export interface WorstCase {
   readonly searchUnits?: number;
   /** Seconds of sound to be heard, billed by themselves or by tokens; none when left out. */
   readonly audioSeconds?: number;
+  /** How it is asked to be served; the usual way when left out. */
+  readonly serving?: ServiceTier | undefined;
   /** True when the caller named no bound: then the gateway may set a lower one. */
   readonly outputIsOurs: boolean;
   /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
@@ -144,6 +148,7 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
     inputBytes: inputTokens,
     outputTokens: each * view.candidates,
     searches: view.webSearches ?? 1,
+    serving: view.serving,
     outputIsOurs: view.maxTokens === null,
     outputMustBeSet: known.length === 0,
   };
@@ -153,7 +158,10 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
   return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, { ...worst, outputTokens }) ?? 0, toolCalls: 0 };
 }
 
-type Dear = Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "imagesAsked" | "spokenCharacters"> &
+type Dear = Pick<
+  WorstCase,
+  "at" | "serving" | "inputTokens" | "outputTokens" | "searches" | "images" | "imagesAsked" | "spokenCharacters"
+> &
   Pick<WorstCase, "searchUnits" | "audioSeconds" | "videoSeconds" | "videoResolution">;
 
 const most = (prices: readonly (number | null | undefined)[]): number | null =>
@@ -178,6 +186,7 @@ export function dearest(
   model: Pick<ModelEntry, "priceSchedule">,
   {
     at,
+    serving,
     inputTokens,
     outputTokens,
     searches,
@@ -191,7 +200,7 @@ export function dearest(
   }: Dear,
 ): MicroUsd | null {
   let dear: MicroUsd | null = null;
-  for (const of of inForce(model.priceSchedule, at)) {
+  for (const of of inForce(model.priceSchedule, at, serving)) {
     if (spokenCharacters > 0) {
       if (of.spokenCharacter == null) return null;
       const byTokens = [
@@ -232,17 +241,22 @@ function dearestOutput({ output, audioOutput, imageOutput, videoOutput }: Prices
   return most([output, audioOutput, imageOutput, videoOutput]) ?? 0;
 }
 
-/** The prices of a moment, those of all tiers. Of a routing group's stand-in, whose schedule has no dates, those of all members. */
-function inForce(schedule: readonly DatedPrices[], at: number): Prices[] {
+/** The prices of a moment, those of all tiers, and those it is asked to be served at, which it may not be. Of a routing group's stand-in, whose schedule has no dates, those of all members. */
+function inForce(schedule: readonly DatedPrices[], at: number, serving: ServiceTier | undefined): Prices[] {
   const latest = schedule.reduce((from, dated) => (dated.from <= at && dated.from > from ? dated.from : from), Number.NEGATIVE_INFINITY);
-  return schedule.flatMap(({ from, prices, tiers }) => (from === latest ? [prices, ...tiers.map((tier) => tier.prices)] : []));
+  const names = tiersServed(serving);
+  const all = ({ prices, tiers }: Pick<DatedPrices, "prices" | "tiers">) => [prices, ...tiers.map((tier) => tier.prices)];
+  return schedule.flatMap((dated) => {
+    if (dated.from !== latest) return [];
+    return names.length === 0 ? all(dated) : [...all(dated), ...all(pricesServed(dated, names))];
+  });
 }
 
 /** The longest answer that what is left would cover, or null when it is too short to be worth the call. */
 export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
   let output = left - worst.inputTokens;
   if (measure === "micros") {
-    const price = Math.max(...inForce(model.priceSchedule, worst.at).map(dearestOutput));
+    const price = Math.max(...inForce(model.priceSchedule, worst.at, worst.serving).map(dearestOutput));
     const forInput = dearest(model, { ...worst, outputTokens: 0 }) ?? 0;
     // One micro-dollar less: a cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);

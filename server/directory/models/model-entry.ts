@@ -83,6 +83,7 @@ export function modelEntry(
   open: SecretBox["openOrNull"],
 ): ModelEntry {
   const dialect = dialectByName(row.model_name);
+  const format = providerFormat(provider.api_format);
   // The provider may have got its key, or another host, after the model got its address.
   const providersHost = row.base_url === null || originOf(row.base_url) === originOf(provider.base_url);
   return {
@@ -113,7 +114,7 @@ export function modelEntry(
     supportedVideoResolutions: row.supported_video_resolutions,
     supportedVideoDurations: row.supported_video_durations,
     maxVideoDurationSeconds: row.max_video_duration_seconds,
-    priceSchedule: priceSchedule(row, providerFormat(provider.api_format)?.hourlyCacheWrites === true || CLAUDE.test(row.model_name)),
+    priceSchedule: priceSchedule(row, format?.hourlyCacheWrites === true || CLAUDE.test(row.model_name), format?.serviceTierFactors ?? {}),
     ...(row.batch_price_factor === null ? {} : { batchPriceFactor: row.batch_price_factor }),
     isHealthy: row.is_healthy,
     provider: {

@@ -1,7 +1,8 @@
-import type { ModelUpdate, PriceChange, PriceTier } from "@gatehouse/contracts/models";
+import type { ModelUpdate, PriceChange, PriceTier, ServiceTierPrice } from "@gatehouse/contracts/models";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { ModelPatch, ModelRow } from "../../store/models.ts";
-import type { ColumnPrices, StoredPriceChange as StoredChange, TierPrices } from "../../store/tables/models.ts";
+import { serviceTiersAfter } from "./prices.ts";
+import type { ColumnPrices, ServiceTierPrices, StoredPriceChange as StoredChange, TierPrices } from "../../store/tables/models.ts";
 
 /** Prices between the admin API, in dollars, and the table, in micro-dollars. */
 
@@ -36,6 +37,7 @@ export const TOKEN_PRICE_MEMBERS = [...TOKEN_PRICES.map(([, member]) => member),
 export const PRICE_MEMBERS: ReadonlySet<string> = new Set([
   ...TOKEN_PRICE_MEMBERS,
   ...MEDIA_PRICES.map(([, member]) => member),
+  "service_tier_prices",
   "image_prices",
   "video_prices",
 ]);
@@ -52,6 +54,7 @@ export function priceColumns(body: ModelUpdate): ModelPatch {
     if (price !== undefined) patch[column] = price === null ? null : Math.round((price * 1e12) / units);
   }
   if (body.price_tiers !== undefined) patch.price_tiers = JSON.stringify(storedTiers(body.price_tiers));
+  if (body.service_tier_prices !== undefined) patch.service_tier_prices = JSON.stringify(body.service_tier_prices.map(storedServiceTier));
   if (body.image_prices !== undefined)
     patch.image_prices = JSON.stringify(body.image_prices.map(({ usd, ...asked }) => ({ ...asked, cost: Math.round(usd * 1e12) })));
   if (body.video_prices !== undefined)
@@ -81,7 +84,9 @@ export function priceMembers(row: ModelRow) {
       effective_from: change.effective_from,
       ...shownPrices(change),
       ...(change.tiers.length === 0 ? {} : { price_tiers: change.tiers.map(shownTier) }),
+      ...(change.service_tiers === undefined ? {} : { service_tier_prices: change.service_tiers.map(shownServiceTier) }),
     })),
+    service_tier_prices: row.service_tier_prices.map(shownServiceTier),
     image_cost: unit(row.image_cost, 1),
     audio_input_cost_per_second: unit(row.audio_input_second_cost, 1),
     audio_output_cost_per_million_characters: unit(row.audio_output_character_cost, 1_000_000),
@@ -99,19 +104,22 @@ export function priceMembers(row: ModelRow) {
  * A row's prices with the changes already in force made plain, so that a plain price an admin writes holds from then on
  * instead of standing behind a change of the past. Nothing for a row without such changes.
  */
-export function foldedChanges(row: Pick<ModelRow, "price_changes">, now: Date): ModelPatch {
+export function foldedChanges(row: Pick<ModelRow, "price_changes" | "service_tier_prices">, now: Date): ModelPatch {
   const due = row.price_changes.filter((change) => Date.parse(change.effective_from) <= now.getTime());
   const last = due.toSorted((a, b) => Date.parse(a.effective_from) - Date.parse(b.effective_from)).at(-1);
   if (last === undefined) return {};
   const patch: ModelPatch = {
     price_tiers: JSON.stringify(last.tiers),
+    service_tier_prices: JSON.stringify(serviceTiersAfter(row.service_tier_prices, last)),
     price_changes: JSON.stringify(row.price_changes.filter((change) => !due.includes(change))),
   };
   for (const [column] of TOKEN_PRICES) patch[column] = last[column] ?? null;
   return patch;
 }
 
-function storedPrices(prices: Omit<PriceTier, "above_input_tokens">): ColumnPrices {
+type TokenPrices = Omit<PriceTier, "above_input_tokens">;
+
+function storedPrices(prices: TokenPrices): ColumnPrices {
   const columns: ColumnPrices = {};
   for (const [column, member] of TOKEN_PRICES) {
     const price = prices[member];
@@ -131,11 +139,22 @@ function storedChange(change: PriceChange): StoredChange {
     effective_from: new Date(change.effective_from).toISOString(),
     ...storedPrices(change),
     tiers: storedTiers(change.price_tiers ?? []),
+    ...(change.service_tier_prices && { service_tiers: change.service_tier_prices.map(storedServiceTier) }),
   };
 }
 
-function shownPrices(columns: ColumnPrices): Omit<PriceTier, "above_input_tokens"> {
-  const prices: Omit<PriceTier, "above_input_tokens"> = {};
+function storedServiceTier(one: ServiceTierPrice): ServiceTierPrices {
+  const { service_tier, price_factor } = one;
+  return {
+    service_tier,
+    ...(price_factor !== undefined && { price_factor }),
+    ...storedPrices(one),
+    tiers: storedTiers(one.price_tiers ?? []),
+  };
+}
+
+function shownPrices(columns: ColumnPrices): TokenPrices {
+  const prices: TokenPrices = {};
   for (const [column, member] of TOKEN_PRICES) {
     const micros = columns[column];
     if (micros !== undefined) prices[member] = usdFromMicros(micros);
@@ -145,4 +164,13 @@ function shownPrices(columns: ColumnPrices): Omit<PriceTier, "above_input_tokens
 
 function shownTier(tier: TierPrices): PriceTier {
   return { above_input_tokens: tier.above_input_tokens, ...shownPrices(tier) };
+}
+
+function shownServiceTier({ service_tier, price_factor, tiers, ...columns }: ServiceTierPrices): ServiceTierPrice {
+  return {
+    service_tier,
+    ...(price_factor !== undefined && { price_factor }),
+    ...shownPrices(columns),
+    ...(tiers.length > 0 && { price_tiers: tiers.map(shownTier) }),
+  };
 }

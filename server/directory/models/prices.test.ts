@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ModelRow } from "../../store/models.ts";
 import { foldedChanges, priceColumns, priceMembers } from "./price-columns.ts";
-import { priceSchedule, pricesAt } from "./prices.ts";
+import { priceSchedule, pricesAt, pricesServed } from "./prices.ts";
 
 const BARE = {
   input_cost: null,
@@ -15,6 +15,7 @@ const BARE = {
   web_search_cost: null,
   price_tiers: [],
   price_changes: [],
+  service_tier_prices: [],
   image_cost: null,
   audio_input_second_cost: null,
   audio_output_character_cost: null,
@@ -140,6 +141,80 @@ describe("prices of a model", () => {
         { aboveInputTokens: 100, prices: of(2, 5) },
         { aboveInputTokens: 200, prices: of(2, 9) },
       ],
+      serviceTiers: [],
     });
+  });
+
+  test("of a service tier are its own, else the plain ones by its factor, else by its vendor's", () => {
+    const row = written(
+      BARE,
+      priceColumns({
+        input_cost_per_million_tokens: 2,
+        output_cost_per_million_tokens: 10,
+        cache_read_cost_per_million_tokens: 0.2,
+        web_search_cost_per_thousand: 10,
+        price_tiers: [{ above_input_tokens: 200, input_cost_per_million_tokens: 4 }],
+        service_tier_prices: [
+          { service_tier: "priority", input_cost_per_million_tokens: 3.5, output_cost_per_million_tokens: 18 },
+          { service_tier: "flex", price_factor: 0.5, price_tiers: [{ above_input_tokens: 100, output_cost_per_million_tokens: 7 }] },
+        ],
+      }),
+    );
+    const [dated] = priceSchedule(row, false, { priority: 2.5, ultrafast: 6, inference_geo_us: 1.1 });
+    const of = (...names: string[]) => {
+      const { prices: plain, tiers: above } = pricesServed(dated!, names);
+      return [plain, ...above.map((tier) => tier.prices)].map(({ input, output, cacheRead, webSearch }) => [
+        ...[input, output, cacheRead].map((micros) => (micros ?? 0) / 1e6),
+        webSearch,
+      ]);
+    };
+    const search = 10e9;
+    const standard = [
+      [2, 10, 0.2, search],
+      [4, 10, 0.2, search],
+    ];
+    expect(of()).toEqual(standard);
+    expect(of("priority")).toEqual([
+      [3.5, 18, 0.5, search],
+      [10, 25, 0.5, search],
+    ]);
+    expect(of("flex")).toEqual([
+      [1, 5, 0.1, search],
+      [1, 7, 0.1, search],
+    ]);
+    expect(of("ultrafast")[0]).toEqual([12, 60, 1.2, search]);
+    expect(of("priority", "inference_geo_us")[0]).toEqual([3.85, 19.8, 0.55, search]);
+    expect(of("gold")).toEqual(standard);
+  });
+
+  test("of service tiers are read as they were written, and those that follow the plain ones outlast a change of these", () => {
+    const flex = { service_tier: "flex", price_factor: 0.5 };
+    const service_tier_prices = [
+      flex,
+      {
+        service_tier: "priority",
+        input_cost_per_million_tokens: 4,
+        price_tiers: [{ above_input_tokens: 9, output_cost_per_million_tokens: 1 }],
+      },
+    ];
+    const changed = (own?: typeof service_tier_prices) =>
+      written(
+        BARE,
+        priceColumns({
+          input_cost_per_million_tokens: 2,
+          service_tier_prices,
+          price_changes: [
+            { effective_from: "2027-01-01T00:00:00Z", input_cost_per_million_tokens: 3, ...(own && { service_tier_prices: own }) },
+          ],
+        }),
+      );
+    expect(priceMembers(changed())).toMatchObject({ service_tier_prices });
+    expect(priceMembers(changed(service_tier_prices)).price_changes).toMatchObject([{ service_tier_prices }]);
+    const after = new Date("2027-02-01T00:00:00Z");
+    for (const row of [changed(), written(changed(), foldedChanges(changed(), after))]) {
+      const { serviceTiers = [] } = pricesAt(priceSchedule(row), after.getTime());
+      expect(serviceTiers.map(({ name, prices: { input } }) => [name, input])).toEqual([["flex", 1_500_000]]);
+    }
+    expect(priceMembers(written(changed(), foldedChanges(changed(), after))).service_tier_prices).toEqual([flex]);
   });
 });

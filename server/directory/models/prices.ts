@@ -1,5 +1,12 @@
 import type { MicroUsd } from "../../kernel/money.ts";
-import type { ColumnPrices, StoredImagePrice, StoredVideoPrice, TierPrices } from "../../store/tables/models.ts";
+import type {
+  ColumnPrices,
+  ServiceTierPrices,
+  StoredImagePrice,
+  StoredPriceChange,
+  StoredVideoPrice,
+  TierPrices,
+} from "../../store/tables/models.ts";
 import type { ModelRow } from "../../store/models.ts";
 
 /** Micro-dollars per million tokens; null is unpriced. */
@@ -42,6 +49,15 @@ export interface CompiledPriceTier {
   readonly prices: Prices;
 }
 
+/** Prices of calls that are served in a tier of their vendor's. */
+export interface CompiledServiceTier {
+  readonly name: string;
+  /** Of its prices to the usual ones, where none is set. */
+  readonly factor: number;
+  readonly prices: Prices;
+  readonly tiers: readonly CompiledPriceTier[];
+}
+
 /** Prices in force from a moment until the next of the schedule. */
 export interface DatedPrices {
   /** Milliseconds since the Unix epoch; -Infinity for the first. */
@@ -49,6 +65,8 @@ export interface DatedPrices {
   readonly prices: Prices;
   /** Lowest threshold first. */
   readonly tiers: readonly CompiledPriceTier[];
+  /** Those that have other prices than the usual ones; none when left out. */
+  readonly serviceTiers?: readonly CompiledServiceTier[];
 }
 
 type PriceColumns = Pick<
@@ -104,34 +122,113 @@ export const HOUR_WRITE_RATIO = 2;
 
 const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
 
+type PricedRow = PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes" | "service_tier_prices">;
+
 /**
  * What a model costs and from when on, oldest first. A date that passes needs no new compilation. `keepsHours`: the model
- * may write to its vendor's cache for an hour, which then has a price whether one is set or not.
+ * may write to its vendor's cache for an hour, which then has a price whether one is set or not. `usualFactors`: of its vendor's
+ * service tiers that have no price of the model's own.
  */
-export function priceSchedule(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">, keepsHours = false): DatedPrices[] {
-  const schedule = scheduleOfColumns(row);
-  if (!keepsHours) return schedule;
-  return schedule.map(({ from, prices, tiers }) => ({
-    from,
-    prices: hourPriced(prices),
-    tiers: tiers.map((tier) => ({ ...tier, prices: hourPriced(tier.prices) })),
-  }));
+export function priceSchedule(row: PricedRow, keepsHours = false, usualFactors: Readonly<Record<string, number>> = {}): DatedPrices[] {
+  return scheduleOfColumns(row).map(({ from, prices, tiers, serviceTiers }) => {
+    const plain = keepsHours ? hourPriced({ prices, tiers }) : { prices, tiers };
+    const named = new Map(serviceTiers.map((one) => [one.service_tier, one]));
+    for (const name of Object.keys(usualFactors)) if (!named.has(name)) named.set(name, { service_tier: name, tiers: [] });
+    return { from, ...plain, serviceTiers: [...named.values()].map((one) => serviceTierOver(plain, one, usualFactors)) };
+  });
 }
 
-function hourPriced(prices: Prices): Prices {
+/** The prices of a moment for calls that are served in these tiers: what is set for the first, by the factors of the others. */
+export function pricesServed({ prices, tiers, serviceTiers = [] }: Omit<DatedPrices, "from">, names: readonly string[]): Priced {
+  const [first, ...others] = names.flatMap((name) => serviceTiers.find((one) => one.name === name) ?? []);
+  if (first === undefined) return { prices, tiers };
+  return others.reduce<Priced>((dear, { factor }) => scaled(dear, factor), first);
+}
+
+function serviceTierOver(plain: Priced, own: ServiceTierPrices, usualFactors: Readonly<Record<string, number>>): CompiledServiceTier {
+  const { service_tier: name, price_factor: factor = usualFactors[name] ?? 1 } = own;
+  const usual = scaled(plain, factor);
+  const prices = changed(usual.prices, own);
+  if (own.tiers.length > 0) return { name, factor, prices, tiers: tiersOver(prices, own.tiers) };
+  const set = changed(UNPRICED, own);
+  return { name, factor, prices, tiers: usual.tiers.map((tier) => ({ ...tier, prices: notBelow(tier.prices, set) })) };
+}
+
+const OF_TOKENS = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour", "audioInput", "audioOutput"] as const;
+
+/** A long prompt costs no less than a short one. */
+function notBelow(prices: Prices, least: Prices): Prices {
+  const raised: { -readonly [Name in keyof Prices]: Prices[Name] } = { ...prices };
+  for (const name of OF_TOKENS) if ((least[name] ?? 0) > (prices[name] ?? 0)) raised[name] = least[name] ?? null;
+  return raised;
+}
+
+type Priced = Pick<DatedPrices, "prices" | "tiers">;
+
+/** What tokens cost by a factor; fees beside them are the same in every tier. */
+function scaled({ prices, tiers }: Priced, factor: number): Priced {
+  if (factor === 1) return { prices, tiers };
+  const by = (price: MicroUsd | null | undefined) => (price == null ? null : Math.round(price * factor));
+  const all = (of: Prices): Prices => ({
+    ...of,
+    input: by(of.input),
+    output: by(of.output),
+    cacheRead: by(of.cacheRead),
+    cacheWrite: by(of.cacheWrite),
+    cacheWriteHour: by(of.cacheWriteHour),
+    audioInput: by(of.audioInput),
+    audioOutput: by(of.audioOutput),
+    imageInput: by(of.imageInput),
+    imageOutput: by(of.imageOutput),
+    imageCacheRead: by(of.imageCacheRead),
+    videoOutput: by(of.videoOutput),
+  });
+  return { prices: all(prices), tiers: tiers.map((tier) => ({ ...tier, prices: all(tier.prices) })) };
+}
+
+function hourPriced({ prices, tiers }: Priced): Priced {
+  return { prices: hourPricedOf(prices), tiers: tiers.map((tier) => ({ ...tier, prices: hourPricedOf(tier.prices) })) };
+}
+
+function hourPricedOf(prices: Prices): Prices {
   return prices.cacheWriteHour !== null || prices.input === null ? prices : { ...prices, cacheWriteHour: prices.input * HOUR_WRITE_RATIO };
 }
 
-function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
+/** A change of the plain prices that says nothing of service tiers leaves those alone that follow them. */
+export function serviceTiersAfter(
+  before: readonly ServiceTierPrices[],
+  { service_tiers: own }: Pick<StoredPriceChange, "service_tiers">,
+): readonly ServiceTierPrices[] {
+  return (
+    own ??
+    before.filter(({ service_tier: _name, price_factor: _factor, tiers, ...prices }) => tiers.length + Object.keys(prices).length === 0)
+  );
+}
+
+interface DatedColumns extends Priced {
+  readonly from: number;
+  readonly serviceTiers: readonly ServiceTierPrices[];
+}
+
+function scheduleOfColumns(row: PricedRow): DatedColumns[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
     // What is no token, and what tokens of one kind cost beside the others, stays whatever the tokens come to cost.
     const prices = changed({ ...plain, ...UNPRICED, audioInput: null, audioOutput: null }, change);
-    return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
+    return {
+      from: Date.parse(change.effective_from),
+      prices,
+      tiers: tiersOver(prices, change.tiers),
+      serviceTiers: serviceTiersAfter(row.service_tier_prices, change),
+    };
   });
-  return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort(
-    (a, b) => a.from - b.from,
-  );
+  const first = {
+    from: Number.NEGATIVE_INFINITY,
+    prices: plain,
+    tiers: tiersOver(plain, row.price_tiers),
+    serviceTiers: row.service_tier_prices,
+  };
+  return [first, ...changes].sort((a, b) => a.from - b.from);
 }
 
 /** The prices in force at a moment. */

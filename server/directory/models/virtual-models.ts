@@ -66,6 +66,7 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     search_unit_cost_per_thousand: null,
     batch_price_factor: null,
     price_tiers: [],
+    service_tier_prices: [],
     price_changes: [],
     image_cost: null,
     audio_input_cost_per_second: null,

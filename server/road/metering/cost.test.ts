@@ -69,6 +69,20 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage({ ...UNPRICED, input: usd(2.5), output: usd(10) }, usage)?.micros).toBe(7_500);
   });
 
+  test("kinds that come to more than the whole make nothing cheaper", () => {
+    const prices: Prices = {
+      ...UNPRICED,
+      input: usd(2),
+      output: usd(10),
+      imageInput: 0,
+      audioInput: 0,
+      imageOutput: usd(1),
+      audioOutput: usd(1),
+    };
+    const usage: Usage = { ...NOTHING, inputUncached: 100, audioInput: 100, imageInput: 100, output: 50, audioOutput: 50, imageOutput: 50 };
+    expect(costOfUsage(prices, usage)?.micros).toBe(100);
+  });
+
   test("searches, by a fee beside the tokens", () => {
     // $10 for a thousand: 10,000 micro-dollars each; 100 x 2 + 3 x 10,000
     const prices: Prices = { ...UNPRICED, input: usd(2), output: usd(10), webSearch: usd(10_000) };

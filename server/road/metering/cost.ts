@@ -1,5 +1,14 @@
-import { type DatedPrices, HOUR_WRITE_RATIO, imagePriceOf, pricesAt, type Prices, videoPriceOf } from "../../directory/models/prices.ts";
+import {
+  type DatedPrices,
+  HOUR_WRITE_RATIO,
+  imagePriceOf,
+  pricesAt,
+  type Prices,
+  pricesServed,
+  videoPriceOf,
+} from "../../directory/models/prices.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import { tiersServed } from "../../wire/serving.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
@@ -13,7 +22,7 @@ export interface Cost {
 
 /** What a call of this usage costs at a moment (milliseconds since the Unix epoch); null as `costOfUsage` says. */
 export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: number): Cost | null {
-  const { prices, tiers } = pricesAt(schedule, millis);
+  const { prices, tiers } = pricesServed(pricesAt(schedule, millis), tiersServed(usage.serving));
   if (tiers.length === 0) return costOfUsage(prices, usage);
   // The tier of a call is found by all it sent, cached or not, and prices all of the call, the output included.
   const input = inputTokens(usage);
@@ -40,17 +49,17 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   if (webSearches > 0 && prices.webSearch == null) return null;
   const plain = input ?? 0;
   const cached = [
-    { tokens: usage.cacheRead - imageCacheRead, pricePerMillion: prices.cacheRead ?? plain },
+    { tokens: rest(usage.cacheRead, imageCacheRead), pricePerMillion: prices.cacheRead ?? plain },
     { tokens: imageCacheRead, pricePerMillion: prices.imageCacheRead ?? prices.cacheRead ?? prices.imageInput ?? plain },
     { tokens: usage.cacheWrite, pricePerMillion: prices.cacheWrite ?? plain },
     { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * HOUR_WRITE_RATIO },
   ];
   const micros = costOf([
-    { tokens: usage.inputUncached - audioInput - imageInput, pricePerMillion: plain },
+    { tokens: rest(usage.inputUncached, audioInput + imageInput), pricePerMillion: plain },
     { tokens: imageInput, pricePerMillion: prices.imageInput ?? plain },
     { tokens: audioInput, pricePerMillion: prices.audioInput ?? plain },
     ...cached,
-    { tokens: usage.output - audioOutput - imageOutput - videoOutput, pricePerMillion: output ?? 0 },
+    { tokens: rest(usage.output, audioOutput + imageOutput + videoOutput), pricePerMillion: output ?? 0 },
     { tokens: imageOutput, pricePerMillion: prices.imageOutput ?? output ?? 0 },
     { tokens: videoOutput, pricePerMillion: prices.videoOutput ?? output ?? 0 },
     { tokens: audioOutput, pricePerMillion: prices.audioOutput ?? output ?? 0 },
@@ -59,6 +68,11 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
   if (cachedTokens === 0) return { micros, cacheSavings: null };
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
+}
+
+/** What is of no kind that has a price of its own. Kinds that come to more than the whole take nothing off what the others cost. */
+function rest(whole: number, kinds: number): number {
+  return Math.max(0, whole - kinds);
 }
 
 function costOfPictures(prices: Prices, { images = 0, imagesAsked }: Usage): Cost | null {

@@ -1,8 +1,10 @@
 import type { MicroUsd } from "../../kernel/money.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
+import { tiersServed } from "../../wire/serving.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
 import { addTag } from "../record/add-tag.ts";
+import { noteDetail } from "../record/row-detail.ts";
 import { costAt, type Cost } from "./cost.ts";
 import { modelOf } from "../target.ts";
 
@@ -43,6 +45,7 @@ export function settle(call: Call, usage: Usage | null): void {
   if (usage !== null) {
     const cost = model === null ? null : reduced(costAt(model.priceSchedule, usage, arrivalOf(call)), call.priceFactor ?? 1);
     micros = micros === null || cost === null ? null : micros + cost.micros;
+    noteDetail(row, "service_tier", tiersServed(usage.serving).join(" ") || null);
     if (cost !== null && cost.cacheSavings !== null) row.prompt_cache_savings_usd = usdFromMicros(cost.cacheSavings);
   }
   if (micros !== null) row.llm_estimated_cost_usd = usdFromMicros(micros);

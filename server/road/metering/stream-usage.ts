@@ -1,4 +1,5 @@
-import { plausibleUsage, estimateTokens, inputTokens, type Usage } from "../../wire/usage.ts";
+import { plausibleUsage, estimateTokens, inputTokens, tellsNothing, type Usage } from "../../wire/usage.ts";
+import { servedAsAsked } from "../../wire/serving.ts";
 import type { StreamAnswer } from "../answer.ts";
 
 export function estimated(inputCharacters: number, outputCharacters: number): Usage {
@@ -39,7 +40,9 @@ function isMeteredByMedia({ images, spokenCharacters, audioSeconds, videoSeconds
 }
 
 /** What a stream consumed, as far as it got; null for one that no model gives. */
-export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
+export function streamUsage({ codec, inputCharacters, asked, usageOfSending }: StreamAnswer): Usage | null {
   if (inputCharacters === null) return plausibleUsage(codec.usage);
-  return meteredUsage(codec.usage, inputCharacters, codec.outputLength);
+  const usage = meteredUsage(codec.usage, inputCharacters, codec.outputLength);
+  const gaveNothing = !codec.begun && codec.providerError === null && tellsNothing(usage);
+  return servedAsAsked((gaveNothing ? usageOfSending?.() : null) ?? usage, asked);
 }

@@ -7,7 +7,8 @@ import { isEventStreamType } from "../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { COMMENT_LINE } from "../../wire/sse-data.ts";
-import { plausibleUsage } from "../../wire/usage.ts";
+import { servedAsAsked } from "../../wire/serving.ts";
+import { plausibleUsage, type ServiceTier, type Usage } from "../../wire/usage.ts";
 import { meteredUsage } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
@@ -34,6 +35,8 @@ export interface AttemptTerms {
   /** Whether a stream is held until its answer begins, because another provider could still be tried. */
   readonly holdHead: boolean;
   readonly inputCharacters: number;
+  /** As of the request. */
+  readonly usageOfSending?: () => Usage;
 }
 
 /** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
@@ -52,15 +55,17 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const asked = { operation, ...(of !== undefined && { of }), body, ...(form && { form }), stream, headers, query, abort, timeoutMs };
   const reply = await provider.send(targetOf(model), asked);
   const usage = reply.answered === undefined ? null : (prepared.usageOfPart?.(reply.answered) ?? null);
-  if (isRefusal(reply))
-    return { ...failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null), usage };
+  if (isRefusal(reply)) {
+    const refusal = reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply;
+    return { ...failed(refusal, null), usage, ...(refusal.code === "upstream_timeout" && { left: true }) };
+  }
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
   const passed = passedBack(response.headers, model);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const type = passed["content-type"]?.toLowerCase() ?? "";
     const codec = provider.traits.isStream(operation, type) ? prepared.streamCodec(type) : null;
-    if (codec !== null) return beginStream(terms, response.status, response.body, codec, passed);
+    if (codec !== null) return beginStream(call, terms, response.status, response.body, codec, passed);
   }
   const result = await readWhole(call, terms, response, passed, parts.clock);
   return usage === null || "answer" in result ? result : { ...result, usage };
@@ -86,7 +91,7 @@ async function readWhole(
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return failed(brokenOff(call, abort, error), response.status);
+    return { ...failed(brokenOff(call, abort, error), response.status), ...(response.ok && { left: true }) };
   } finally {
     clearTimeout(timer);
   }
@@ -121,7 +126,10 @@ async function readWhole(
       status: response.status,
       headers: contentType === undefined ? headers : { ...headers, "content-type": contentType },
       body: read.body,
-      usage: read.meteredLater === true ? null : meteredUsage(read.usage, inputCharacters, read.outputCharacters),
+      usage:
+        read.meteredLater === true
+          ? null
+          : servedAsAsked(meteredUsage(read.usage, inputCharacters, read.outputCharacters), askedOf(call, prepared)),
       failure: null,
     },
   };
@@ -137,7 +145,8 @@ function notAnAnswer(bytes: Uint8Array): Refusal {
 
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
 async function beginStream(
-  { prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms,
+  call: Call,
+  { prepared, abort, timeoutMs, holdHead, inputCharacters, usageOfSending }: AttemptTerms,
   status: number,
   body: ReadableStream<Uint8Array>,
   codec: StreamAnswer["codec"],
@@ -159,7 +168,7 @@ async function beginStream(
         if (room < 0) break;
       }
     } catch (error) {
-      return { ...failed(brokenOff(null, abort, error), status), usage: plausibleUsage(codec.usage) };
+      return { ...failed(brokenOff(call, abort, error), status), usage: plausibleUsage(codec.usage), left: true };
     } finally {
       clearTimeout(timer);
     }
@@ -174,9 +183,11 @@ async function beginStream(
           status,
         ),
         usage: plausibleUsage(codec.usage),
+        ...(codec.providerError === null && { left: true }),
       };
     }
   }
+  const asked = askedOf(call, prepared);
   const headers: Record<string, string> = {
     ...passed,
     ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
@@ -192,6 +203,8 @@ async function beginStream(
       codec,
       head,
       inputCharacters,
+      ...(asked !== undefined && { asked }),
+      ...(usageOfSending && { usageOfSending }),
       idleMs: timeoutMs,
       bytes: prepared.bytes === true,
       ...(prepared.mostHeld !== undefined && { mostHeld: prepared.mostHeld }),
@@ -201,19 +214,21 @@ async function beginStream(
   };
 }
 
+/** How it was asked to be served. A line of its provider's batch has the prices of batches, whatever it asks for. */
+export function askedOf(call: Call, { serving }: PreparedRequest): ServiceTier | undefined {
+  return call.batched === undefined ? serving : undefined;
+}
+
 function failed(refusal: Refusal, status: number | null): FailedAttempt {
   return { failure: failureOfRefusal(refusal), usage: null, status };
 }
 
 /** Whether the attempt was ended because it took too long. */
-function ranOut(call: Call | null, { signal }: AbortController): boolean {
-  return (
-    (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) ||
-    (call !== null && abortReason(call) === "upstream_timeout")
-  );
+function ranOut(call: Call, { signal }: AbortController): boolean {
+  return (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) || abortReason(call) === "upstream_timeout";
 }
 
-function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
+function brokenOff(call: Call, abort: AbortController, error: unknown): Refusal {
   if (ranOut(call, abort)) return refuse("upstream_timeout");
   return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
 }

@@ -18,6 +18,7 @@ import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
+import { servingAsked } from "../../wire/serving.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
@@ -95,6 +96,7 @@ function passing(
     operation: own.operation ?? caller.format,
     body: inbound.outbound(changes),
     sent: inbound.sentSettings(changes),
+    serving: servingAsked(inbound.body),
     stream: inbound.stream,
     headers,
     query,
@@ -148,6 +150,7 @@ async function translating(
     operation: codec.format,
     body: JSON.stringify(written.body),
     sent: caller.format === "completions" ? { ...sent, instructions: joinedInstructions([sent.instructions, inbound.instructions]) } : sent,
+    serving: servingAsked(written.body),
     stream: inbound.stream,
     headers: {},
     ...coming,

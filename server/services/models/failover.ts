@@ -10,8 +10,9 @@ import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
 import { noteSettings } from "../../road/record/settings.ts";
+import { servedAsAsked } from "../../wire/serving.ts";
 import { tellsNothing } from "../../wire/usage.ts";
-import { attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import { askedOf, attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
 import { tellDropped } from "./dropped-parameters.ts";
@@ -228,6 +229,7 @@ export class Failover {
         timeoutMs: this.timeoutMs,
         holdHead: grouped,
         inputCharacters: request.inputCharacters,
+        ...(request.usageOfSending && { usageOfSending: request.usageOfSending }),
       },
       parts,
     );
@@ -243,7 +245,7 @@ export class Failover {
     this.failedSince = true;
     linked?.release();
     if (grouped) parts.health.unanswered(model.id);
-    this.failed(model, told, result, isSent);
+    this.failed(model, told, result, isSent, prepared);
     return result;
   }
 
@@ -268,14 +270,22 @@ export class Failover {
       : null;
   }
 
-  private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt, isSent: boolean): void {
+  private failed(
+    model: ModelEntry,
+    told: Attempt,
+    { failure, usage, status, left }: FailedAttempt,
+    isSent: boolean,
+    prepared: PreparedRequest,
+  ): void {
     const { call, parts, route } = this;
     const abandoned = this.abandoned(failure.outcome);
     told.outcome = abandoned ?? failure.outcome;
     told.status = status;
-    // Who hangs up before the answer is not told what it took, and the provider bills what it was sent: else hanging up would be free.
-    const sent = abandoned === null || !isSent ? null : (this.request.usageOfSending?.() ?? null);
-    told.usage = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
+    // Nobody is told what an attempt took that was given up before its answer, and the provider bills what it was sent: else hanging up
+    // would be free, and what is slow or breaks off would pass every budget.
+    const sent = (abandoned === null && left !== true) || !isSent ? null : (this.request.usageOfSending?.() ?? null);
+    const used = sent !== null && (usage === null || tellsNothing(usage)) ? sent : usage;
+    told.usage = used === null ? null : servedAsAsked(used, askedOf(call, prepared));
     told.costMicros = told.usage === null ? null : costOfAttempt(call, told.usage);
     this.firstFailure ??= told.outcome;
     if (route.group === null) return;

@@ -4,7 +4,7 @@ import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
-import type { Usage } from "../../wire/usage.ts";
+import type { ServiceTier, Usage } from "../../wire/usage.ts";
 import type { Attempt, Call } from "../../road/call.ts";
 import type { SentSettings } from "../../wire/sent-settings.ts";
 
@@ -17,7 +17,7 @@ export interface ModelRequest {
   /** Length of the input, for an estimate when the provider reports no usage. */
   readonly inputCharacters: number;
   /** What a provider bills as soon as the input was sent; nothing when left out. */
-  usageOfSending?(): Usage;
+  readonly usageOfSending?: () => Usage;
   /** Asked of an attempt that failed: whether nobody may be asked again, because this one may have been taken on; never when left out. */
   lastTry?(told: Attempt): boolean;
 }
@@ -33,6 +33,8 @@ export interface PreparedRequest {
   readonly stream: boolean;
   /** What the body tells the model of how to answer, for the record. */
   readonly sent: SentSettings;
+  /** How the body asks to be served; the usual way when left out. */
+  readonly serving?: ServiceTier;
   /** Headers of the caller that this vendor acts on. */
   readonly headers: Readonly<Record<string, string>>;
   /** What of the caller's query this vendor acts on; nothing when left out. */

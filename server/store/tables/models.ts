@@ -17,11 +17,19 @@ export interface TierPrices extends ColumnPrices {
   above_input_tokens: number;
 }
 
+/** Prices of calls that are served another way than usual; what is left out is the usual price by the factor. */
+export interface ServiceTierPrices extends ColumnPrices {
+  service_tier: string;
+  price_factor?: number;
+  tiers: TierPrices[];
+}
+
 /** Prices that take the place of all others, tiers included, from a moment on; one that is left out is unpriced. */
 export interface StoredPriceChange extends ColumnPrices {
   /** ISO 8601, UTC. */
   effective_from: string;
   tiers: TierPrices[];
+  service_tiers?: ServiceTierPrices[];
 }
 
 export interface ProviderTable {
@@ -86,6 +94,7 @@ export interface ModelTable {
   audio_output_cost: number | null;
   price_tiers: JsonWithDefault<TierPrices[]>;
   price_changes: JsonWithDefault<StoredPriceChange[]>;
+  service_tier_prices: JsonWithDefault<ServiceTierPrices[]>;
   /** Micro-dollars for a million images, seconds, characters, seconds, searches and search units of reranking; null is unpriced. */
   image_cost: number | null;
   audio_input_second_cost: number | null;

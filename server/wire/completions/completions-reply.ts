@@ -1,6 +1,7 @@
 import { looseListOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { readChatUsage } from "../openai/usage.ts";
+import { servedByOpenAi } from "../serving.ts";
 import type { Usage } from "../usage.ts";
 
 /**
@@ -12,5 +13,5 @@ export function readCompletionsReply(bytes: Uint8Array, echoed = 0): { usage: Us
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
   for (const choice of looseListOf(body.choices)) outputCharacters += Math.max(0, (stringOf(objectOf(choice)?.text)?.length ?? 0) - echoed);
-  return { usage: readChatUsage(body.usage), outputCharacters };
+  return { usage: servedByOpenAi(readChatUsage(body.usage), body.service_tier), outputCharacters };
 }

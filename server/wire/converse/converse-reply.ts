@@ -1,6 +1,7 @@
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { servedByBedrock } from "../serving.ts";
 import { readConversePart } from "./read-reply-part.ts";
 import { converseStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
@@ -18,5 +19,6 @@ export function readConverseReply(body: JsonObject): ConversationReply | null {
     body,
     parts.some(({ kind }) => kind === "tool_call"),
   );
-  return { id: null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage: readConverseUsage(body.usage) };
+  const usage = servedByBedrock(readConverseUsage(body.usage), body.serviceTier);
+  return { id: null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage };
 }

@@ -1,6 +1,7 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { servedByBedrock } from "../serving.ts";
 import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
 import { EventStreamCutter, type EventStreamMessage, NotAnEventStream } from "./event-stream.ts";
 import { streamFault } from "./fault.ts";
@@ -60,7 +61,7 @@ export class ConverseStreamReader implements StreamReader {
       return;
     }
     if (name === "metadata") {
-      const usage = readConverseUsage(payload.usage);
+      const usage = servedByBedrock(readConverseUsage(payload.usage), payload.serviceTier);
       if (usage !== null) events.push({ kind: "usage", usage });
       return;
     }

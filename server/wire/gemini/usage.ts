@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../document.ts";
+import { servedByGoogle } from "../serving.ts";
 import { audioOf, imagesOf, plausibleUsage, count, inputTokens, type Usage } from "../usage.ts";
-import { numberIn, objectsIn, textIn } from "./members.ts";
+import { member, numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
  * A `usageMetadata` member; null when it tells no tokens. The prompt's count includes what came from the cache and not
@@ -17,7 +18,7 @@ export function readGeminiUsage(value: unknown): Usage | null {
   const fresh = (kind: string) =>
     Math.min(Math.max(0, tokensIn(value, "promptTokensDetails", kind) - tokensIn(value, "cacheTokensDetails", kind)), inputUncached);
   const given = (kind: string) => Math.min(tokensIn(value, "candidatesTokensDetails", kind), told("candidatesTokenCount"));
-  return plausibleUsage({
+  const usage = plausibleUsage({
     inputUncached,
     cacheRead,
     cacheWrite: 0,
@@ -28,6 +29,8 @@ export function readGeminiUsage(value: unknown): Usage | null {
     ...imagesOf(fresh("IMAGE"), given("IMAGE"), Math.min(tokensIn(value, "cacheTokensDetails", "IMAGE"), cacheRead)),
     estimated: false,
   });
+  // Its cloud has another name for it.
+  return servedByGoogle(usage, member(value, "serviceTier") ?? member(value, "trafficType"));
 }
 
 function tokensIn(usage: JsonObject, name: string, modality: string): number {

@@ -1,10 +1,12 @@
 import { isObject, type JsonObject } from "../document.ts";
+import { servedByMessages } from "../serving.ts";
 import { addedUsage, plausibleUsage, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of a message; null when it is not one. What compactions took stands in none of its totals, only in a list. */
 export function readMessagesUsage(value: unknown): Usage | null {
-  let usage = countsIn(value);
-  if (usage === null || !isObject(value) || !Array.isArray(value.iterations)) return usage;
+  if (!isObject(value)) return null;
+  let usage = servedByMessages(countsIn(value), value);
+  if (usage === null || !Array.isArray(value.iterations)) return usage;
   for (const one of value.iterations) {
     const taken = isObject(one) && one.type === "compaction" ? countsIn(one) : null;
     if (taken !== null) usage = addedUsage(usage, taken);
@@ -13,8 +15,7 @@ export function readMessagesUsage(value: unknown): Usage | null {
 }
 
 /** Its input count leaves the cache out. */
-function countsIn(value: unknown): Usage | null {
-  if (!isObject(value)) return null;
+function countsIn(value: JsonObject): Usage | null {
   if (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number") return null;
   const split = isObject(value.cache_creation) ? value.cache_creation : {};
   const cacheWriteHour = count(split.ephemeral_1h_input_tokens);

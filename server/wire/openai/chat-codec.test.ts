@@ -117,6 +117,8 @@ const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite 
   reasoning,
   estimated: false,
 });
+/** As OpenAI tells it, in the usual tier. */
+const served = (...counts: Parameters<typeof usage>) => ({ ...usage(...counts), serving: { tier: "standard", geo: null } });
 const candidate = (parts: AssistantPart[], stop: Candidate["stop"], index = 0): Candidate => ({
   index,
   parts,
@@ -130,19 +132,19 @@ const CALLS: AssistantPart[] = [
   { kind: "tool_call", id: "call_b", name: "get_weather", arguments: '{"city":"Rome"}' },
 ];
 const ANSWERS: Record<string, ConversationReply> = {
-  text: { id: "chatcmpl-B1", candidates: [candidate([said("Grüße 👋")], "end")], usage: usage(26, 12, 1024, 50, 4) },
+  text: { id: "chatcmpl-B1", candidates: [candidate([said("Grüße 👋")], "end")], usage: served(26, 12, 1024, 50, 4) },
   candidates: {
     id: "chatcmpl-B1",
     candidates: [candidate([said("one")], "end"), candidate([said("tw")], "length", 1)],
-    usage: usage(9, 3),
+    usage: served(9, 3),
   },
-  tools: { id: "chatcmpl-B1", candidates: [candidate([said("I look."), ...CALLS], "tool_call")], usage: usage(30, 20) },
+  tools: { id: "chatcmpl-B1", candidates: [candidate([said("I look."), ...CALLS], "tool_call")], usage: served(30, 20) },
   refusal: {
     id: "chatcmpl-B1",
     candidates: [candidate([{ kind: "refusal", text: "I can't help with that." }], "refusal")],
-    usage: usage(9, 7),
+    usage: served(9, 7),
   },
-  filter: { id: "chatcmpl-B1", candidates: [candidate([said("Once")], "filtered")], usage: usage(9, 1) },
+  filter: { id: "chatcmpl-B1", candidates: [candidate([said("Once")], "filtered")], usage: served(9, 1) },
 };
 const VENDORS: Record<string, ConversationReply> = {
   "vendor-deepseek": {

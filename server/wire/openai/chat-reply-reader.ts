@@ -4,7 +4,7 @@ import { newCallId } from "./call-id.ts";
 import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
 import { chatStopDetail, chatStopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
-import { readChatUsage } from "./usage.ts";
+import { usageOfChat } from "./usage.ts";
 
 /** A whole chat completion, of OpenAI or of a server that resembles it; null when it is not one. */
 export function readChatAnswer(body: JsonObject): ConversationReply | null {
@@ -26,5 +26,5 @@ export function readChatAnswer(body: JsonObject): ConversationReply | null {
       stopDetail: chatStopDetail(choice.finish_reason, filledOf(choice.stop_detail)),
     });
   }
-  return { id, candidates, usage: readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage) };
+  return { id, candidates, usage: usageOfChat(body) };
 }

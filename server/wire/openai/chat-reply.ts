@@ -2,7 +2,7 @@ import type { Usage } from "../usage.ts";
 import { chatOutputLength } from "./chat-output.ts";
 import { looseListOf, objectOf } from "./loose-fields.ts";
 import { replyObject, tellsFailure } from "./reply-object.ts";
-import { readChatUsage } from "./usage.ts";
+import { usageOfChat } from "./usage.ts";
 
 /** What governance reads of a whole chat completion; null when the bytes are no JSON object, or tell of a failure. */
 export function readChatReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
@@ -10,5 +10,5 @@ export function readChatReply(bytes: Uint8Array): { usage: Usage | null; outputC
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
   for (const choice of looseListOf(body.choices)) outputCharacters += chatOutputLength(objectOf(choice)?.message);
-  return { usage: readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage), outputCharacters };
+  return { usage: usageOfChat(body), outputCharacters };
 }

@@ -5,12 +5,14 @@ import { CandidateReader } from "./chat-candidate-reader.ts";
 import { EventReader } from "./event-reader.ts";
 import { readOpenAiFault, statusOfFault } from "./fault.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
+import { servedByOpenAi } from "../serving.ts";
 import { readChatUsage } from "./usage.ts";
 
 /** The chunks of a streamed chat completion, of OpenAI or of a server that resembles it. */
 export class ChatStreamReader extends EventReader {
   private readonly candidates = new Map<number, CandidateReader>();
   private id: string | null = null;
+  private tier: unknown = null;
   private started = false;
 
   protected read(chunk: JsonObject): void {
@@ -27,7 +29,8 @@ export class ChatStreamReader extends EventReader {
       }
       candidate.read(choice);
     }
-    const usage = readChatUsage(chunk.usage ?? objectOf(chunk.x_groq)?.usage);
+    this.tier = chunk.service_tier ?? this.tier;
+    const usage = servedByOpenAi(readChatUsage(chunk.usage ?? objectOf(chunk.x_groq)?.usage), this.tier);
     if (usage !== null) {
       this.start();
       this.emit({ kind: "usage", usage });

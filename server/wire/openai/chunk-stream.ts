@@ -1,5 +1,6 @@
 import { concat } from "../adjoining-bytes.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
+import { servedByOpenAi } from "../serving.ts";
 import { frameData, isWholeEvent } from "../sse-data.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
@@ -39,6 +40,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private readonly echoed: number;
   private length = 0;
   private told: Usage | null = null;
+  private tier: unknown = null;
   begun = false;
   /** The provider's own error frame, when it sent one. */
   providerError: string | null = null;
@@ -52,7 +54,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   }
 
   get usage(): Usage | null {
-    return this.told;
+    return servedByOpenAi(this.told, this.tier);
   }
 
   get outputLength(): number {
@@ -114,12 +116,13 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     if (typeof chunk !== "object" || chunk === null) return true;
-    const { choices, error, object, message, x_groq } = chunk as {
+    const { choices, error, object, message, x_groq, service_tier } = chunk as {
       choices?: unknown;
       error?: unknown;
       object?: unknown;
       message?: unknown;
       x_groq?: { usage?: unknown } | null;
+      service_tier?: unknown;
     };
     if (error !== undefined && error !== null) {
       this.providerError =
@@ -130,6 +133,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       this.providerError = String(message ?? "the provider reported an error");
       return true;
     }
+    this.tier = service_tier ?? this.tier;
     const usage = (chunk as { usage?: unknown }).usage ?? x_groq?.usage;
     if (usage !== undefined && usage !== null) this.told = readChatUsage(usage) ?? this.told;
     if (!Array.isArray(choices)) return true;

@@ -1,4 +1,7 @@
+import type { JsonObject } from "../document.ts";
+import { servedByOpenAi } from "../serving.ts";
 import { audioOf, plausibleUsage, count, type Usage } from "../usage.ts";
+import { objectOf } from "./loose-fields.ts";
 
 /** The `usage` member of a chat completion or embedding; null when it is not one. Cached counts are parts of the prompt. */
 export function readChatUsage(value: unknown): Usage | null {
@@ -27,6 +30,11 @@ export function readChatUsage(value: unknown): Usage | null {
     ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)),
     estimated: false,
   });
+}
+
+/** Of a whole answer, or of the last chunk of one; Groq says it in a member of its own. */
+export function usageOfChat(body: JsonObject): Usage | null {
+  return servedByOpenAi(readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage), body.service_tier);
 }
 
 /**

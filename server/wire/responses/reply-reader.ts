@@ -2,6 +2,7 @@ import type { ConversationReply, ReplyPart, StopReason } from "../conversation/r
 import type { JsonObject } from "../document.ts";
 import { newCallId } from "../openai/call-id.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
+import { servedByOpenAi } from "../serving.ts";
 import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -14,7 +15,7 @@ export function readResponsesAnswer(body: JsonObject): ConversationReply | null 
   return {
     id,
     candidates: [{ index: 0, parts, stop: responsesStopReason(body, parts), stopSequence: null, stopDetail: null }],
-    usage: readResponsesUsage(body.usage),
+    usage: servedByOpenAi(readResponsesUsage(body.usage), body.service_tier),
   };
 }
 

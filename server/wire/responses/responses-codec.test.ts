@@ -154,8 +154,9 @@ function eventsIn(wire: string): unknown[] {
 describe("a response", () => {
   for (const [name, reply] of Object.entries(ANSWERS)) {
     test(`${name}, whole: read, and written with every member the vendor's own has`, () => {
-      const { service_tier: _, ...fixture } = fixtures.json(`reply-${name}.json`);
-      expect(responsesCodec.readReply(fixture)).toEqual(reply);
+      const whole = fixtures.json(`reply-${name}.json`);
+      expect(responsesCodec.readReply(whole)).toEqual(reply);
+      const { service_tier: _, ...fixture } = whole;
       expect(responsesCodec.writeReply(reply, CONTEXT)).toEqual(fixture);
     });
     test(`${name}, streamed: the same answer however its bytes were cut`, () => {

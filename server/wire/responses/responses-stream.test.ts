@@ -41,6 +41,7 @@ describe("a streamed response on its way through", () => {
         cacheWriteHour: 0,
         output: 60,
         reasoning: 40,
+        serving: { tier: "standard", geo: null },
         estimated: false,
       });
       expect(stream.outputLength).toBeGreaterThanOrEqual(48);
@@ -87,7 +88,10 @@ describe("a streamed response on its way through", () => {
 
 test("a whole response gives its usage and its length", () => {
   expect(readResponsesReply(new TextEncoder().encode(fixtures.text("reply-full.json")))).toEqual({
-    usage: { inputUncached: 26, cacheRead: 1024, cacheWrite: 50, cacheWriteHour: 0, output: 60, reasoning: 40, estimated: false },
+    usage: {
+      ...{ inputUncached: 26, cacheRead: 1024, cacheWrite: 50, cacheWriteHour: 0, output: 60, reasoning: 40, estimated: false },
+      serving: { tier: "standard", geo: null },
+    },
     outputCharacters: "Two calls.".length + "Grüße 👋".length + 2 * '{"city":"Oslo"}'.length,
   });
   expect(readResponsesReply(new TextEncoder().encode("<html>"))).toBeNull();

@@ -1,3 +1,4 @@
+import { servedByOpenAi } from "../serving.ts";
 import { refuseTooManyParts } from "../stream-bounds.ts";
 import type { ConversationEvent, PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
@@ -113,7 +114,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     for (const item of this.items.values()) item.end();
     // A server that streams nothing but the end has its whole answer there.
     if (this.kinds.length === 0) for (const part of outputParts(response.output, this.id)) this.whole(part);
-    const usage = readResponsesUsage(response.usage);
+    const usage = servedByOpenAi(readResponsesUsage(response.usage), response.service_tier);
     if (usage !== null) this.emit({ kind: "usage", usage });
     this.emit({ kind: "stop", candidate: 0, reason: responsesStopReason(response, this.kinds), stopSequence: null, stopDetail: null });
     this.ended = true;

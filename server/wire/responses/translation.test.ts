@@ -34,7 +34,7 @@ function answerIn(wire: string, codec: ConversationCodec): ConversationReply {
 const shown = ({ candidates, usage }: ConversationReply) => ({
   parts: candidates[0]?.parts.map((part) => ({ ...part, signature: undefined })),
   stop: candidates[0]?.stop,
-  usage,
+  usage: usage === null ? null : { ...usage, serving: undefined },
 });
 
 describe("between chat and Responses", () => {

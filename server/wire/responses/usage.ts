@@ -1,10 +1,11 @@
 import type { JsonObject } from "../document.ts";
 import { objectOf, objectsOf } from "../openai/loose-fields.ts";
+import { servedByOpenAi } from "../serving.ts";
 import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
 export function usageOfResponse(response: JsonObject): Usage | null {
-  const usage = readResponsesUsage(response.usage);
+  const usage = servedByOpenAi(readResponsesUsage(response.usage), response.service_tier);
   const webSearches = [...objectsOf(response.output).filter(([item]) => isWebSearch(item))].length;
   return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
 }

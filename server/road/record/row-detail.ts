@@ -1,0 +1,9 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+
+/** Says something on a row that no field of it is for; null takes it away again. */
+export function noteDetail(row: AuditRow, name: string, value: string | null): void {
+  const told = { ...(row.custom_metadata as Record<string, unknown> | null | undefined) };
+  if (value === null) delete told[name];
+  else told[name] = value;
+  if (row.custom_metadata != null || Object.keys(told).length > 0) row.custom_metadata = told;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { readConverseReply } from "./converse/converse-reply.ts";
+import type { JsonObject } from "./document.ts";
+import { readGeminiUsage } from "./gemini/usage.ts";
+import { readMessagesUsage } from "./messages/usage.ts";
+import { servedAsAsked, servingAsked, tiersServed } from "./serving.ts";
+
+const gemini = (told: JsonObject) => readGeminiUsage({ promptTokenCount: 1, candidatesTokenCount: 1, ...told })?.serving;
+const messages = (told: JsonObject) => readMessagesUsage({ input_tokens: 1, output_tokens: 1, ...told })?.serving;
+
+test.each([
+  [gemini({ trafficType: "ON_DEMAND_PRIORITY" }), "priority"],
+  [gemini({ trafficType: "ON_DEMAND" }), "standard"],
+  [gemini({ trafficType: "PROVISIONED_THROUGHPUT" }), "standard"],
+  [gemini({ service_tier: "flex" }), "flex"],
+  [gemini({ serviceTier: "SERVICE_TIER_PRIORITY" }), "priority"],
+  [gemini({}), undefined],
+  // Capacity that was paid for beforehand.
+  [messages({ service_tier: "priority", speed: "fast" }), "fast"],
+  [messages({ service_tier: "priority" }), undefined],
+  [messages({ service_tier: "standard", speed: null }), "standard"],
+  [messages({ service_tier: "batch" }), "standard"],
+])("what vendors tell of a tier is known by one name: %#", (serving, tier) => {
+  expect(serving?.tier).toBe(tier as string);
+});
+
+test("Bedrock tells it beside the usage", () => {
+  const answer = {
+    output: { message: { content: [{ text: "Yes" }] } },
+    stopReason: "end_turn",
+    usage: { inputTokens: 1, outputTokens: 1 },
+  };
+  expect(readConverseReply({ ...answer, serviceTier: { type: "priority" } } as JsonObject)?.usage?.serving?.tier).toBe("priority");
+  expect(readConverseReply({ ...answer, serviceTier: "priority" } as JsonObject)?.usage?.serving).toBeUndefined();
+});
+
+test("a place that is all one has no price of its own, whatever was asked for", () => {
+  for (const inference_geo of ["global", "not_available"]) {
+    const told = readMessagesUsage({ input_tokens: 1, output_tokens: 1, inference_geo });
+    expect(tiersServed(servedAsAsked(told!, servingAsked({ inference_geo: "us" })).serving)).toEqual([]);
+  }
+  expect(tiersServed(messages({ inference_geo: "us" }))).toEqual(["inference_geo_us"]);
+});
+
+test("what is no name is asked for by nobody", () => {
+  for (const service_tier of [7, null, {}, "", "auto", "x".repeat(51), "a b", "\u0000"])
+    expect(tiersServed(servingAsked({ service_tier }))).toEqual([]);
+  // Another format's member is no way around a dearer tier.
+  expect(tiersServed(servingAsked({ service_tier: "ultrafast", speed: "fast" }))).toEqual(["ultrafast"]);
+  expect(tiersServed(servingAsked({ service_tier: "default", speed: "fast" }))).toEqual(["fast"]);
+  expect(tiersServed(servingAsked({ speed: "fast", inference_geo: "US" }))).toEqual(["fast", "inference_geo_us"]);
+});
