@@ -15,13 +15,14 @@ export async function signOnProviderById(db: Database | Trx, id: string): Promis
     .executeTakeFirst();
 }
 
-/** As it is until the transaction ends: it cannot go, nor change, behind the back of who signs in by it. */
+/** As it is until the transaction ends: it cannot go, be switched off, nor change, behind the back of who signs in by it. */
 export async function heldProvider(trx: Trx, tenantId: string, id: string): Promise<Pick<IdentityProviderRow, "settings"> | undefined> {
   return trx
     .selectFrom("identity_providers")
     .select("settings")
     .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
+    .where("enabled", "=", true)
     .forShare()
     .executeTakeFirst();
 }

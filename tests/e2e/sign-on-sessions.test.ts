@@ -6,7 +6,16 @@ import { type DatabaseConnection, openDatabase } from "../../server/store/databa
 import { portalClient } from "../support/portal.ts";
 import { samlProvider } from "../support/saml-provider.ts";
 import { patchOf, scimClient } from "../support/scim.ts";
-import { movedOn, signOnBrowser, type SignOnBrowser } from "../support/sign-on-browser.ts";
+import { movedOn, signOnBrowser } from "../support/sign-on-browser.ts";
+import {
+  arriveAtPage,
+  makeSignOnProvider,
+  OWN_PAGE,
+  signInByProvider,
+  signOnPlane,
+  type SignedInPage,
+  type SignOnAudience,
+} from "../support/sign-on-pages.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -14,24 +23,13 @@ import { startWorld, type World } from "../support/world.ts";
 /** Sessions that began at an identity provider end when it says so, and the other way round. */
 
 const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
-const OWN_PAGE = { "x-gw-session": "page" };
 
 let world: World;
 let issuer: SigningIssuer;
 let connection: DatabaseConnection;
-const providers: Record<"portal" | "admin", any> = { portal: null, admin: null };
+const providers: Record<SignOnAudience, any> = { portal: null, admin: null };
 
-const make = (audience: "portal" | "admin", more: object = {}) =>
-  world.admin.post("/v1/admin/identity-providers", {
-    tenant_id: "default",
-    kind: "oidc",
-    audience,
-    name: `Company ${audience} ${crypto.randomUUID()}`,
-    create_accounts: true,
-    oidc: { issuer: issuer.issuer, client_id: "gatehouse", ...more },
-    client_secret: "a secret",
-    group_mappings: audience === "admin" ? [{ group: "all", role: "viewer" }] : [],
-  });
+const make = (audience: SignOnAudience, oidc: object = {}) => makeSignOnProvider(world, issuer, audience, { oidc });
 
 beforeAll(async () => {
   world = await startWorld();
@@ -45,62 +43,17 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-const planeOf = (audience: "portal" | "admin") =>
-  audience === "portal"
-    ? { base: `${world.gateway.runtimeUrl}/v1/portal/auth/sso`, session: "/v1/portal/auth/session", origin: world.gateway.runtimeUrl }
-    : { base: `${world.gateway.adminUrl}/v1/admin-users/sso`, session: "/v1/admin-users/session", origin: world.gateway.adminUrl };
-
-interface SignedInPage {
-  readonly browser: SignOnBrowser;
-  readonly token: string;
-  /** Whether the token still opens what it is for. */
-  works(): Promise<boolean>;
-  /** Whether the page's cookie yields another token. */
-  renews(): Promise<boolean>;
-}
-
-/** As far as the code that the page of a sign-in changes for a token. */
-async function arrived(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]) {
-  const { base } = planeOf(audience);
-  issuer.answer = async () => ({
-    access_token: "opaque",
-    token_type: "Bearer",
-    id_token: await issuer.sign({
-      aud: "gatehouse",
-      nonce: issuer.asked.at(-1)?.nonce ?? "",
-      sub,
-      preferred_username: `${sub}@example.com`,
-      groups: ["all"],
-      ...(sid === undefined ? {} : { sid }),
-    }),
-  });
-  const browser = signOnBrowser();
-  const code = movedOn(await (await browser.follow(`${base}/${provider.id}/start`)).text())?.code ?? "";
-  const exchange = () =>
-    browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
-  return { browser, exchange };
-}
-
-async function signedIn(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]): Promise<SignedInPage> {
-  const { session, origin } = planeOf(audience);
-  const { browser, exchange } = await arrived(audience, sub, sid, provider);
-  const exchanged = await exchange();
-  const { access_token: token } = (await exchanged.json()) as { access_token: string };
-  const begun = await browser.go(`${origin}${session}`, { method: "POST", headers: { ...OWN_PAGE, authorization: `Bearer ${token}` } });
-  expect([exchanged.status, begun.status]).toEqual([200, 204]);
-  const me = audience === "portal" ? `${origin}/v1/portal/auth/profile` : `${origin}/v1/admin-users/me`;
-  return {
-    browser,
-    token,
-    works: async () => (await fetch(me, { headers: { authorization: `Bearer ${token}` } })).status === 200,
-    renews: async () => (await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE })).status === 200,
-  };
-}
+const planeOf = (audience: SignOnAudience) => signOnPlane(world, audience);
+const claimsOf = (sub: string, sid: string | undefined) => ({ sub, ...(sid === undefined ? {} : { sid }) });
+const arrived = (audience: SignOnAudience, sub: string, sid?: string, provider = providers[audience]) =>
+  arriveAtPage(world, issuer, provider, claimsOf(sub, sid));
+const signedIn = (audience: SignOnAudience, sub: string, sid?: string, provider = providers[audience]) =>
+  signInByProvider(world, issuer, provider, claimsOf(sub, sid));
 
 const logoutToken = (claims: object, header: object = {}) =>
   issuer.sign({ aud: "gatehouse", jti: crypto.randomUUID(), events: EVENTS, ...claims } as any, { typ: "logout+jwt", ...header });
 
-async function tell(audience: "portal" | "admin", logout_token: string, provider = providers[audience]) {
+async function tell(audience: SignOnAudience, logout_token: string, provider = providers[audience]) {
   const response = await fetch(`${planeOf(audience).base}/${provider.id}/backchannel-logout`, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },

@@ -1,3 +1,4 @@
+import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
@@ -8,21 +9,40 @@ import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
-import { type Claims, mapped, subjectOf } from "./claims.ts";
+import { type Claims, judged, subjectOf } from "./claims.ts";
 import { membershipSource, settingsOf } from "./identity-providers.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
+import { signOutAdmin, signOutEndUser } from "./sign-on-sessions.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";
 
-/**
- * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
- * that is the same proves nothing.
- */
-export async function endUserOfSignOn(write: Write, place: SignOnPlace, claims: Claims): Promise<EndUserRow> {
-  const { subject, username, who } = vouched(mapped(place.settings, claims));
+/** The place as it is now, which it stays until the transaction ends. */
+async function held(write: Write, place: SignOnPlace): Promise<SignOnPlace> {
   const provider = await heldProvider(write.trx, place.tenantId, place.id);
   if (provider === undefined) throw refusedSignOn("This identity provider is there no more.");
+  return { ...place, settings: settingsOf(provider) };
+}
+
+/** Whoever would not be let in any more is signed out of what they began when they were. To be kept, not thrown, so that they are. */
+async function refusedAndOut(write: Write, place: SignOnPlace, { subject, reason }: MappingPreviewResult): Promise<Refused> {
+  const refused = refusedSignOn(reason ?? "None of their groups is mapped to a role.");
+  const known = subject === null ? undefined : await externalIdentity(write.trx, place.id, subject);
+  if (known === undefined) throw refused;
+  if (known.end_user_id !== null) await signOutEndUser(write, place, known.end_user_id);
+  if (known.admin_user_id !== null) await signOutAdmin(write, place, known.admin_user_id);
+  return refused;
+}
+
+/**
+ * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
+ * that is the same proves nothing. A refusal that ended what they had is given, any other thrown.
+ */
+export async function endUserOfSignOn(write: Write, offered: SignOnPlace, claims: Claims): Promise<EndUserRow | Refused> {
+  const place = await held(write, offered);
+  const { who: judgedWho, lost } = judged(place.settings, claims);
+  if (lost) return refusedAndOut(write, place, judgedWho);
+  const { subject, username, who } = vouched(judgedWho);
   const known = await externalIdentity(write.trx, place.id, subject);
   const id = known === undefined ? await newIdentity(write, place, { subject, username, who }, claims) : known.end_user_id;
   const user = id === null ? undefined : await endUserStore.find(write.trx, place.tenantId, id, "lock");
@@ -31,7 +51,7 @@ export async function endUserOfSignOn(write: Write, place: SignOnPlace, claims: 
   await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
   await endUserStore.update(write.trx, user.id, { last_login: write.now });
   // Where a directory keeps the groups, those a token brings are older: none is kept of them.
-  const groups = settingsOf(provider).scim_directory === null ? who.end_user_group_ids : [];
+  const groups = place.settings.scim_directory === null ? who.end_user_group_ids : [];
   const moved = await setMembershipsOf(write.trx, place.tenantId, membershipSource(place.id), user.id, groups);
   // Rows of calls say under which name the person last signed in.
   if (moved || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
@@ -99,10 +119,16 @@ async function newEndUser(write: Write, place: SignOnPlace, { username, who }: V
   return id;
 }
 
-/** The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. */
-export async function adminOfSignOn(write: Write, place: SignOnPlace, claims: Claims): Promise<AdminUserRow> {
-  const { subject, username, who } = vouched(mapped(place.settings, claims));
-  if (who.role === null) throw refusedSignOn("None of their groups is mapped to a role.");
+/**
+ * The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. A refusal that ended
+ * what they had is given, any other thrown.
+ */
+export async function adminOfSignOn(write: Write, offered: SignOnPlace, claims: Claims): Promise<AdminUserRow | Refused> {
+  const place = await held(write, offered);
+  const { who: judgedWho, lost } = judged(place.settings, claims);
+  if (lost) return refusedAndOut(write, place, judgedWho);
+  const { subject, username, who } = vouched(judgedWho);
+  if (who.role === null) return refusedAndOut(write, place, who);
   if (place.settings.scim_directory !== null && (await provisionedPerson(write, place, subject, claims))?.active !== true)
     throw refusedSignOn("The directory has switched this person off, or does not know them.");
   const known = await externalIdentity(write.trx, place.id, subject);

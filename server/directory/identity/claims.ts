@@ -78,7 +78,15 @@ function displayNameOf(claims: Claims, name: string): string | null {
 const isUnverified = ({ email_verified: verified }: Claims): boolean => verified === false || verified === "false";
 
 /** What somebody with these claims would become here. */
-export function mapped(settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult {
+export const mapped = (settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult => judged(settings, claims).who;
+
+/** `lost`: they are refused by what the provider says of them, and not because it leaves something out. */
+export interface JudgedClaims {
+  readonly who: MappingPreviewResult;
+  readonly lost: boolean;
+}
+
+export function judged(settings: IdentityProviderSettings, claims: Claims): JudgedClaims {
   const { attributes, oidc, saml } = settings;
   const subject = oidc === null ? textOf(claimAt(claims, saml?.subject_attribute ?? "nameID")) : subjectOf(claims, oidc.subject_claims);
   const email = emailOf(claims, attributes.email ?? DEFAULT_EMAIL);
@@ -92,8 +100,9 @@ export function mapped(settings: IdentityProviderSettings, claims: Claims): Mapp
   const each = (name: "end_user_group_id" | "resource_group_id") => [
     ...new Set(fitting.map((one) => one[name]).filter((id) => id !== null)),
   ];
-  const reason = whyNot(settings, { claims, subject, username, email, groups: found });
-  return {
+  const unclear = whyUnclear(settings, { subject, username, groups: found });
+  const reason = unclear ?? whyNot(settings, { claims, email, groups });
+  const who = {
     subject,
     username,
     email,
@@ -106,22 +115,26 @@ export function mapped(settings: IdentityProviderSettings, claims: Claims): Mapp
     allowed: reason === null,
     reason,
   };
+  return { who, lost: unclear === null && reason !== null };
 }
 
-function whyNot(
+function whyUnclear(
   settings: IdentityProviderSettings,
-  who: { claims: Claims; subject: string | null; username: string | null; email: string | null; groups: string[] | null },
+  who: { subject: string | null; username: string | null; groups: string[] | null },
 ): string | null {
   if (who.subject === null) return "The provider does not say who it is: the claim of the subject is missing.";
   if (settings.api === null && who.username === null) return "The provider sends no username.";
-  const missing = settings.oidc === null ? null : lacksClaim(who.claims, settings.oidc.required_claims);
-  if (missing !== null) return `The claim ${missing} has none of the values it must have.`;
   // A directory says who is in which groups of end users, and nothing else that the token's groups decide.
   const decides = settings.group_mappings.some((one) => settings.scim_directory === null || one.end_user_group_id === null);
   if ((settings.required_group !== null || decides) && who.groups === null)
     return "The provider left the groups out because there are too many: let it send those assigned to the application, or provision them.";
-  if (settings.required_group !== null && !(who.groups ?? []).includes(settings.required_group))
-    return "They are not in the required group.";
+  return null;
+}
+
+function whyNot(settings: IdentityProviderSettings, who: { claims: Claims; email: string | null; groups: string[] }): string | null {
+  const missing = settings.oidc === null ? null : lacksClaim(who.claims, settings.oidc.required_claims);
+  if (missing !== null) return `The claim ${missing} has none of the values it must have.`;
+  if (settings.required_group !== null && !who.groups.includes(settings.required_group)) return "They are not in the required group.";
   const domain = who.email?.slice(who.email.lastIndexOf("@") + 1).toLowerCase();
   if (settings.allowed_domains.length > 0 && !settings.allowed_domains.some((one) => one.toLowerCase() === domain))
     return "The domain of their mail address is not allowed.";

@@ -20,6 +20,8 @@ import {
 } from "../../store/identity-providers.ts";
 import { endMembershipsOf } from "../../store/sign-on.ts";
 import { invalidField, records } from "../writes/records.ts";
+import { demandsMore } from "./demands.ts";
+import { signOutAllOf } from "./sign-out-all.ts";
 import type { Write } from "../writes/write.ts";
 
 const OWNER = "owner";
@@ -181,6 +183,7 @@ export const identityProviders = records<
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
     // From then on the directory says who is in which group.
     if (settings.scim_directory !== null) await endMemberships(write, row);
+    if (row.enabled && (enabled === false || demandsMore(settingsOf(row), settings))) await signOutAllOf(write, row);
     return {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
@@ -192,6 +195,7 @@ export const identityProviders = records<
   dependents: async () => [],
   async removing(write, row) {
     await guardOwners(write, row);
+    await signOutAllOf(write, row);
     await endMemberships(write, row);
   },
   notify: (write, row) => write.notify(row.tenant_id, "identity_provider", row.id),
