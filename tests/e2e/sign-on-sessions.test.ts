@@ -3,7 +3,7 @@ import { decodeJwt } from "jose";
 import { sql } from "kysely";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
-import { portalClient } from "../support/portal.ts";
+import { PASSWORD, portalClient } from "../support/portal.ts";
 import { samlProvider } from "../support/saml-provider.ts";
 import { patchOf, scimClient } from "../support/scim.ts";
 import { movedOn, signOnBrowser } from "../support/sign-on-browser.ts";
@@ -148,6 +148,26 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect(await ask(page)).toBeNull();
     expect(await ask(await signedIn(audience, `${audience}-lou`, undefined, await make(audience)))).toBeNull();
   });
+});
+
+test("a password that somebody else chose binds whoever signs in with it, and not whom the provider vouches for", async () => {
+  const username = "handed-out";
+  const { user } = await world.admin.post("/v1/admin/end-users", { tenant_id: "default", username, password: PASSWORD });
+  const provider = await make("portal");
+  await world.admin.post(`/v1/admin/identity-providers/${provider.id}/identities`, { subject: "handed-1", end_user_id: user.id });
+  await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}`, { must_change_password: true });
+  const runtime = world.gateway.runtimeUrl;
+  const listed = async (token: string | null) => (await portalClient(runtime, token).request("GET", "/models")).body.code ?? "listed";
+  const page = await signedIn("portal", "handed-1", undefined, provider);
+  const renewed = await page.browser.go(`${runtime}/v1/portal/auth/session/renew`, { method: "POST", headers: OWN_PAGE });
+  const next = (await renewed.json()) as { access_token: string; user: object };
+  expect(next.user).not.toHaveProperty("must_change_password");
+  expect([await listed(page.token), await listed(next.access_token)]).toEqual(["listed", "listed"]);
+  const byPassword = await portalClient(runtime).request("POST", "/auth/login", { username, password: PASSWORD });
+  expect([byPassword.body.user.must_change_password, await listed(byPassword.body.access_token)]).toEqual([
+    true,
+    "password_change_required",
+  ]);
 });
 
 test("an administrator whom the directory switches off while they sign in is signed out", async () => {
