@@ -170,6 +170,19 @@ test("a password that somebody else chose binds whoever signs in with it, and no
   ]);
 });
 
+test("two people whose keys of several parts read alike are two, and who was known by such a key before is found", async () => {
+  const provider = await make("portal", { subject_claims: ["org", "sub"] });
+  const userOf = async (org: string, sub: string) => {
+    const preferred_username = crypto.randomUUID();
+    return decodeJwt((await signInByProvider(world, issuer, provider, { org, sub, preferred_username })).token)["user_id"];
+  };
+  const first = await userOf("a/b", "c");
+  await sql`UPDATE external_identities SET subject = 'a/b/c', exact = false WHERE provider_id = ${provider.id}`.execute(connection.db);
+  expect([await userOf("a/b", "c"), await userOf("a/b", "c")]).toEqual([first, first]);
+  const other = await userOf("a", "b/c");
+  expect([other === first, await userOf("a", "b/c")]).toEqual([false, other]);
+});
+
 test("an administrator whom the directory switches off while they sign in is signed out", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "entra" });
   const scim = scimClient(world.gateway.adminUrl, token);

@@ -1,4 +1,4 @@
-import type { IdentityProviderSettings, MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
+import { type IdentityProviderSettings, type MappingPreviewResult, MAX_SUBJECT } from "@gatehouse/contracts/identity-providers";
 import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { TENANT_ROLES } from "@gatehouse/contracts/roles";
 import { isStorableText } from "../../kernel/storable.ts";
@@ -52,10 +52,33 @@ export function lacksClaim(claims: Claims, required: Readonly<Record<string, rea
   return null;
 }
 
-export const subjectOf = (claims: Claims, names: readonly string[]): string | null => {
+const MAX_SUBJECT_PART = 500;
+
+function partsOf(claims: Claims, names: readonly string[]): string[] | null {
   const parts = names.map((name) => textOf(claimAt(claims, name)));
-  return parts.every((part) => part !== null && part.length <= 500) ? parts.join("/") : null;
-};
+  return parts.every((part) => part !== null && part.length <= MAX_SUBJECT_PART) ? (parts as string[]) : null;
+}
+
+/**
+ * Several parts have a slash between them. Where one has a slash itself it would not be told where it ends, and two people might be one:
+ * then there are two slashes between, and none within.
+ */
+export function subjectOf(claims: Claims, names: readonly string[]): string | null {
+  const parts = partsOf(claims, names);
+  if (parts === null) return null;
+  if (parts.length === 1 || !parts.some((part) => part.includes("/"))) return parts.join("/");
+  const joined = parts.map(withoutSlashes).join("//");
+  return joined.length > MAX_SUBJECT ? null : joined;
+}
+
+/** A part as it stands in a subject of which some part has a slash. */
+export const withoutSlashes = (part: string): string => part.replaceAll("%", "%25").replaceAll("/", "%2F");
+
+/** The subject as it was before it told its parts apart; null where that is the same. */
+export function formerSubjectOf(claims: Claims, names: readonly string[]): string | null {
+  const former = partsOf(claims, names)?.join("/") ?? null;
+  return former === subjectOf(claims, names) ? null : former;
+}
 
 const DEFAULT_GROUPS = "groups";
 const DEFAULT_EMAIL = "email";

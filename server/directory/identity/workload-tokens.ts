@@ -5,7 +5,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
 import { enabledProviders } from "../../store/identity-providers.ts";
 import { BoundedMap } from "../bounded-map.ts";
-import { mapped } from "./claims.ts";
+import { formerSubjectOf, mapped } from "./claims.ts";
 import { settingsOf } from "./identity-providers.ts";
 import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
 import { issuerNamed, SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
@@ -120,7 +120,9 @@ export class WorkloadTokens {
     if (typeof payload === "string") return payload;
     const { subject, username, email, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
     if (!allowed || subject === null) return "credential_unknown";
-    if (api.subjects !== null && !api.subjects.includes(subject)) return "credential_unknown";
+    // The list may have been written before subjects said where their parts end.
+    const named = [subject, formerSubjectOf(payload, one.settings.oidc?.subject_claims ?? [])];
+    if (api.subjects !== null && !named.some((name) => name !== null && api.subjects?.includes(name))) return "credential_unknown";
     const groups = mappedGroups.length > 0 ? mappedGroups : api.resource_group_id === null ? [] : [api.resource_group_id];
     if (groups.length === 0) return "credential_without_group";
     // As late as it would be verified anew: a token is good for the second call as for the first.
