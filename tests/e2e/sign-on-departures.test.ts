@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newPerson } from "../support/portal.ts";
+import { patchOf, scimClient } from "../support/scim.ts";
 import {
   arriveAtPage,
   makeSignOnProvider,
   signInByProvider,
   type SignOnAudience,
   type SignOnClaims,
+  type SignedInPage,
   type SignOnProviderRecord,
 } from "../support/sign-on-pages.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
@@ -129,4 +131,39 @@ test("an administrator whose role comes from a group that is mapped to another n
   expect(await page.works()).toBe(true);
   await change(provider.id, { group_mappings: more.map((one) => (one.group === "all" ? { ...one, role: "viewer" } : one)) });
   expect([await page.works(), await page.renews()]).toEqual([false, false]);
+});
+
+test("whoever the directory takes out of a group that lets them in, or has a role, signs in again; nobody else does", async () => {
+  const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "groups" });
+  const scim = scimClient(world.gateway.adminUrl, token);
+  const portal = await make("portal", { scim_directory: "groups", required_group: "staff-id" });
+  const admin = await make("admin", { scim_directory: "groups", group_mappings: [{ group: "Operators", role: "viewer" }] });
+  const groups = ["staff-id", "Operators"];
+  const [leaver, stayer] = [newSub(), newSub()];
+  const ids: string[] = [];
+  for (const sub of [leaver, stayer])
+    ids.push((await scim.send("POST", "/Users", { userName: `${sub}@example.com`, externalId: sub })).body.id);
+  const groupOf = async (displayName: string, externalId: string) =>
+    (await scim.send("POST", "/Groups", { displayName, externalId, members: ids.map((value) => ({ value })) })).body.id as string;
+  const [staff, operators, others] = [
+    await groupOf("Staff", "staff-id"),
+    await groupOf("Operators", "o-id"),
+    await groupOf("Others", "x-id"),
+  ];
+  const pages: SignedInPage[] = [];
+  for (const provider of [portal, admin])
+    for (const sub of [leaver, stayer]) pages.push(await signInByProvider(world, issuer, provider, { sub, groups }));
+  const works = () => Promise.all(pages.map((page) => page.works()));
+  const takeOut = (group: string) =>
+    scim.send("PATCH", `/Groups/${group}`, patchOf({ op: "remove", path: `members[value eq "${ids[0]}"]` }));
+  await takeOut(others);
+  expect(await works()).toEqual([true, true, true, true]);
+  await takeOut(staff);
+  await isOut(pages[0] as SignedInPage);
+  expect(await works()).toEqual([false, true, true, true]);
+  await takeOut(operators);
+  expect(await works()).toEqual([false, true, false, true]);
+  expect((await scim.send("DELETE", `/Groups/${staff}`)).status).toBe(204);
+  await isOut(pages[1] as SignedInPage);
+  expect(await works()).toEqual([false, false, false, true]);
 });

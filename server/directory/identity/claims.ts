@@ -72,7 +72,7 @@ export function subjectOf(claims: Claims, names: readonly string[]): string | nu
 }
 
 /** A part as it stands in a subject of which some part has a slash. */
-export const withoutSlashes = (part: string): string => part.replaceAll("%", "%25").replaceAll("/", "%2F");
+const withoutSlashes = (part: string): string => part.replaceAll("%", "%25").replaceAll("/", "%2F");
 
 /** The subject as it was before it told its parts apart; null where that is the same. */
 export function formerSubjectOf(claims: Claims, names: readonly string[]): string | null {

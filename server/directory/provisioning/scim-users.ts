@@ -18,7 +18,6 @@ import {
   type ScimMembership,
   type ScimUserRow,
 } from "../../store/scim-users.ts";
-import { withoutSlashes } from "../identity/claims.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { nextTokenGeneration } from "../people/token-generation.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
@@ -191,7 +190,7 @@ function activityOf(write: Write, user: EndUserRow, shutOut: boolean, active: bo
 async function endAccess(write: Write, caller: ScimCaller, id: string, externalIds: readonly (string | null)[]): Promise<void> {
   await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
   for (const externalId of new Set(externalIds))
-    if (externalId !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, externalId, withoutSlashes(externalId));
+    if (externalId !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, externalId);
 }
 
 /** Changes the person to what `next` makes of them. */
@@ -231,7 +230,7 @@ export async function changeScimUser(
   if (!person.active) await endAccess(write, caller, id, [row.external_id, person.externalId]);
   // Whoever is known by another key from now on could not be signed out by it.
   else if (row.external_id !== null && person.externalId !== row.external_id)
-    await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id, withoutSlashes(row.external_id));
+    await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
   const isSwitched = person.active !== row.active || activity.patch.is_active !== undefined;
   const outcome = !isSwitched ? "changed" : person.active ? "reactivated" : "deactivated";
