@@ -45,13 +45,11 @@ export async function setMembershipsOf(
   return gone.rows.length + come.rows.length > 0;
 }
 
-/** Takes away all that this source said; answers whether there was any. */
-export async function endMembershipsOf(trx: Trx, tenantId: string, source: string): Promise<boolean> {
-  const gone = await trx
-    .deleteFrom("end_user_group_members")
-    .where("tenant_id", "=", tenantId)
-    .where("source", "=", source)
-    .executeTakeFirst();
+/** Takes away all that this source said, but of these groups; answers whether there was any. */
+export async function endMembershipsOf(trx: Trx, tenantId: string, source: string, keptGroupIds: readonly string[]): Promise<boolean> {
+  let query = trx.deleteFrom("end_user_group_members").where("tenant_id", "=", tenantId).where("source", "=", source);
+  if (keptGroupIds.length > 0) query = query.where("group_id", "not in", [...keptGroupIds]);
+  const gone = await query.executeTakeFirst();
   return gone.numDeletedRows > 0n;
 }
 
