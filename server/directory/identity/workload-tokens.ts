@@ -72,6 +72,11 @@ export class WorkloadTokens {
     this.verified.clear();
   }
 
+  /** Whether tokens of the provider still open something. Rejects when the database is needed and away. */
+  async trusts(tenantId: string, providerId: string): Promise<boolean> {
+    return (await this.trustedBy(tenantId)).some(({ id }) => id === providerId);
+  }
+
   /** `at`: when the token has to be good, milliseconds since the epoch. Rejects when the database is needed and away. */
   async verify(tenantId: string, token: string, at = this.clock.now()): Promise<WorkloadToken | TokenFault> {
     if (token.length > MAX_TOKEN_LENGTH) return "credential_unknown";

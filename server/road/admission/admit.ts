@@ -290,7 +290,7 @@ async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts
     credentialName: name,
     userId: null,
     username: null,
-    isWorkload: true,
+    workloadProviderId: token.providerId,
   };
   return { open: token.resourceGroupIds, first: token.resourceGroupIds[0] ?? null };
 }
