@@ -3,6 +3,7 @@ import { decodeJwt } from "jose";
 import { sql } from "kysely";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
+import { serveModels } from "../support/admin.ts";
 import { PASSWORD, portalClient } from "../support/portal.ts";
 import { samlProvider } from "../support/saml-provider.ts";
 import { patchOf, scimClient } from "../support/scim.ts";
@@ -162,6 +163,23 @@ test("a password that somebody else chose binds whoever signs in with it, and no
   const renewed = await page.browser.go(`${runtime}/v1/portal/auth/session/renew`, { method: "POST", headers: OWN_PAGE });
   const next = (await renewed.json()) as { access_token: string; user: object };
   expect(next.user).not.toHaveProperty("must_change_password");
+  const { groupId } = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: groupId });
+  const jobs = async (path: string, body?: object) =>
+    (
+      await fetch(`${runtime}/v1/proxy/batch/jobs${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${page.token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    ).json() as Promise<any>;
+  const requests = [{ custom_id: "one", body: { messages: [{ role: "user", content: "hello" }] } }];
+  const { id } = await jobs("", { model: "fake-1", requests });
+  const job = await until(
+    () => jobs(`/${id}`),
+    ({ status }) => status === "completed" || status === "failed",
+  );
+  expect(job.request_counts).toMatchObject({ completed: 1, failed: 0 });
   expect([await listed(page.token), await listed(next.access_token)]).toEqual(["listed", "listed"]);
   const byPassword = await portalClient(runtime).request("POST", "/auth/login", { username, password: PASSWORD });
   expect([byPassword.body.user.must_change_password, await listed(byPassword.body.access_token)]).toEqual([
