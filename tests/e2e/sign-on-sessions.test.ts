@@ -196,7 +196,7 @@ test("two people whose keys of several parts read alike are two, and who was kno
   };
   const first = await userOf("a/b", "c");
   await sql`UPDATE external_identities SET subject = 'a/b/c', exact = false WHERE provider_id = ${provider.id}`.execute(connection.db);
-  expect([await userOf("a/b", "c"), await userOf("a/b", "c")]).toEqual([first, first]);
+  expect(await userOf("a/b", "c")).toEqual(first);
   const other = await userOf("a", "b/c");
   expect([other === first, await userOf("a", "b/c")]).toEqual([false, other]);
 });

@@ -34,7 +34,9 @@ async function held(write: Write, place: SignOnPlace): Promise<SignOnPlace> {
 async function knownAs(write: Write, place: SignOnPlace, subject: string, claims: Claims): Promise<ExternalIdentityRow | undefined> {
   const known = await externalIdentity(write.trx, place.id, subject);
   const former = place.settings.oidc === null ? null : formerSubjectOf(claims, place.settings.oidc.subject_claims);
-  return known !== undefined || former === null ? known : adoptFormerIdentity(write.trx, place.id, former, subject);
+  if (known !== undefined || former === null) return known;
+  // Another sign-in of theirs may have been first.
+  return (await adoptFormerIdentity(write.trx, place.id, former, subject)) ?? externalIdentity(write.trx, place.id, subject);
 }
 
 /** Whoever would not be let in any more is signed out of what they began when they were. To be kept, not thrown, so that they are. */
