@@ -29,7 +29,10 @@ export function followed(
         void ended.reviewKey(keyHash);
       },
       oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
-      identityProvidersChanged: (tenantId) => workloads.drop(tenantId),
+      identityProvidersChanged(tenantId) {
+        workloads.drop(tenantId);
+        void ended.reviewWorkloads(tenantId);
+      },
       userChanged(tenantId, userId) {
         users.drop(tenantId, userId);
         for (const one of [ended, feed]) void one.review(tenantId, userId);

@@ -114,7 +114,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { db } = connection;
   const ledger = await openWatchedLedger(config, parts);
   const admission = openAdmission(config, parts);
-  const { credentials, users, snapshots } = admission;
+  const { credentials, snapshots } = admission;
   const tenants = new NamedTenants(db, clock);
   const shipped = shippedBy(ledger, parts);
   const limits = openLimits(config, parts, shipped);
@@ -150,7 +150,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
-  const ended = new EndedAccess({ calls, users, credentials, snapshots, log });
+  const ended = new EndedAccess({ ...admission, calls, snapshots, log });
   const follower = followed(connection, admission, tenants, tools, log, ended, feed);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });

@@ -29,6 +29,13 @@ test("the signing key is an Ed25519 private key, and is never shown", () => {
   }
 });
 
+test.each([" ".repeat(32), `x${" ".repeat(40)}x`, `${"x".repeat(31)}\n`])(
+  "a secret for tokens has no strength of its blanks: %j",
+  (secret) => {
+    expect(refusal({ GW_JWT_SECRET: secret })).toMatch(/^GW_JWT_SECRET must be at least 32 characters/);
+  },
+);
+
 test("blanks and line breaks around the bucket's keys are not part of them", () => {
   const store = {
     GW_AUDIT_CHECKPOINT_URL: "s3://bucket",

@@ -22,6 +22,14 @@ const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
 const text = z.string().min(1);
 /** An IPv6 address may stand in brackets, as in an address of the web. */
 const host = text.transform((value) => value.replace(/^\[(.*:.*)\]$/, "$1"));
+/** As it is given, because whoever shares it has the same; blanks are no part of its strength. */
+const jwtSecret = z
+  .string()
+  .refine(
+    (value) => value.trim().replaceAll(/\s+/g, " ").length >= 32,
+    "must be at least 32 characters, not counting blanks around it or in a row",
+  );
+
 /** Keys are pasted, or read from files that end with a line break, and none has blanks around it. */
 const key = z.string().trim().min(1, "must not be blank");
 
@@ -144,7 +152,7 @@ export const VARIABLES = {
       "32 bytes, base64: wraps stored upstream secrets, and derives the HMAC keys and the key of admin tokens; generated into GW_DATA_DIR",
   },
   GW_JWT_SECRET: {
-    schema: z.string().min(32, "must be at least 32 characters"),
+    schema: jwtSecret,
     secret: true,
     meaning: "signs portal tokens (HS256), and may be shared with a portal that issues them; generated into GW_DATA_DIR",
   },

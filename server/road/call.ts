@@ -31,8 +31,8 @@ export interface Identity {
   readonly keyGroupId?: string;
   /** The skills its key opens; all of its group where left out. */
   readonly skillIds?: readonly string[];
-  /** A token of an issuer that the tenant trusts was shown: no key and no account of the gateway's stands behind it. */
-  readonly isWorkload?: true;
+  /** The provider whose token was shown, an issuer that the tenant trusts: no key and no account of the gateway's stands behind it. */
+  readonly workloadProviderId?: string;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { CredentialCache } from "../directory/credential-cache.ts";
 import type { EndUserCache } from "../directory/end-user-cache.ts";
+import type { WorkloadTokens } from "../directory/identity/workload-tokens.ts";
 import type { Snapshots } from "../directory/snapshots.ts";
 import type { Log } from "../kernel/log.ts";
 import type { AbortReason, Call } from "./call.ts";
@@ -14,6 +15,7 @@ interface EndedAccessParts {
   readonly snapshots: Pick<Snapshots, "scope">;
   readonly users: EndUserCache;
   readonly credentials: Pick<CredentialCache, "find">;
+  readonly workloads: Pick<WorkloadTokens, "trusts">;
   readonly log: Log;
 }
 
@@ -69,12 +71,26 @@ export class EndedAccess {
     }
   }
 
+  /** Whose tokens the tenant takes changed. To be called once what was known of that is forgotten. */
+  async reviewWorkloads(tenantId: string): Promise<void> {
+    const { calls, workloads, log } = this.parts;
+    for (const { identity, abort, id } of calls.openIn(tenantId)) {
+      const provider = identity?.workloadProviderId;
+      try {
+        if (provider !== undefined && !(await workloads.trusts(tenantId, provider))) abort.abort("access_ended" satisfies AbortReason);
+      } catch (error) {
+        log.warn("access_not_reviewed", { call_id: id, error: error as Error });
+      }
+    }
+  }
+
   /** What changed can no longer be said one by one. To be called once everything is in force that is. */
   async reviewAll(keys: readonly { readonly hash: string; readonly tenantId: string; readonly id: string }[]): Promise<void> {
     const { calls } = this.parts;
     for (const { hash, tenantId, id } of keys) if (calls.openWith(tenantId, id).length > 0) await this.reviewKey(hash);
     for (const tenantId of calls.tenantsOfOpen()) {
       await this.reviewTenant(tenantId);
+      await this.reviewWorkloads(tenantId);
       await this.review(tenantId, null);
     }
   }

@@ -80,14 +80,14 @@ export interface ApprovalFilters {
 const pendingOf = (db: Database, tenantId: string, now: Date) =>
   db.selectFrom("approvals").where("tenant_id", "=", tenantId).where("status", "=", "pending").where("expires_at", ">", now);
 
-/** How many are pending that these groups' members may resolve, and that somebody else asked for. */
-export async function countResolvableApprovals(db: Database, tenantId: string, viewer: ApprovalViewer, now: Date): Promise<number> {
-  const { total } = await pendingOf(db, tenantId, now)
+/** Those pending that these groups' members may resolve, and that somebody else asked for. */
+export async function resolvableApprovalIds(db: Database, tenantId: string, viewer: ApprovalViewer, now: Date): Promise<string[]> {
+  const rows = await pendingOf(db, tenantId, now)
     .where("requester_id", "<>", viewer.requesterId)
     .where((eb) => eb.or(inGroups(viewer)))
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  return total;
+    .select("id")
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Newest first. */

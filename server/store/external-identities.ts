@@ -14,7 +14,27 @@ export async function externalIdentity(db: Database | Trx, providerId: string, s
     .executeTakeFirst();
 }
 
-export async function insertExternalIdentity(trx: Trx, identity: Insertable<ExternalIdentityTable>): Promise<void> {
+/** One from before subjects said where their parts end, which from now on is known by the subject that does. */
+export async function adoptFormerIdentity(
+  trx: Trx,
+  providerId: string,
+  former: string,
+  subject: string,
+): Promise<ExternalIdentityRow | undefined> {
+  return trx
+    .updateTable("external_identities")
+    .set({ subject, exact: true })
+    .where("provider_id", "=", providerId)
+    .where("subject", "=", former)
+    .where("exact", "=", false)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function insertExternalIdentity(
+  trx: Trx,
+  identity: Insertable<ExternalIdentityTable> & { readonly exact: true },
+): Promise<void> {
   await trx.insertInto("external_identities").values(identity).execute();
 }
 

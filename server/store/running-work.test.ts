@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { resolveExpired } from "./alerts.ts";
-import { approvalPage, countResolvableApprovals } from "./approvals.ts";
+import { approvalPage, resolvableApprovalIds } from "./approvals.ts";
 import { expireApprovals } from "./approval-upkeep.ts";
 import { forgetExpiredNotifications } from "./notifications.ts";
 import { pruneOrphanTokens } from "./oauth-tokens.ts";
@@ -75,11 +75,11 @@ test("what a person sees of the approvals of a tenant is found by who they are a
   expect(plan).not.toContain("Seq Scan");
 });
 
-test("what a person may decide of the approvals of a tenant is counted with one look, and none of it is read", async () => {
+test("what a person may decide of the approvals of a tenant is found with one look, and nothing of it is read but its id", async () => {
   statements = [];
   const viewer = { requesterId: crypto.randomUUID(), groupIds: [crypto.randomUUID()] };
-  expect(await countResolvableApprovals(database.db, "tenant 1", viewer, new Date())).toBe(0);
-  expect(statements).toEqual([expect.stringContaining("select count(*)")]);
+  expect(await resolvableApprovalIds(database.db, "tenant 1", viewer, new Date())).toEqual([]);
+  expect(statements).toEqual([expect.stringContaining('select "id" from "approvals"')]);
 });
 
 test("tokens whose holder is gone are found with one look at the holders, not one for each token", async () => {

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { SignOnSessionTable } from "./tables/identity.ts";
 
@@ -42,4 +42,49 @@ export async function takeAskedSignOut(
 
 export async function pruneSignOnSessions(db: Database, now: Date): Promise<void> {
   await db.deleteFrom("sign_on_sessions").where("expires_at", "<", now).execute();
+}
+
+/** Accounts, by the table they are in. */
+export interface AccountIds {
+  readonly endUserIds: readonly string[];
+  readonly adminIds: readonly string[];
+}
+
+/** Whoever ever signed in by the provider: of those alone there may be sessions. */
+export async function accountsSignedInBy(trx: Trx, providerId: string): Promise<AccountIds> {
+  const rows = await trx
+    .selectFrom("external_identities")
+    .select(["end_user_id", "admin_user_id"])
+    .where("provider_id", "=", providerId)
+    .where("last_login", "is not", null)
+    .execute();
+  return {
+    endUserIds: [...new Set(rows.flatMap((row) => row.end_user_id ?? []))],
+    adminIds: [...new Set(rows.flatMap((row) => row.admin_user_id ?? []))],
+  };
+}
+
+/** Ends every session and token of the accounts. `now` is asked for once nobody signs in to one of them any more. */
+export async function endSessionsOfAccounts(
+  trx: Trx,
+  tenantId: string,
+  { endUserIds, adminIds }: AccountIds,
+  now: () => Date,
+): Promise<void> {
+  const tables = [
+    ["end_users", "end_user_id", endUserIds],
+    ["admin_users", "admin_user_id", adminIds],
+  ] as const;
+  for (const [table, column, ids] of tables) {
+    if (ids.length === 0) continue;
+    // In one order, or two that end the same sessions would wait for each other.
+    await sql`SELECT FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR UPDATE`.execute(
+      trx,
+    );
+    await sql`
+      UPDATE ${sql.table(table)} SET tokens_valid_from = greatest(${now()}::timestamptz, tokens_valid_from) + interval '1 millisecond'
+       WHERE tenant_id = ${tenantId} AND id = ANY(${[...ids]}::uuid[])`.execute(trx);
+    await sql`DELETE FROM page_sessions WHERE ${sql.ref(column)} = ANY(${[...ids]}::uuid[])`.execute(trx);
+    await sql`DELETE FROM sign_on_sessions WHERE ${sql.ref(column)} = ANY(${[...ids]}::uuid[])`.execute(trx);
+  }
 }

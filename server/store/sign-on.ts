@@ -15,13 +15,14 @@ export async function signOnProviderById(db: Database | Trx, id: string): Promis
     .executeTakeFirst();
 }
 
-/** As it is until the transaction ends: it cannot go, nor change, behind the back of who signs in by it. */
+/** As it is until the transaction ends: it cannot go, be switched off, nor change, behind the back of who signs in by it. */
 export async function heldProvider(trx: Trx, tenantId: string, id: string): Promise<Pick<IdentityProviderRow, "settings"> | undefined> {
   return trx
     .selectFrom("identity_providers")
     .select("settings")
     .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
+    .where("enabled", "=", true)
     .forShare()
     .executeTakeFirst();
 }
@@ -44,13 +45,11 @@ export async function setMembershipsOf(
   return gone.rows.length + come.rows.length > 0;
 }
 
-/** Takes away all that this source said; answers whether there was any. */
-export async function endMembershipsOf(trx: Trx, tenantId: string, source: string): Promise<boolean> {
-  const gone = await trx
-    .deleteFrom("end_user_group_members")
-    .where("tenant_id", "=", tenantId)
-    .where("source", "=", source)
-    .executeTakeFirst();
+/** Takes away all that this source said, but of these groups; answers whether there was any. */
+export async function endMembershipsOf(trx: Trx, tenantId: string, source: string, keptGroupIds: readonly string[]): Promise<boolean> {
+  let query = trx.deleteFrom("end_user_group_members").where("tenant_id", "=", tenantId).where("source", "=", source);
+  if (keptGroupIds.length > 0) query = query.where("group_id", "not in", [...keptGroupIds]);
+  const gone = await query.executeTakeFirst();
   return gone.numDeletedRows > 0n;
 }
 

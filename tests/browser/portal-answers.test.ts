@@ -11,9 +11,9 @@ const withBrowser = test.skipIf(chromiumPath() === null);
 function toldModel() {
   const asked: { messages: { role: string; content: unknown }[] }[] = [];
   let answer: ReadableStreamDefaultController<Uint8Array> | null = null;
-  const chunk = (delta: object, finish_reason: string | null = null) => {
+  const chunk = (delta: object, finish_reason: string | null = null, to = answer) => {
     const frame = { id: "told", object: "chat.completion.chunk", created: 1, model: "told", choices: [{ index: 0, delta, finish_reason }] };
-    answer?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`));
+    to?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`));
   };
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -33,10 +33,18 @@ function toldModel() {
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     asked,
     say: (content: string) => chunk({ content }),
-    end() {
-      chunk({}, "stop");
-      answer?.enqueue(new TextEncoder().encode("data: [DONE]\n\n"));
-      answer?.close();
+    end: (to = answer) => {
+      chunk({}, "stop", to);
+      to?.enqueue(new TextEncoder().encode("data: [DONE]\n\n"));
+      to?.close();
+    },
+    /** What says the rest of the answer that is under way, and ends it, while others are asked for. */
+    held() {
+      const to = answer;
+      return (content: string) => {
+        chunk({ content }, null, to);
+        this.end(to);
+      };
     },
     stop: () => server.stop(true),
   };
@@ -412,6 +420,35 @@ withBrowser("two tabs of one conversation know of each other's turns", async () 
     "Answer two",
     "In the second tab",
   ]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("two tabs that ask in one conversation at the same time lose nothing of what either said", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await ask(page, "To begin with");
+  await answered(page, "The beginning");
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await second.getByText("The beginning").waitFor();
+  await ask(page, "Asked in the first tab");
+  const first = model.held();
+  await ask(second, "Asked in the second tab");
+  await answered(second, "Answered in the second tab");
+  first("Answered in the first tab");
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  const said = [
+    "To begin with",
+    "The beginning",
+    ...["first", "second"].flatMap((tab) => [`Asked in the ${tab} tab`, `Answered in the ${tab} tab`]),
+  ];
+  const all = async (shown: Page) => {
+    for (const text of said) await shown.getByRole("region", { name: "Chat" }).getByText(text, { exact: true }).waitFor();
+  };
+  await all(page);
+  await all(second);
+  await second.reload();
+  await all(second);
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -155,7 +155,9 @@ test("who is also an administrator approves nothing of their own, is told so, an
 
   expect((await carol.request("PATCH", "/auth/profile", { email: "carol@EXAMPLE.com" })).status).toBe(200);
   const [mine, ofKey, ofAsker] = [await ask(bearer(carol)), await ask({ "x-api-key": own.key }), await ask(bearer(asker))];
-  const listed = (await carol.request("GET", "/approvals?status=pending")).body.approvals as { id: string }[];
+  const listed = (await carol.request("GET", "/approvals?status=pending")).body.approvals as { id: string; may_approve: boolean }[];
+  const approvable = listed.filter((one) => one.may_approve).length;
+  expect((await carol.request("GET", "/approvals/pending-count")).body).toEqual({ pending_count: approvable });
   for (const [id, may_resolve, may_approve] of [
     [mine, false, false],
     [ofKey, true, false],

@@ -108,7 +108,7 @@ describe("somebody the provider vouches for", () => {
     expect((await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members).toEqual([]);
   });
 
-  test("is in those groups no longer once unlinked, kept by a directory, or without the provider", async () => {
+  test("is in those groups no longer once unlinked, kept by a directory, no more mapped to one, or without the provider", async () => {
     const mappings = { group_mappings: [{ group: "eng", end_user_group_id: groupId }] };
     const made = await world.admin.post(
       "/v1/admin/identity-providers",
@@ -125,6 +125,13 @@ describe("somebody the provider vouches for", () => {
     expect(await members()).toEqual(["leaver-1@example.com", "leaver-2@example.com"]);
     await world.admin.request("DELETE", `${at}/identities?subject=leaver-1`);
     expect(await members()).toEqual(["leaver-2@example.com"]);
+
+    await world.admin.request("PATCH", at, { group_mappings: [{ group: "others", end_user_group_id: groupId }] });
+    expect(await members()).toEqual(["leaver-2@example.com"]);
+    await world.admin.request("PATCH", at, { group_mappings: [] });
+    expect(await members()).toEqual([]);
+    await world.admin.request("PATCH", at, mappings);
+    await comeIn("leaver-2");
 
     expect((await world.admin.request("PATCH", at, { scim_directory: "another" })).status).toBe(200);
     expect(await members()).toEqual([]);

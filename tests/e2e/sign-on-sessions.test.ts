@@ -3,10 +3,20 @@ import { decodeJwt } from "jose";
 import { sql } from "kysely";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
-import { portalClient } from "../support/portal.ts";
+import { serveModels } from "../support/admin.ts";
+import { PASSWORD, portalClient } from "../support/portal.ts";
 import { samlProvider } from "../support/saml-provider.ts";
 import { patchOf, scimClient } from "../support/scim.ts";
-import { movedOn, signOnBrowser, type SignOnBrowser } from "../support/sign-on-browser.ts";
+import { movedOn, signOnBrowser } from "../support/sign-on-browser.ts";
+import {
+  arriveAtPage,
+  makeSignOnProvider,
+  OWN_PAGE,
+  signInByProvider,
+  signOnPlane,
+  type SignedInPage,
+  type SignOnAudience,
+} from "../support/sign-on-pages.ts";
 import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -14,24 +24,13 @@ import { startWorld, type World } from "../support/world.ts";
 /** Sessions that began at an identity provider end when it says so, and the other way round. */
 
 const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
-const OWN_PAGE = { "x-gw-session": "page" };
 
 let world: World;
 let issuer: SigningIssuer;
 let connection: DatabaseConnection;
-const providers: Record<"portal" | "admin", any> = { portal: null, admin: null };
+const providers: Record<SignOnAudience, any> = { portal: null, admin: null };
 
-const make = (audience: "portal" | "admin", more: object = {}) =>
-  world.admin.post("/v1/admin/identity-providers", {
-    tenant_id: "default",
-    kind: "oidc",
-    audience,
-    name: `Company ${audience} ${crypto.randomUUID()}`,
-    create_accounts: true,
-    oidc: { issuer: issuer.issuer, client_id: "gatehouse", ...more },
-    client_secret: "a secret",
-    group_mappings: audience === "admin" ? [{ group: "all", role: "viewer" }] : [],
-  });
+const make = (audience: SignOnAudience, oidc: object = {}) => makeSignOnProvider(world, issuer, audience, { oidc });
 
 beforeAll(async () => {
   world = await startWorld();
@@ -45,62 +44,17 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-const planeOf = (audience: "portal" | "admin") =>
-  audience === "portal"
-    ? { base: `${world.gateway.runtimeUrl}/v1/portal/auth/sso`, session: "/v1/portal/auth/session", origin: world.gateway.runtimeUrl }
-    : { base: `${world.gateway.adminUrl}/v1/admin-users/sso`, session: "/v1/admin-users/session", origin: world.gateway.adminUrl };
-
-interface SignedInPage {
-  readonly browser: SignOnBrowser;
-  readonly token: string;
-  /** Whether the token still opens what it is for. */
-  works(): Promise<boolean>;
-  /** Whether the page's cookie yields another token. */
-  renews(): Promise<boolean>;
-}
-
-/** As far as the code that the page of a sign-in changes for a token. */
-async function arrived(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]) {
-  const { base } = planeOf(audience);
-  issuer.answer = async () => ({
-    access_token: "opaque",
-    token_type: "Bearer",
-    id_token: await issuer.sign({
-      aud: "gatehouse",
-      nonce: issuer.asked.at(-1)?.nonce ?? "",
-      sub,
-      preferred_username: `${sub}@example.com`,
-      groups: ["all"],
-      ...(sid === undefined ? {} : { sid }),
-    }),
-  });
-  const browser = signOnBrowser();
-  const code = movedOn(await (await browser.follow(`${base}/${provider.id}/start`)).text())?.code ?? "";
-  const exchange = () =>
-    browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
-  return { browser, exchange };
-}
-
-async function signedIn(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]): Promise<SignedInPage> {
-  const { session, origin } = planeOf(audience);
-  const { browser, exchange } = await arrived(audience, sub, sid, provider);
-  const exchanged = await exchange();
-  const { access_token: token } = (await exchanged.json()) as { access_token: string };
-  const begun = await browser.go(`${origin}${session}`, { method: "POST", headers: { ...OWN_PAGE, authorization: `Bearer ${token}` } });
-  expect([exchanged.status, begun.status]).toEqual([200, 204]);
-  const me = audience === "portal" ? `${origin}/v1/portal/auth/profile` : `${origin}/v1/admin-users/me`;
-  return {
-    browser,
-    token,
-    works: async () => (await fetch(me, { headers: { authorization: `Bearer ${token}` } })).status === 200,
-    renews: async () => (await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE })).status === 200,
-  };
-}
+const planeOf = (audience: SignOnAudience) => signOnPlane(world, audience);
+const claimsOf = (sub: string, sid: string | undefined) => ({ sub, ...(sid === undefined ? {} : { sid }) });
+const arrived = (audience: SignOnAudience, sub: string, sid?: string, provider = providers[audience]) =>
+  arriveAtPage(world, issuer, provider, claimsOf(sub, sid));
+const signedIn = (audience: SignOnAudience, sub: string, sid?: string, provider = providers[audience]) =>
+  signInByProvider(world, issuer, provider, claimsOf(sub, sid));
 
 const logoutToken = (claims: object, header: object = {}) =>
   issuer.sign({ aud: "gatehouse", jti: crypto.randomUUID(), events: EVENTS, ...claims } as any, { typ: "logout+jwt", ...header });
 
-async function tell(audience: "portal" | "admin", logout_token: string, provider = providers[audience]) {
+async function tell(audience: SignOnAudience, logout_token: string, provider = providers[audience]) {
   const response = await fetch(`${planeOf(audience).base}/${provider.id}/backchannel-logout`, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -195,6 +149,56 @@ describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) =
     expect(await ask(page)).toBeNull();
     expect(await ask(await signedIn(audience, `${audience}-lou`, undefined, await make(audience)))).toBeNull();
   });
+});
+
+test("a password that somebody else chose binds whoever signs in with it, and not whom the provider vouches for", async () => {
+  const username = "handed-out";
+  const { user } = await world.admin.post("/v1/admin/end-users", { tenant_id: "default", username, password: PASSWORD });
+  const provider = await make("portal");
+  await world.admin.post(`/v1/admin/identity-providers/${provider.id}/identities`, { subject: "handed-1", end_user_id: user.id });
+  await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}`, { must_change_password: true });
+  const runtime = world.gateway.runtimeUrl;
+  const listed = async (token: string | null) => (await portalClient(runtime, token).request("GET", "/models")).body.code ?? "listed";
+  const page = await signedIn("portal", "handed-1", undefined, provider);
+  const renewed = await page.browser.go(`${runtime}/v1/portal/auth/session/renew`, { method: "POST", headers: OWN_PAGE });
+  const next = (await renewed.json()) as { access_token: string; user: object };
+  expect(next.user).not.toHaveProperty("must_change_password");
+  const { groupId } = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: groupId });
+  const jobs = async (path: string, body?: object) =>
+    (
+      await fetch(`${runtime}/v1/proxy/batch/jobs${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${page.token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    ).json() as Promise<any>;
+  const requests = [{ custom_id: "one", body: { messages: [{ role: "user", content: "hello" }] } }];
+  const { id } = await jobs("", { model: "fake-1", requests });
+  const job = await until(
+    () => jobs(`/${id}`),
+    ({ status }) => status === "completed" || status === "failed",
+  );
+  expect(job.request_counts).toMatchObject({ completed: 1, failed: 0 });
+  expect([await listed(page.token), await listed(next.access_token)]).toEqual(["listed", "listed"]);
+  const byPassword = await portalClient(runtime).request("POST", "/auth/login", { username, password: PASSWORD });
+  expect([byPassword.body.user.must_change_password, await listed(byPassword.body.access_token)]).toEqual([
+    true,
+    "password_change_required",
+  ]);
+});
+
+test("two people whose keys of several parts read alike are two, and who was known by such a key before is found", async () => {
+  const provider = await make("portal", { subject_claims: ["org", "sub"] });
+  const userOf = async (org: string, sub: string) => {
+    const preferred_username = crypto.randomUUID();
+    return decodeJwt((await signInByProvider(world, issuer, provider, { org, sub, preferred_username })).token)["user_id"];
+  };
+  const first = await userOf("a/b", "c");
+  await sql`UPDATE external_identities SET subject = 'a/b/c', exact = false WHERE provider_id = ${provider.id}`.execute(connection.db);
+  expect(await userOf("a/b", "c")).toEqual(first);
+  const other = await userOf("a", "b/c");
+  expect([other === first, await userOf("a", "b/c")]).toEqual([false, other]);
 });
 
 test("an administrator whom the directory switches off while they sign in is signed out", async () => {

@@ -16,7 +16,7 @@ let providerId: string;
 beforeAll(async () => {
   world = await startWorld();
   issuer = await startSigningIssuer();
-  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", "hold"]);
   const made = await world.admin.post("/v1/admin/identity-providers", {
     tenant_id: "default",
     kind: "oidc",
@@ -174,4 +174,30 @@ test("an issuer that is switched off is trusted no more within a second", async 
   expect((await call(token)).status).toBe(401);
   await world.admin.request("PATCH", `/v1/admin/identity-providers/${providerId}`, { enabled: true });
   expect((await call(token)).status).toBe(200);
+});
+
+test("an issuer that is not trusted any more ends what its workloads have under way, and nothing of others", async () => {
+  const [sub, other] = ["streaming-job", "kept-job"];
+  const api = { audiences: ["https://gateway.example/streams"], max_age_seconds: 600 };
+  const leaving = await world.admin.post("/v1/admin/identity-providers", {
+    ...{ tenant_id: "default", kind: "oidc", audience: "api", name: "leaving", api },
+    oidc: { issuer: issuer.issuer },
+    group_mappings: [{ group: "ml-team", resource_group_id: served.groupId }],
+  });
+  const stream = async (token: string) => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "x-gateway-authorization": `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "hello" }] }),
+    });
+    expect(answer.status).toBe(200);
+    return { id: answer.headers.get("x-request-id"), text: answer.text() };
+  };
+  const held = await stream(await issuer.sign({ ...GOOD, sub, aud: api.audiences[0] }));
+  const kept = await stream(await issuer.sign({ ...GOOD, sub: other }));
+  await world.admin.request("PATCH", `/v1/admin/identity-providers/${leaving.id}`, { enabled: false });
+  expect(await held.text).toContain("Your access ended");
+  expect(await rowOf(world.admin, { id: held.id })).toMatchObject({ success: false, error_type: "access_ended" });
+  world.upstream.release();
+  expect(await kept.text).toContain("[DONE]");
 });

@@ -146,11 +146,15 @@ export const mappingPreviewResult = z
   .meta({ id: "MappingPreviewResult" });
 
 /** As long as the parts of a subject may be together. */
+export const MAX_SUBJECT = 2003;
+
 const subject = z
   .string()
   .min(1)
-  .max(2003)
-  .describe("what the provider knows somebody by for good; of several subject_claims all of them, with slashes between");
+  .max(MAX_SUBJECT)
+  .describe(
+    "what the provider knows somebody by for good, as a test of it shows; of several subject_claims all of them, with slashes between, or two where one has a slash itself, which is %2F then",
+  );
 
 export const signOnIdentityCreate = z
   .strictObject({

@@ -1,29 +1,69 @@
+import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
 import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
 import { scimUserByExternalId, type ScimUserRow } from "../../store/scim-users.ts";
-import { externalIdentity, insertExternalIdentity, noteExternalLogin } from "../../store/external-identities.ts";
+import {
+  adoptFormerIdentity,
+  externalIdentity,
+  type ExternalIdentityRow,
+  insertExternalIdentity,
+  noteExternalLogin,
+} from "../../store/external-identities.ts";
 import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";
-import { type Claims, mapped, subjectOf } from "./claims.ts";
+import { type Claims, formerSubjectOf, judged, subjectOf } from "./claims.ts";
 import { membershipSource, settingsOf } from "./identity-providers.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
+import { signOutAdmin, signOutEndUser } from "./sign-on-sessions.ts";
 import { vouched, refusedSignOn, type Vouched } from "./vouched.ts";
 
 const ADMIN_USERS = "admin-users";
 
-/**
- * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
- * that is the same proves nothing.
- */
-export async function endUserOfSignOn(write: Write, place: SignOnPlace, claims: Claims): Promise<EndUserRow> {
-  const { subject, username, who } = vouched(mapped(place.settings, claims));
+/** The place as it is now, which it stays until the transaction ends. */
+async function held(write: Write, place: SignOnPlace): Promise<SignOnPlace> {
   const provider = await heldProvider(write.trx, place.tenantId, place.id);
   if (provider === undefined) throw refusedSignOn("This identity provider is there no more.");
+  return { ...place, settings: settingsOf(provider) };
+}
+
+/** The account that the provider knows somebody by, also where it was linked before subjects said where their parts end. */
+async function knownAs(write: Write, place: SignOnPlace, subject: string, claims: Claims): Promise<ExternalIdentityRow | undefined> {
   const known = await externalIdentity(write.trx, place.id, subject);
+  const former = place.settings.oidc === null ? null : formerSubjectOf(claims, place.settings.oidc.subject_claims);
+  if (known !== undefined || former === null) return known;
+  // Another sign-in of theirs may have been first.
+  return (await adoptFormerIdentity(write.trx, place.id, former, subject)) ?? externalIdentity(write.trx, place.id, subject);
+}
+
+/** Whoever would not be let in any more is signed out of what they began when they were. To be kept, not thrown, so that they are. */
+async function refusedAndOut(
+  write: Write,
+  place: SignOnPlace,
+  { subject, reason }: MappingPreviewResult,
+  claims: Claims,
+): Promise<Refused> {
+  const refused = refusedSignOn(reason ?? "None of their groups is mapped to a role.");
+  const known = subject === null ? undefined : await knownAs(write, place, subject, claims);
+  if (known === undefined) throw refused;
+  if (known.end_user_id !== null) await signOutEndUser(write, place, known.end_user_id);
+  if (known.admin_user_id !== null) await signOutAdmin(write, place, known.admin_user_id);
+  return refused;
+}
+
+/**
+ * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
+ * that is the same proves nothing. A refusal that ended what they had is given, any other thrown.
+ */
+export async function endUserOfSignOn(write: Write, offered: SignOnPlace, claims: Claims): Promise<EndUserRow | Refused> {
+  const place = await held(write, offered);
+  const { who: judgedWho, lost } = judged(place.settings, claims);
+  if (lost) return refusedAndOut(write, place, judgedWho, claims);
+  const { subject, username, who } = vouched(judgedWho);
+  const known = await knownAs(write, place, subject, claims);
   const id = known === undefined ? await newIdentity(write, place, { subject, username, who }, claims) : known.end_user_id;
   const user = id === null ? undefined : await endUserStore.find(write.trx, place.tenantId, id, "lock");
   if (user === undefined) throw refusedSignOn("There is no account for this sign-in.");
@@ -31,7 +71,7 @@ export async function endUserOfSignOn(write: Write, place: SignOnPlace, claims: 
   await noteExternalLogin(write.trx, place.id, subject, { username: who.username, email: who.email }, write.now);
   await endUserStore.update(write.trx, user.id, { last_login: write.now });
   // Where a directory keeps the groups, those a token brings are older: none is kept of them.
-  const groups = settingsOf(provider).scim_directory === null ? who.end_user_group_ids : [];
+  const groups = place.settings.scim_directory === null ? who.end_user_group_ids : [];
   const moved = await setMembershipsOf(write.trx, place.tenantId, membershipSource(place.id), user.id, groups);
   // Rows of calls say under which name the person last signed in.
   if (moved || known === undefined || known.username !== who.username || known.email !== who.email) notifyUser(write, user);
@@ -48,6 +88,7 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched, claim
     end_user_id: id,
     admin_user_id: null,
     ...{ username: one.who.username, email: one.who.email, created_at: write.now },
+    exact: true,
   });
   return id;
 }
@@ -99,13 +140,19 @@ async function newEndUser(write: Write, place: SignOnPlace, { username, who }: V
   return id;
 }
 
-/** The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. */
-export async function adminOfSignOn(write: Write, place: SignOnPlace, claims: Claims): Promise<AdminUserRow> {
-  const { subject, username, who } = vouched(mapped(place.settings, claims));
-  if (who.role === null) throw refusedSignOn("None of their groups is mapped to a role.");
+/**
+ * The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. A refusal that ended
+ * what they had is given, any other thrown.
+ */
+export async function adminOfSignOn(write: Write, offered: SignOnPlace, claims: Claims): Promise<AdminUserRow | Refused> {
+  const place = await held(write, offered);
+  const { who: judgedWho, lost } = judged(place.settings, claims);
+  if (lost) return refusedAndOut(write, place, judgedWho, claims);
+  const { subject, username, who } = vouched(judgedWho);
+  if (who.role === null) return refusedAndOut(write, place, who, claims);
   if (place.settings.scim_directory !== null && (await provisionedPerson(write, place, subject, claims))?.active !== true)
     throw refusedSignOn("The directory has switched this person off, or does not know them.");
-  const known = await externalIdentity(write.trx, place.id, subject);
+  const known = await knownAs(write, place, subject, claims);
   const id = known === undefined ? await newAdmin(write, place, { subject, username, who }, who.role) : known.admin_user_id;
   const admin = id === null ? undefined : await adminUserStore.find(write.trx, place.tenantId, id, "lock");
   if (admin === undefined || !admin.is_active) throw refusedSignOn("There is no account for this sign-in.");
@@ -148,6 +195,7 @@ async function newAdmin(write: Write, place: SignOnPlace, { subject, username, w
     end_user_id: null,
     admin_user_id: id,
     ...{ username: who.username, email: who.email, created_at: write.now },
+    exact: true,
   });
   write.log({ tenant_id: place.tenantId, action: "create", resource: ADMIN_USERS, resource_id: id, after: { provider: place.name, role } });
   return id;

@@ -1,6 +1,6 @@
 import { identityProviderCreate } from "@gatehouse/contracts/identity-providers";
 import { expect, test } from "bun:test";
-import { mapped } from "./claims.ts";
+import { formerSubjectOf, mapped, subjectOf } from "./claims.ts";
 
 const OVERAGE = { sub: "ada", preferred_username: "ada@example.com", _claim_names: { groups: "src1" } };
 const provider = (more: object) =>
@@ -35,4 +35,19 @@ test("two people whose numbers are too long to be told apart are not one person"
     [false, null],
   ]);
   expect([read("1234567"), read('"9007199254740993"')].map(({ subject }) => subject)).toEqual(["1234567", "9007199254740993"]);
+});
+
+test("people whose parts of a subject differ in where a slash stands are not one person", () => {
+  const parts = ["", "/", "%", "%2F", "a", "b"];
+  const pairs = parts.flatMap((one) => parts.flatMap((other) => parts.map((last) => [`x${one}${other}`, `${last}y`] as const)));
+  const people = new Set(pairs.map((pair) => JSON.stringify(pair)));
+  const subjects = new Set(pairs.map(([org, sub]) => subjectOf({ org, sub }, ["org", "sub"])));
+  expect(subjects.size).toBe(people.size);
+  // As it always was where none has a slash.
+  expect(subjectOf({ tid: "7%2F", oid: "8" }, ["tid", "oid"])).toBe("7%2F/8");
+  expect(subjectOf({ sub: "repo:a/b" }, ["sub"])).toBe("repo:a/b");
+  expect([formerSubjectOf({ org: "a/b", sub: "c" }, ["org", "sub"]), formerSubjectOf({ org: "a", sub: "c" }, ["org", "sub"])]).toEqual([
+    "a/b/c",
+    null,
+  ]);
 });

@@ -1,4 +1,4 @@
-import type { IdentityProviderSettings, MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
+import { type IdentityProviderSettings, type MappingPreviewResult, MAX_SUBJECT } from "@gatehouse/contracts/identity-providers";
 import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { TENANT_ROLES } from "@gatehouse/contracts/roles";
 import { isStorableText } from "../../kernel/storable.ts";
@@ -52,10 +52,33 @@ export function lacksClaim(claims: Claims, required: Readonly<Record<string, rea
   return null;
 }
 
-export const subjectOf = (claims: Claims, names: readonly string[]): string | null => {
+const MAX_SUBJECT_PART = 500;
+
+function partsOf(claims: Claims, names: readonly string[]): string[] | null {
   const parts = names.map((name) => textOf(claimAt(claims, name)));
-  return parts.every((part) => part !== null && part.length <= 500) ? parts.join("/") : null;
-};
+  return parts.every((part) => part !== null && part.length <= MAX_SUBJECT_PART) ? (parts as string[]) : null;
+}
+
+/**
+ * Several parts have a slash between them. Where one has a slash itself it would not be told where it ends, and two people might be one:
+ * then there are two slashes between, and none within.
+ */
+export function subjectOf(claims: Claims, names: readonly string[]): string | null {
+  const parts = partsOf(claims, names);
+  if (parts === null) return null;
+  if (parts.length === 1 || !parts.some((part) => part.includes("/"))) return parts.join("/");
+  const joined = parts.map(withoutSlashes).join("//");
+  return joined.length > MAX_SUBJECT ? null : joined;
+}
+
+/** A part as it stands in a subject of which some part has a slash. */
+const withoutSlashes = (part: string): string => part.replaceAll("%", "%25").replaceAll("/", "%2F");
+
+/** The subject as it was before it told its parts apart; null where that is the same. */
+export function formerSubjectOf(claims: Claims, names: readonly string[]): string | null {
+  const former = partsOf(claims, names)?.join("/") ?? null;
+  return former === subjectOf(claims, names) ? null : former;
+}
 
 const DEFAULT_GROUPS = "groups";
 const DEFAULT_EMAIL = "email";
@@ -78,7 +101,15 @@ function displayNameOf(claims: Claims, name: string): string | null {
 const isUnverified = ({ email_verified: verified }: Claims): boolean => verified === false || verified === "false";
 
 /** What somebody with these claims would become here. */
-export function mapped(settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult {
+export const mapped = (settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult => judged(settings, claims).who;
+
+/** `lost`: they are refused by what the provider says of them, and not because it leaves something out. */
+export interface JudgedClaims {
+  readonly who: MappingPreviewResult;
+  readonly lost: boolean;
+}
+
+export function judged(settings: IdentityProviderSettings, claims: Claims): JudgedClaims {
   const { attributes, oidc, saml } = settings;
   const subject = oidc === null ? textOf(claimAt(claims, saml?.subject_attribute ?? "nameID")) : subjectOf(claims, oidc.subject_claims);
   const email = emailOf(claims, attributes.email ?? DEFAULT_EMAIL);
@@ -92,8 +123,9 @@ export function mapped(settings: IdentityProviderSettings, claims: Claims): Mapp
   const each = (name: "end_user_group_id" | "resource_group_id") => [
     ...new Set(fitting.map((one) => one[name]).filter((id) => id !== null)),
   ];
-  const reason = whyNot(settings, { claims, subject, username, email, groups: found });
-  return {
+  const unclear = whyUnclear(settings, { subject, username, groups: found });
+  const reason = unclear ?? whyNot(settings, { claims, email, groups });
+  const who = {
     subject,
     username,
     email,
@@ -106,22 +138,26 @@ export function mapped(settings: IdentityProviderSettings, claims: Claims): Mapp
     allowed: reason === null,
     reason,
   };
+  return { who, lost: unclear === null && reason !== null };
 }
 
-function whyNot(
+function whyUnclear(
   settings: IdentityProviderSettings,
-  who: { claims: Claims; subject: string | null; username: string | null; email: string | null; groups: string[] | null },
+  who: { subject: string | null; username: string | null; groups: string[] | null },
 ): string | null {
   if (who.subject === null) return "The provider does not say who it is: the claim of the subject is missing.";
   if (settings.api === null && who.username === null) return "The provider sends no username.";
-  const missing = settings.oidc === null ? null : lacksClaim(who.claims, settings.oidc.required_claims);
-  if (missing !== null) return `The claim ${missing} has none of the values it must have.`;
   // A directory says who is in which groups of end users, and nothing else that the token's groups decide.
   const decides = settings.group_mappings.some((one) => settings.scim_directory === null || one.end_user_group_id === null);
   if ((settings.required_group !== null || decides) && who.groups === null)
     return "The provider left the groups out because there are too many: let it send those assigned to the application, or provision them.";
-  if (settings.required_group !== null && !(who.groups ?? []).includes(settings.required_group))
-    return "They are not in the required group.";
+  return null;
+}
+
+function whyNot(settings: IdentityProviderSettings, who: { claims: Claims; email: string | null; groups: string[] }): string | null {
+  const missing = settings.oidc === null ? null : lacksClaim(who.claims, settings.oidc.required_claims);
+  if (missing !== null) return `The claim ${missing} has none of the values it must have.`;
+  if (settings.required_group !== null && !who.groups.includes(settings.required_group)) return "They are not in the required group.";
   const domain = who.email?.slice(who.email.lastIndexOf("@") + 1).toLowerCase();
   if (settings.allowed_domains.length > 0 && !settings.allowed_domains.some((one) => one.toLowerCase() === domain))
     return "The domain of their mail address is not allowed.";

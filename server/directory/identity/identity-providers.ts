@@ -20,6 +20,8 @@ import {
 } from "../../store/identity-providers.ts";
 import { endMembershipsOf } from "../../store/sign-on.ts";
 import { invalidField, records } from "../writes/records.ts";
+import { demandsMore } from "./demands.ts";
+import { signOutAllOf } from "./sign-out-all.ts";
 import type { Write } from "../writes/write.ts";
 
 const OWNER = "owner";
@@ -130,9 +132,9 @@ function newSecret(
 /** What memberships by a provider name as their source. */
 export const membershipSource = (providerId: string): string => `sso-${providerId}`;
 
-/** No sign-in will take them away any more, and nobody can by hand. */
-async function endMemberships(write: Write, { id, tenant_id: tenantId }: IdentityProviderRow): Promise<void> {
-  if (await endMembershipsOf(write.trx, tenantId, membershipSource(id))) write.notify(tenantId, "end_user");
+/** No sign-in will take them away any more, or only that of somebody who comes back, and nobody can by hand. */
+async function endMemberships(write: Write, { id, tenant_id: tenantId }: IdentityProviderRow, kept: readonly string[] = []): Promise<void> {
+  if (await endMembershipsOf(write.trx, tenantId, membershipSource(id), kept)) write.notify(tenantId, "end_user");
 }
 
 export const identityProviders = records<
@@ -179,8 +181,9 @@ export const identityProviders = records<
     await checkSettings(write, tenantId, row.audience, settings, settingsOf(row));
     const client = settings.oidc?.client_id;
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
-    // From then on the directory says who is in which group.
-    if (settings.scim_directory !== null) await endMemberships(write, row);
+    // Where a directory is named it says who is in which group from then on.
+    await endMemberships(write, row, settings.scim_directory === null ? groupsNamed(settings, "end_user_group_id") : []);
+    if (row.enabled && (enabled === false || demandsMore(settingsOf(row), settings))) await signOutAllOf(write, row);
     return {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
@@ -192,6 +195,7 @@ export const identityProviders = records<
   dependents: async () => [],
   async removing(write, row) {
     await guardOwners(write, row);
+    await signOutAllOf(write, row);
     await endMemberships(write, row);
   },
   notify: (write, row) => write.notify(row.tenant_id, "identity_provider", row.id),

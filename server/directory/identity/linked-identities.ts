@@ -85,7 +85,14 @@ export async function linkIdentity(
         extra: { existing_id: known.end_user_id ?? known.admin_user_id },
       }),
     );
-  const row = { provider_id: providerId, subject: body.subject, tenant_id: tenantId, ...account, created_at: write.now };
+  const row = {
+    provider_id: providerId,
+    subject: body.subject,
+    tenant_id: tenantId,
+    ...account,
+    created_at: write.now,
+    exact: true as const,
+  };
   await insertExternalIdentity(write.trx, row);
   write.log({
     tenant_id: tenantId,

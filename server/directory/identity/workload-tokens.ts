@@ -5,7 +5,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
 import { enabledProviders } from "../../store/identity-providers.ts";
 import { BoundedMap } from "../bounded-map.ts";
-import { mapped } from "./claims.ts";
+import { formerSubjectOf, mapped } from "./claims.ts";
 import { settingsOf } from "./identity-providers.ts";
 import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
 import { issuerNamed, SIGNATURE_ALGORITHMS } from "./token-issuer.ts";
@@ -72,6 +72,11 @@ export class WorkloadTokens {
     this.verified.clear();
   }
 
+  /** Whether tokens of the provider still open something. Rejects when the database is needed and away. */
+  async trusts(tenantId: string, providerId: string): Promise<boolean> {
+    return (await this.trustedBy(tenantId)).some(({ id }) => id === providerId);
+  }
+
   /** `at`: when the token has to be good, milliseconds since the epoch. Rejects when the database is needed and away. */
   async verify(tenantId: string, token: string, at = this.clock.now()): Promise<WorkloadToken | TokenFault> {
     if (token.length > MAX_TOKEN_LENGTH) return "credential_unknown";
@@ -120,7 +125,9 @@ export class WorkloadTokens {
     if (typeof payload === "string") return payload;
     const { subject, username, email, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
     if (!allowed || subject === null) return "credential_unknown";
-    if (api.subjects !== null && !api.subjects.includes(subject)) return "credential_unknown";
+    // The list may have been written before subjects said where their parts end.
+    const named = [subject, formerSubjectOf(payload, one.settings.oidc?.subject_claims ?? [])];
+    if (api.subjects !== null && !named.some((name) => name !== null && api.subjects?.includes(name))) return "credential_unknown";
     const groups = mappedGroups.length > 0 ? mappedGroups : api.resource_group_id === null ? [] : [api.resource_group_id];
     if (groups.length === 0) return "credential_without_group";
     // As late as it would be verified anew: a token is good for the second call as for the first.

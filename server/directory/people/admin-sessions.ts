@@ -37,6 +37,7 @@ export async function beginAdminSession({ directory, tokens }: Logins, bearer: s
     userId: row.id,
     generation: token.generation,
     endsAt: token.sessionEndsAt,
+    signedOn: false,
   });
 }
 

@@ -23,6 +23,8 @@ export interface PageSessionHolder {
   readonly generation: number;
   /** When it ends whatever is done in it, milliseconds since the epoch; null where nobody said so. */
   readonly endsAt: number | null;
+  /** As of a portal's token; false at the console, where nothing depends on it. */
+  readonly signedOn: boolean;
 }
 
 /** Without use it ends after the first, and with it after the second. */
@@ -81,6 +83,7 @@ export async function beginPageSession(
     created_at: new Date(now),
     expires_at: endOf(now, now, holder.endsAt),
     ends_at: holder.endsAt === null ? null : new Date(holder.endsAt),
+    signed_on: holder.signedOn,
   });
   return cookieOf({ secrets }, id, secret);
 }
@@ -112,7 +115,7 @@ export async function continuePageSession(
       return null;
     }
     const endsAt = row.ends_at?.getTime() ?? null;
-    const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime(), endsAt };
+    const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime(), endsAt, signedOn: row.signed_on };
     // A request that was sent before the last change may still be under way: after a second one its cookie would be taken for a stolen one.
     if (used === "just_given") return { id, holder, cookie: cookieOf({ secrets }, id, secret) };
     const next = secretAfter({ secrets }, id, secret);

@@ -23,6 +23,7 @@ import {
 } from "../../store/scim-groups.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
+import { signOutLeavers } from "./group-leavers.ts";
 import { noteDeed, type ProvisioningDeed } from "./provisioning-log.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 import type { ScimRequest } from "./scim-users.ts";
@@ -198,6 +199,7 @@ export async function changeScimGroup(
   const changed = [...(displayName === row.display_name ? [] : ["displayName"]), ...(externalId === row.external_id ? [] : ["externalId"])];
   if (changed.length > 0) await refuseTwins(write, caller, id, displayName, externalId);
   const moved = await moveMembers(write, caller, id, change.members);
+  await signOutLeavers(write, caller, row, [...moved.removed]);
   if (changed.length === 0 && moved.added.size === 0 && moved.removed.size === 0) write.stay({}, {}, undefined);
   if (changed.includes("displayName"))
     await endUserGroupStore.update(write.trx, id, { name: displayName, display_name: displayName, updated_at: write.now });
@@ -209,6 +211,7 @@ export async function deleteScimGroup(write: Write, caller: ScimCaller, id: stri
   const row = await scimGroupById(write.trx, caller.tenantId, caller.source, id, "lock");
   if (row === undefined) throw notFound("group");
   if (!request.expects(row.version)) throw new Refused(refuse("precondition_failed"));
+  await signOutLeavers(write, caller, row, await scimMemberIds(write.trx, caller.source, id));
   await endUserGroupStore.remove(write.trx, id);
   write.notify(caller.tenantId, "end_user");
   await told(write, caller, id, { ...request, status: 204, outcome: "deleted", changed: [], moved: NOBODY });

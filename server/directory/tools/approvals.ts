@@ -6,8 +6,8 @@ import { isUuid, uuid } from "../../kernel/ids.ts";
 import {
   approvalById,
   approvalPage,
-  countResolvableApprovals,
   openApproval,
+  resolvableApprovalIds,
   resolveApproval,
   type ApprovalFilters,
   type ApprovalRow,
@@ -275,8 +275,7 @@ async function viewed(parts: Parts, tenantId: string, rows: readonly ApprovalRow
   const now = parts.clock.now();
   const read = rows.map((row) => ({ ...readApproval(row, now), may_resolve: mayResolve(row, viewer) }));
   const open = read.filter((one) => one.may_resolve && one.status === "pending").map(({ id }) => id);
-  const account = { plane: "portal", id: viewer.requesterId } as const;
-  const own = open.length === 0 ? new Set<string>() : await askedByAccount(parts.db, tenantId, open, account);
+  const own = await ownAmong(parts, tenantId, open, viewer);
   return read.map((one) => ({ ...one, may_approve: one.may_resolve && !own.has(one.id) }));
 }
 
@@ -298,9 +297,15 @@ export async function getViewedApproval(parts: Parts, tenantId: string, id: stri
   return approval;
 }
 
-/** How many wait for a decision that the viewer may make. */
-export function countResolvable(parts: Parts, tenantId: string, viewer: Viewer): Promise<number> {
-  return countResolvableApprovals(parts.db, tenantId, viewer, new Date(parts.clock.now()));
+/** How many wait for the viewer to decide: not those that somebody else has to approve, which the viewer may only reject. */
+export async function countApprovable(parts: Parts, tenantId: string, viewer: Viewer): Promise<number> {
+  const open = await resolvableApprovalIds(parts.db, tenantId, viewer, new Date(parts.clock.now()));
+  return open.length - (await ownAmong(parts, tenantId, open, viewer)).size;
+}
+
+/** Those that the viewer is the asker of by another way than as their requester. */
+async function ownAmong(parts: Parts, tenantId: string, ids: readonly string[], viewer: Viewer): Promise<ReadonlySet<string>> {
+  return ids.length === 0 ? new Set() : askedByAccount(parts.db, tenantId, ids, { plane: "portal", id: viewer.requesterId });
 }
 
 /** `approval_token` is there once it is approved and not yet used, and only for whoever asked. */

@@ -1,5 +1,6 @@
 import type { Credential, CredentialCache } from "../../directory/credential-cache.ts";
 import type { EndUserCache, EndUserIdentity } from "../../directory/end-user-cache.ts";
+import type { PortalToken } from "../../directory/people/portal/portal-token.ts";
 import type { PortalTokens } from "../../directory/people/portal/portal-tokens.ts";
 import { isOfAnotherIssuer } from "../../directory/identity/token-issuer.ts";
 import type { WorkloadTokens } from "../../directory/identity/workload-tokens.ts";
@@ -248,7 +249,9 @@ async function recogniseBrokerToken(
 export async function identityOfHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
   if (holder.kind === "key") return recogniseKey(call, await parts.credentials.find(holder.hash), parts);
   const user = await parts.users.find(holder.tenantId, holder.userId);
-  return user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);
+  return user === null
+    ? unauthenticated("credential_unknown")
+    : userWithToken(call, user, { issuedAt: holder.since, signedOn: holder.signedOn === true });
 }
 
 async function recogniseToken(call: Call, text: string, parts: AdmissionParts, tokensAt?: number): Promise<Groups | Refusal> {
@@ -261,7 +264,7 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts, t
   const found = parts.users.find(token.tenantId, token.userId);
   const user = found instanceof Promise ? await found : found;
   if (user === null) return unauthenticated("credential_unknown");
-  const groups = userWithToken(call, user, token.issuedAt);
+  const groups = userWithToken(call, user, token);
   if (!isRefusal(groups)) call.token = token;
   return groups;
 }
@@ -287,19 +290,24 @@ async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts
     credentialName: name,
     userId: null,
     username: null,
-    isWorkload: true,
+    workloadProviderId: token.providerId,
   };
   return { open: token.resourceGroupIds, first: token.resourceGroupIds[0] ?? null };
 }
 
-/** A user who shows a token of that time, milliseconds since the epoch. */
-function userWithToken(call: Call, user: EndUserIdentity, issuedAt: number): Groups | Refusal {
+/** A user who shows such a token. */
+function userWithToken(
+  call: Call,
+  user: EndUserIdentity,
+  { issuedAt, signedOn }: Pick<PortalToken, "issuedAt" | "signedOn">,
+): Groups | Refusal {
   call.row.tenant_id = user.tenant_id;
   noteUser(call, user);
   // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
   if (!user.is_active) return refuse("inactive_user");
   if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
-  if (user.must_change_password && !call.path.startsWith(SIGNING_IN)) return refuse("password_change_required");
+  // Whoever an identity provider vouched for came by no password that somebody else may know.
+  if (user.must_change_password && !signedOn && !call.path.startsWith(SIGNING_IN)) return refuse("password_change_required");
   call.identity = {
     tenantId: user.tenant_id,
     credentialId: user.id,

@@ -12,10 +12,13 @@ const REFRESH = "gwr_";
 export const ACCESS_SECONDS = 3600;
 const REFRESH_MS = 90 * 86_400_000;
 
-/** In whose name: whoever has the key with this hash, or a user, as of the time they showed who they are. */
+/**
+ * In whose name: whoever has the key with this hash, or a user, as of the time they showed who they are. `signedOn`: as of a portal's
+ * token.
+ */
 export type Holder =
   | { readonly kind: "key"; readonly hash: string }
-  | { readonly kind: "user"; readonly tenantId: string; readonly userId: string; readonly since: number };
+  | { readonly kind: "user"; readonly tenantId: string; readonly userId: string; readonly since: number; readonly signedOn?: boolean };
 
 export interface AccessClaims {
   readonly serverId: string;

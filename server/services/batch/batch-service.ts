@@ -168,6 +168,7 @@ export class BatchService {
       resource_group_id: owner.groupId,
       end_user_id: owner.userId,
       api_key_id: call.row.api_key_id ?? null,
+      signed_on: call.token?.signedOn === true,
       status: "validating",
       endpoint: "/v1/chat/completions",
       completion_window: "24h",

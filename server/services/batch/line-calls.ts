@@ -43,9 +43,9 @@ export function lineCalls({ calls, store, models, surfaces }: LineCallsParts): L
     return hash;
   };
   const holderOf = async (job: BatchJob): Promise<Holder> => {
-    const { api_key_id: keyId, end_user_id: userId, tenant_id: tenantId } = job;
+    const { api_key_id: keyId, end_user_id: userId, tenant_id: tenantId, signed_on: signedOn } = job;
     if (keyId !== null || userId === null) return { kind: "key", hash: (keyId === null ? null : await hashOf(tenantId, keyId)) ?? NO_KEY };
-    return { kind: "user", tenantId, userId, since: job.created_at.getTime() };
+    return { kind: "user", tenantId, userId, since: job.created_at.getTime(), signedOn };
   };
   const requestOf = async (
     job: BatchJob,

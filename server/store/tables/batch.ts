@@ -20,6 +20,8 @@ export interface BatchJobTable {
   resource_group_id: string;
   end_user_id: string | null;
   api_key_id: string | null;
+  /** As of the portal's token that it was submitted with. */
+  signed_on: WithDefault<boolean>;
   status: BatchStatus;
   ends_as: BatchStatus | null;
   endpoint: string;

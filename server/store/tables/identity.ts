@@ -26,6 +26,8 @@ export interface ExternalIdentityTable {
   last_login: NullableStamp;
   username: string | null;
   email: string | null;
+  /** Whether the subject says where each part of it ends. */
+  exact: WithDefault<boolean>;
 }
 
 export interface SignOnStepTable {

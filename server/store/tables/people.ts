@@ -35,6 +35,8 @@ export interface PageSessionTable {
   expires_at: Date;
   /** When an identity provider said that the session ends. */
   ends_at: Date | null;
+  /** Whether an identity provider vouched for its holder, and no password was given. */
+  signed_on: WithDefault<boolean>;
 }
 
 export interface IdempotentAnswerTable {

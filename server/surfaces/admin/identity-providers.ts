@@ -38,8 +38,10 @@ export const identityProviderOperations: readonly AdminOperation[] = [
     update: identityProviderUpdate,
     read: signOnProvider,
     notes: {
-      update: "What the body leaves out stays; each member that is there is replaced whole.",
-      remove: "Nobody signs in by it any more, and its tokens open nothing from then on. The people it made stay.",
+      update:
+        "What the body leaves out stays; each member that is there is replaced whole. One that is switched off signs out whoever signed in by it, and so does one that asks more of them or maps a group to another role.",
+      remove:
+        "Nobody signs in by it any more, whoever did is signed out, and its tokens open nothing from then on. The people it made stay.",
     },
   }),
   operation({

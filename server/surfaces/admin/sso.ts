@@ -56,6 +56,7 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
     return new Response(body, { headers });
   }
   const admin = await call.write((write) => adminOfSignOn(write, place, claims));
+  if (admin instanceof Refused) throw admin;
   const bound = binding ?? crypto.randomUUID();
   const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, admin, bound));
   return new Response(body, {

@@ -3,7 +3,7 @@ import { approvalResolution, approvedApproval, rejectedApproval } from "@gatehou
 import { portalApprovalQuery } from "@gatehouse/contracts/portal";
 import {
   approveApproval,
-  countResolvable,
+  countApprovable,
   getViewedApproval,
   listViewedApprovals,
   pollApproval,
@@ -49,7 +49,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
     answer: { status: 200, schema: pendingCount },
     async run(request) {
       const { identity, viewer } = callerOf(request);
-      return { pending_count: await countResolvable(request.services.directory, identity.tenantId, viewer) };
+      return { pending_count: await countApprovable(request.services.directory, identity.tenantId, viewer) };
     },
   }),
   portalOperation({

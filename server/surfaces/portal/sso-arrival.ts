@@ -1,5 +1,6 @@
 import { endUserOfSignOn } from "../../directory/identity/accounts.ts";
 import { userActor } from "../../directory/people/portal/portal-logins.ts";
+import { Refused } from "../../kernel/errors.ts";
 import { write } from "../../directory/writes/write.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
@@ -33,6 +34,7 @@ export async function portalArrival(
     return ownAnswer(200, headers, body);
   }
   const user = await write(directory, { ...userActor({ id: "" }, origin), id: null }, (change) => endUserOfSignOn(change, place, claims));
+  if (user instanceof Refused) throw user;
   services.users.drop(user.tenant_id, user.id);
   Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
   const bound = binding ?? crypto.randomUUID();

@@ -40,6 +40,14 @@ export interface PortalSession {
   readonly user: EndUserRow;
   readonly token: string;
   readonly expiresIn: number;
+  /** Whether an identity provider vouched for them, and no password was given. */
+  readonly signedOn: boolean;
+}
+
+/** What is known of a sign-in by an identity provider. */
+interface ProviderWord {
+  /** When it said that the session ends, milliseconds since the epoch; null where it did not. */
+  readonly sessionEndsAt: number | null;
 }
 
 /** The right password was given, and a code is still owed. */
@@ -60,20 +68,22 @@ export function tooManyAttempts(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
 }
 
-async function signedIn(logins: PortalLogins, user: EndUserRow, at: number, sessionEndsAt: number | null = null): Promise<PortalSession> {
-  const { tokens } = logins;
+async function signedIn({ tokens }: PortalLogins, user: EndUserRow, at: number, word: ProviderWord | null = null): Promise<PortalSession> {
+  const sessionEndsAt = word?.sessionEndsAt ?? null;
+  const signedOn = word !== null;
   const left = sessionEndsAt === null ? tokens.expirySeconds : Math.max(0, Math.floor((sessionEndsAt - at) / 1000));
-  return { user, token: await tokens.issue(user, { at, sessionEndsAt }), expiresIn: Math.min(tokens.expirySeconds, left) };
+  const token = await tokens.issue(user, { at, sessionEndsAt, signedOn });
+  return { user, token, expiresIn: Math.min(tokens.expirySeconds, left), signedOn };
 }
 
 /**
  * Null when the user was given another password or second factor, or shut out, while what they presented was being
  * verified, which takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
  */
-async function completed(logins: PortalLogins, verified: EndUserRow, sessionEndsAt: number | null = null): Promise<PortalSession | null> {
+async function completed(logins: PortalLogins, verified: EndUserRow, word: ProviderWord | null = null): Promise<PortalSession | null> {
   const at = logins.directory.clock.now();
   const user = await noteLogin(logins.directory.db, verified, new Date(at));
-  return user === undefined ? null : signedIn(logins, user, at, sessionEndsAt);
+  return user === undefined ? null : signedIn(logins, user, at, word);
 }
 
 /** For those alone who proved that the account is theirs. */
@@ -151,7 +161,7 @@ export async function signedOnUser(
   sessionEndsAt: number | null,
 ): Promise<PortalSession> {
   const user = await endUserStore.find(logins.directory.db, tenantId, id);
-  const login = user === undefined ? null : await completed(logins, user, sessionEndsAt);
+  const login = user === undefined ? null : await completed(logins, user, { sessionEndsAt });
   if (login === null) throw new Refused(refuse("inactive_user"));
   // Judged by the row that was noted: a sign-out under way is waited for there.
   if (login.user.tokens_valid_from.getTime() !== generation) throw signedOutMeanwhile();
@@ -159,8 +169,9 @@ export async function signedOnUser(
 }
 
 /** What a login answers. */
-export function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
-  const { id, username, email, display_name, is_verified, metadata, must_change_password: mustChange } = user;
+export function tokenAnswer({ user, token, expiresIn, signedOn }: PortalSession): unknown {
+  const { id, username, email, display_name, is_verified, metadata } = user;
+  const mustChange = user.must_change_password && !signedOn;
   return {
     access_token: token,
     token_type: "bearer",

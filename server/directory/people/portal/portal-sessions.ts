@@ -8,12 +8,12 @@ import type { PortalLogins, PortalSession } from "./portal-logins.ts";
 export async function beginPortalSession(
   { directory }: PortalLogins,
   user: Pick<EndUserRow, "id" | "tenant_id" | "tokens_valid_from">,
-  token: Pick<PortalToken, "issuedAt" | "sessionEndsAt" | "renewed">,
+  token: Pick<PortalToken, "issuedAt" | "sessionEndsAt" | "renewed" | "signedOn">,
 ): Promise<string> {
   refuseStaleToken(directory, token);
   const { tenant_id: tenantId, id: userId } = user;
   return beginPageSession(directory, "portal", {
-    ...{ tenantId, userId, endsAt: token.sessionEndsAt },
+    ...{ tenantId, userId, endsAt: token.sessionEndsAt, signedOn: token.signedOn },
     generation: user.tokens_valid_from.getTime(),
   });
 }
@@ -34,12 +34,13 @@ export async function renewPortalSession(
     await endPageSession(directory, session.id);
     return null;
   }
-  const { endsAt: sessionEndsAt } = session.holder;
+  const { endsAt: sessionEndsAt, signedOn } = session.holder;
   const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
   return {
     user,
-    token: await tokens.issue(user, { at, seconds: expiresIn, sessionEndsAt, renewed: true }),
+    token: await tokens.issue(user, { at, seconds: expiresIn, sessionEndsAt, renewed: true, signedOn }),
     expiresIn,
+    signedOn,
     cookie: session.cookie,
   };
 }

@@ -10,6 +10,8 @@ export interface PortalToken {
   readonly sessionEndsAt: number | null;
   /** Whether a page's session yielded it, and no sign-in. */
   readonly renewed: boolean;
+  /** Whether an identity provider vouched for its holder, and no password was given. */
+  readonly signedOn: boolean;
 }
 
 export interface TokenHolder {

@@ -37,7 +37,7 @@ export class PortalTokens {
   }
 
   /**
-   * `at`: when its holder was known to be let in; `sessionEndsAt`, `renewed`: as of `PortalToken`. Times in milliseconds since the epoch.
+   * `at`: when its holder was known to be let in; `sessionEndsAt`, `renewed`, `signedOn`: as of `PortalToken`. Times in milliseconds since the epoch.
    */
   issue(
     user: TokenHolder,
@@ -46,14 +46,19 @@ export class PortalTokens {
       seconds = this.expirySeconds,
       sessionEndsAt = null,
       renewed = false,
-    }: { at?: number; seconds?: number; sessionEndsAt?: number | null; renewed?: boolean } = {},
+      signedOn = false,
+    }: { at?: number; seconds?: number } & Partial<Pick<PortalToken, "sessionEndsAt" | "renewed" | "signedOn">> = {},
   ): Promise<string> {
     // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
     const jti = datedId(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
     const email = user.email === null ? {} : { email: user.email };
     const ends = sessionEndsAt === null ? null : Math.floor(sessionEndsAt / 1000);
-    const session = { ...(ends === null ? {} : { session_ends: ends }), ...(renewed ? { renewed } : {}) };
+    const session = {
+      ...(ends === null ? {} : { session_ends: ends }),
+      ...(renewed ? { renewed } : {}),
+      ...(signedOn ? { signed_on: true } : {}),
+    };
     return new SignJWT({ user_id: user.id, tenant_id: user.tenant_id, ...email, username: user.username, user_type: USER_TYPE, ...session })
       .setProtectedHeader({ alg: "HS256", typ: "JWT" })
       .setJti(jti)
@@ -76,7 +81,7 @@ export class PortalTokens {
         requiredClaims: ["user_id", "tenant_id", "exp", "iat"],
         currentDate: new Date(at),
       });
-      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti, session_ends: ends, renewed } = payload;
+      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti, session_ends: ends, renewed, signed_on } = payload;
       if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined)
         return null;
       const read: PortalToken = {
@@ -86,6 +91,7 @@ export class PortalTokens {
         expiresAt: exp * 1000,
         sessionEndsAt: typeof ends === "number" ? ends * 1000 : null,
         renewed: renewed === true,
+        signedOn: signed_on === true,
       };
       this.verified.set(sha256Hex(token), read);
       return read;

@@ -122,7 +122,7 @@ async function required(
         });
   const scope = asked === "" ? {} : { scope: asked };
   // The page behind the link asks for the key or the sign-in of whoever called, and there is neither.
-  if (identity.isWorkload === true)
+  if (identity.workloadProviderId !== undefined)
     return refuse(code, "A workload shows its own token for the tool server in Authorization.", {
       headers: { "www-authenticate": challenge },
       extra: { server_id: server.id, ...scope },

@@ -55,7 +55,7 @@ export async function connectGate(
   const { message, envelope } = request;
   // A held call goes on with what is known of its server now: one that nobody could ask yet is another after that.
   const canShow =
-    identity.isWorkload !== true &&
+    identity.workloadProviderId === undefined &&
     (envelope !== null || server.dialect !== null) &&
     MAY_ASK.has(message?.method ?? "") &&
     canElicitUrl(call, request, toolsOf(call)?.virtual?.id ?? server.id, tools);

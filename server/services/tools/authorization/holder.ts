@@ -14,7 +14,7 @@ export function requestHolder(call: Call): ProvenPrincipal | null {
     credential.kind === "api_key"
       ? { kind: "key", hash: sha256Hex(credential.text) }
       : credential.kind === "token" && token !== null && identity.userId !== null
-        ? { kind: "user", tenantId: identity.tenantId, userId: identity.userId, since: token.issuedAt }
+        ? { kind: "user", tenantId: identity.tenantId, userId: identity.userId, since: token.issuedAt, signedOn: token.signedOn }
         : null;
   return holder === null ? null : { holder, ...principalOfIdentity(identity) };
 }

@@ -1,4 +1,6 @@
 import type { KeptConversation } from "./conversation.ts";
+import { mergeTurns } from "./merge-turns.ts";
+import { newUlid } from "./ulid.ts";
 
 const NAME = "gatehouse.conversations";
 const STORE = "conversations";
@@ -31,13 +33,14 @@ async function stored<T>(request: (store: IDBObjectStore) => IDBRequest<T>): Pro
 }
 
 /** Resolves once it is on the disk. A request that succeeded may still be undone with its transaction, where no room is left. */
-async function written(request: (store: IDBObjectStore) => IDBRequest): Promise<void> {
+async function written<T>(work: (store: IDBObjectStore) => Promise<T>): Promise<T> {
   const transaction = (await database()).transaction(STORE, "readwrite");
   const ended = new Promise<void>((resolve, reject) => {
     transaction.addEventListener("complete", () => resolve());
     transaction.addEventListener("abort", () => reject(transaction.error ?? new Error("the browser's storage failed")));
   });
-  await Promise.all([asPromise(request(transaction.objectStore(STORE))), ended]);
+  const [made] = await Promise.all([work(transaction.objectStore(STORE)), ended]);
+  return made;
 }
 
 export const newestFirst = (all: readonly KeptConversation[]): readonly KeptConversation[] =>
@@ -68,13 +71,23 @@ function tellOthers(change: Change): void {
   channel.postMessage(change);
 }
 
-export async function keepConversation(conversation: KeptConversation): Promise<void> {
-  await written((store) => store.put(conversation));
-  tellOthers({ handle: conversation.handle, isGone: false });
+/** Keeps it, together with what other tabs have said in it since it was kept as `known`; answers what is kept now. */
+export async function keepConversation(conversation: KeptConversation, known: KeptConversation | null): Promise<KeptConversation> {
+  const { handle, owner } = conversation;
+  const kept = await written(async (store) => {
+    const found = (await asPromise(store.get(handle))) as KeptConversation | undefined;
+    const isFromElsewhere = found?.owner === owner && found.write !== known?.write;
+    const turns = isFromElsewhere ? mergeTurns(known?.turns ?? [], conversation.turns, found.turns) : conversation.turns;
+    const together = { ...conversation, turns, write: newUlid() };
+    await asPromise(store.put(together));
+    return together;
+  });
+  tellOthers({ handle, isGone: false });
+  return kept;
 }
 
 export async function forgetConversation(handle: string): Promise<void> {
-  await written((store) => store.delete(handle));
+  await written((store) => asPromise(store.delete(handle)));
   tellOthers({ handle, isGone: true });
 }
 

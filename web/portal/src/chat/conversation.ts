@@ -95,4 +95,6 @@ export interface KeptConversation {
   readonly changedAt: string;
   readonly notice: ShownNotice | null;
   readonly turns: readonly ChatTurn[];
+  /** Other with each time it is kept: what was kept under another than is known here came from another tab. */
+  readonly write?: string;
 }

@@ -2,13 +2,14 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } fro
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { refusalOf } from "./ask.ts";
-import { forgetConversation, keepConversation, onChangedElsewhere, readConversation } from "./conversation-store.ts";
+import { forgetConversation, onChangedElsewhere, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
 import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
 import type { NoticePlan } from "./notice-plan.ts";
 import { titleOf } from "./title-of.ts";
 import { newUlid } from "./ulid.ts";
+import { type Asking, type Keeping, useKeeping } from "./use-keeping.ts";
 
 /** Of an answer that comes, no more than this is lost with its page. */
 const KEEP_EVERY_MS = 2_000;
@@ -49,7 +50,7 @@ export type ToolsOf = (serverIds: readonly string[]) => Promise<readonly Offered
 
 /** A call that was under way when the page was left may have been made: it is not made again. */
 const leftBehind = (turn: ChatTurn): ChatTurn =>
-  turn.rounds === undefined
+  turn.rounds?.some((round) => round.calls.some((call) => call.state === "running")) !== true
     ? turn
     : {
         ...turn,
@@ -63,19 +64,7 @@ const leftBehind = (turn: ChatTurn): ChatTurn =>
         })),
       };
 
-/** As it is kept while its last answer comes: if the page ends first, that answer was stopped, or goes on from its calls. */
-const keptMeanwhile = (conversation: KeptConversation): KeptConversation => ({
-  ...conversation,
-  turns: conversation.turns.map((turn, at) =>
-    turn.role === "user" || at < conversation.turns.length - 1
-      ? turn
-      : turn.rounds === undefined
-        ? { ...turn, stopped: true }
-        : { ...turn, text: "" },
-  ),
-});
-
-interface Shown {
+interface Shown extends Pick<Keeping, "keep"> {
   now(): KeptConversation | null;
   tell(conversation: KeptConversation): void;
 }
@@ -102,25 +91,9 @@ function gateOf(
       conversation.tell(told);
       // Also without a turn: a page that is loaded anew must not post it again.
       markNotice(handle, shown);
-      void keepConversation(told).then(
-        () => unmarkNotice(handle, shown),
-        () => {},
-      );
+      void conversation.keep(told).then((kept) => kept !== null && unmarkNotice(handle, shown));
     },
   });
-}
-
-function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<boolean> } {
-  const [unkept, setUnkept] = useState(false);
-  const keep = useCallback(
-    (conversation: KeptConversation) =>
-      keepConversation(conversation).then(
-        () => (setUnkept(false), true),
-        () => (setUnkept(true), false),
-      ),
-    [],
-  );
-  return { keep, unkept };
 }
 
 export interface Talked {
@@ -141,20 +114,22 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
   const [gate, setGate] = useState<NoticeGate | null>(null);
   const [streaming, setStreaming] = useState(false);
   const current = useRef<KeptConversation | null>(null);
-  const asking = useRef<AbortController | null>(null);
-  const { keep, unkept } = useKeeping();
+  const asking = useRef<Asking | null>(null);
+  const show = useCallback((next: KeptConversation) => {
+    current.current = next;
+    setConversation(next);
+  }, []);
+  const { unkept, readAs, keep, join, drop } = useKeeping(current, asking, show);
 
   const change = useCallback(
     (patch: (conversation: KeptConversation) => KeptConversation, isKept = true) => {
       if (current.current === null) return;
       const next = patch(current.current);
-      current.current = next;
-      setConversation(next);
+      show(next);
       if (!isKept || next.turns.length === 0) return;
-      const kept = asking.current === null ? next : keptMeanwhile(next);
-      void keep(kept).then((isThere) => isThere && onListed(kept.handle, kept));
+      void keep(next).then((kept) => kept !== null && onListed(kept.handle, kept));
     },
-    [keep, onListed],
+    [keep, onListed, show],
   );
 
   useEffect(() => {
@@ -164,45 +139,39 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
+      const found = await readConversation(owner, handle).catch(() => null);
+      const stored = found ?? newConversation(owner, handle);
       const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
       const plan = await readNoticePlan(systemId);
       if (left) return;
       // What was shown stays as it was: the record is of that text.
       const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
-      current.current = kept;
-      setConversation(kept);
+      readAs(found);
+      show(kept);
       setNotice(shown);
-      setGate(
-        gateOf(handle, systemId, kept, shown, {
-          now: () => current.current,
-          tell: (told) => {
-            current.current = told;
-            setConversation(told);
-          },
-        }),
-      );
+      setGate(gateOf(handle, systemId, kept, shown, { now: () => current.current, tell: show, keep }));
     };
     void begin();
     return () => {
       left = true;
       asking.current?.abort();
     };
-  }, [owner, handle, systemId]);
+  }, [owner, handle, systemId, keep, readAs, show]);
 
   const answer = useCallback(
     async (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => {
       if (gate === null) return;
       const stop = new AbortController();
-      asking.current = stop;
       const at = new Date().toISOString();
       const turn: ChatTurn = begun ?? { id: newUlid(), role: "assistant", text: "", at, model: model.name };
+      const own: Asking = { turnId: turn.id, abort: () => stop.abort() };
+      asking.current = own;
       let keptAt = Date.now();
       const patchAnswer = (patch: Partial<ChatTurn>, isKept: boolean) => {
         change((now) => ({ ...now, turns: now.turns.map((one) => (one.id === turn.id ? { ...one, ...patch } : one)) }), isKept);
         if (current.current === null || Date.now() - keptAt < KEEP_EVERY_MS) return;
         keptAt = Date.now();
-        void keep(keptMeanwhile(current.current));
+        void keep(current.current);
       };
       setStreaming(true);
       change((now) => ({
@@ -221,7 +190,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
       } catch (error) {
         patchAnswer(stop.signal.aborted ? { stopped: true } : { refusal: refusalOf(error) }, true);
       } finally {
-        if (asking.current === stop) {
+        if (asking.current === own) {
           asking.current = null;
           setStreaming(false);
           change((now) => now);
@@ -230,7 +199,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     },
     [change, gate, handle, keep, toolsOf],
   );
-  const turns = useTurns(current, asking, change, answer);
+  const turns = useTurns(current, asking, { change, answer, drop });
   const { forget } = turns;
 
   useEffect(
@@ -243,13 +212,9 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
           if (current.current !== null) void forgetConversation(handle);
           forget();
           onGone();
-        } else if (asking.current === null) {
-          // An answer that comes here is the newer.
-          current.current = now;
-          setConversation(now);
-        }
+        } else void join(owner, handle);
       }),
-    [owner, handle, forget, onListed, onGone],
+    [owner, handle, forget, join, onListed, onGone],
   );
 
   return { conversation, notice, gate, streaming, unkept, change, ...turns };
@@ -257,12 +222,15 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
 
 type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop" | "forget">;
 
+interface TurnParts extends Pick<Talk, "change">, Pick<Keeping, "drop"> {
+  readonly answer: (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => Promise<void>;
+}
+
 /** What can be done with the turns. Each stays the same function, so that a turn is drawn again only when it changes. */
 function useTurns(
   current: RefObject<KeptConversation | null>,
-  asking: RefObject<AbortController | null>,
-  change: Talk["change"],
-  answer: (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => Promise<void>,
+  asking: RefObject<Asking | null>,
+  { change, answer, drop }: TurnParts,
 ): Turns {
   return useMemo((): Turns => {
     const all = () => current.current?.turns ?? [];
@@ -270,6 +238,7 @@ function useTurns(
     return {
       stop,
       forget() {
+        if (current.current !== null) drop(current.current.handle);
         current.current = null;
         stop();
       },
@@ -303,5 +272,5 @@ function useTurns(
         if (last?.role === "assistant") void answer(all().slice(0, -1), model, null, { ...leftBehind(last), stopped: false });
       },
     };
-  }, [current, asking, change, answer]);
+  }, [current, asking, change, answer, drop]);
 }

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { identityProviderCreate, type IdentityProviderSettings } from "@gatehouse/contracts/identity-providers";
+import { demandsMore } from "./demands.ts";
+
+const settings = (more: object = {}): IdentityProviderSettings => {
+  const { oidc = {}, ...rest } = more as { oidc?: object };
+  return identityProviderCreate.parse({
+    kind: "oidc",
+    audience: "admin",
+    name: "Company",
+    oidc: { issuer: "https://login.example", client_id: "gatehouse", ...oidc },
+    ...rest,
+  }) as unknown as IdentityProviderSettings;
+};
+const claims = (required_claims: object) => ({ oidc: { required_claims } });
+const roles = (...mapped: [group: string, role: string][]) => ({ group_mappings: mapped.map(([group, role]) => ({ group, role })) });
+
+test.each<[what: string, before: object, after: object, more: boolean]>([
+  ["nothing", {}, {}, false],
+  ["a required group", {}, { required_group: "eng" }, true],
+  ["another one", { required_group: "eng" }, { required_group: "ops" }, true],
+  ["none any more", { required_group: "eng" }, { required_group: null }, false],
+  ["some domains", {}, { allowed_domains: ["a.example"] }, true],
+  ["one domain less", { allowed_domains: ["a.example", "b.example"] }, { allowed_domains: ["a.example"] }, true],
+  ["one domain more, in other letters", { allowed_domains: ["a.example"] }, { allowed_domains: ["A.example", "b.example"] }, false],
+  ["every domain", { allowed_domains: ["a.example"] }, { allowed_domains: [] }, false],
+  ["a claim", {}, claims({ tid: ["1"] }), true],
+  ["fewer values of a claim", claims({ tid: ["1", "2"] }), claims({ tid: ["1"] }), true],
+  ["more values of a claim", claims({ tid: ["1"] }), claims({ tid: ["1", "2"] }), false],
+  ["no claim any more", claims({ tid: ["1"] }), claims({}), false],
+  ["another role of a group", roles(["eng", "admin"]), roles(["eng", "viewer"]), true],
+  ["no role of a group any more", roles(["eng", "admin"], ["ops", "viewer"]), roles(["ops", "viewer"]), true],
+  ["a role of one more group", roles(["eng", "admin"]), roles(["ops", "viewer"], ["eng", "admin"]), false],
+])("whether people may have to meet more where the settings ask for %s", (_what, before, after, more) => {
+  expect(demandsMore(settings(before), settings(after))).toBe(more);
+});

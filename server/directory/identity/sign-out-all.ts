@@ -1,0 +1,24 @@
+import type { IdentityProviderRow } from "../../store/identity-providers.ts";
+import { accountsSignedInBy, endSessionsOfAccounts } from "../../store/sign-on-sessions.ts";
+import type { Write } from "../writes/write.ts";
+
+/**
+ * Ends every session and token of whoever signed in by the provider, where it lets in nobody any more, or fewer: nobody can tell which of
+ * their sessions began otherwise.
+ */
+export async function signOutAllOf(write: Write, { id, tenant_id: tenantId, name }: IdentityProviderRow): Promise<void> {
+  const accounts = await accountsSignedInBy(write.trx, id);
+  const { endUserIds, adminIds } = accounts;
+  if (endUserIds.length + adminIds.length === 0) return;
+  await endSessionsOfAccounts(write.trx, tenantId, accounts, () => new Date(write.directory.clock.now()));
+  const counts = { people: endUserIds.length, administrators: adminIds.length };
+  write.log({
+    tenant_id: tenantId,
+    action: "sign_out",
+    resource: "identity-providers",
+    resource_id: id,
+    after: { provider: name, ...counts },
+  });
+  // All at once: one by one they would fill the table of changes.
+  if (endUserIds.length > 0) write.notify(tenantId, "end_user");
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { ChatTurn } from "../../web/portal/src/chat/conversation.ts";
+import { mergeTurns } from "../../web/portal/src/chat/merge-turns.ts";
+
+const turn = (id: string, more: Partial<ChatTurn> = {}): ChatTurn => ({
+  id,
+  role: id.startsWith("a") ? "assistant" : "user",
+  text: id,
+  at: "2026-01-01T00:00:00.000Z",
+  ...more,
+});
+const ids = (turns: readonly ChatTurn[]) => turns.map(({ id }) => id);
+const base = [turn("u1"), turn("a1")];
+
+test("two questions asked at once are both kept, each with its answer, the first kept first", () => {
+  const merged = mergeTurns(base, [...base, turn("u3"), turn("a3")], [...base, turn("u2"), turn("a2")]);
+  expect(ids(merged)).toEqual(["u1", "a1", "u2", "a2", "u3", "a3"]);
+  expect(ids(mergeTurns([], [turn("u3"), turn("a3")], [turn("u2"), turn("a2")]))).toEqual(["u2", "a2", "u3", "a3"]);
+});
+
+test("an answer that came to its end in one tab is not set back by what another had of it", () => {
+  const partial = turn("a2", { text: "par", stopped: true });
+  const known = [...base, turn("u2"), partial];
+  const ended = turn("a2", { text: "partial no more" });
+  const merged = mergeTurns(known, [...known, turn("u3"), turn("a3")], [...base, turn("u2"), ended]);
+  expect(merged.map(({ id, text }) => [id, text]).slice(3)).toEqual([
+    ["a2", "partial no more"],
+    ["u3", "u3"],
+    ["a3", "a3"],
+  ]);
+  // What was changed here is as it is here: a rating, or more of an answer.
+  const rated = base.map((one) => (one.id === "a1" ? { ...one, score: 1 as const } : one));
+  expect(mergeTurns(base, rated, [...base, turn("u2")])[1]?.score).toBe(1);
+});
+
+test("what one tab took away stays away, and what the other said below it is kept", () => {
+  const again = [turn("u1"), turn("a9")];
+  again[0] = base[0] as ChatTurn;
+  expect(ids(mergeTurns(base, again, [...base, turn("u2"), turn("a2")]))).toEqual(["u1", "a9", "u2", "a2"]);
+  expect(ids(mergeTurns(base, [...base], again))).toEqual(["u1", "a9"]);
+  expect(ids(mergeTurns(again, base, again))).toEqual(["u1", "a1"]);
+});
+
+test("where nothing changed elsewhere the turns are this tab's", () => {
+  const own = [...base, turn("u2"), turn("a2")];
+  expect(mergeTurns(base, own, base)).toEqual(own);
+  expect(mergeTurns(base, base, base)).toEqual(base);
+  expect(mergeTurns([], own, [])).toEqual(own);
+});

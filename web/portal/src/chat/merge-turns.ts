@@ -1,0 +1,33 @@
+import type { ChatTurn } from "./conversation.ts";
+
+type Turns = readonly ChatTurn[];
+
+/**
+ * The turns of a conversation that two tabs change at once: `own` are this tab's, `base` those it last had in common with the others,
+ * and `stored` what the others have made of them since. Nothing that was said in either is lost, and what one took away stays away. A turn
+ * that this tab changed, which is another object than in `base`, is as it is here, and any other as the others have it.
+ */
+export function mergeTurns(base: Turns, own: Turns, stored: Turns): Turns {
+  const [before, mine, theirs] = [base, own, stored].map((turns) => new Map(turns.map((turn) => [turn.id, turn])));
+  if (before === undefined || mine === undefined || theirs === undefined) return own;
+  const isChangedHere = (turn: ChatTurn) => before.get(turn.id) !== turn;
+  const merged = stored.flatMap((turn) => {
+    const here = mine.get(turn.id);
+    if (here === undefined) return before.has(turn.id) ? [] : [turn];
+    return [isChangedHere(here) ? here : turn];
+  });
+  let previous: string | undefined;
+  for (const turn of own) {
+    if (!theirs.has(turn.id) && isChangedHere(turn)) merged.splice(placeOf(merged, previous, turn, mine), 0, turn);
+    if (merged.some(({ id }) => id === turn.id)) previous = turn.id;
+  }
+  return merged;
+}
+
+/** Behind the one it follows here, and behind what others asked there before it was asked. An answer stands with its question. */
+function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mine: ReadonlyMap<string, ChatTurn>): number {
+  let at = previous === undefined ? 0 : merged.findIndex(({ id }) => id === previous) + 1;
+  if (turn.role === "assistant") return at;
+  for (let next = merged[at]; next !== undefined && !mine.has(next.id); next = merged[at]) at++;
+  return at;
+}
