@@ -24,7 +24,8 @@ import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 import { moderations } from "./surfaces/llm/moderations.ts";
-import { type ResponseServices, responses } from "./surfaces/llm/responses.ts";
+import type { ResponseServices } from "./surfaces/llm/response-services.ts";
+import { responses } from "./surfaces/llm/responses.ts";
 
 const LOOKED_MS = 1_000;
 const SWEPT_MS = 600_000;

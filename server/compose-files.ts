@@ -4,6 +4,7 @@ import { Spool } from "./directory/files/spool.ts";
 import { ResumableUploads } from "./directory/files/resumable-uploads.ts";
 import { Files } from "./directory/files/stored-files.ts";
 import { FileRoom } from "./services/files/file-room.ts";
+import { UploadKeys } from "./services/files/upload-keys.ts";
 import type { Snapshots } from "./directory/snapshots.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { ProcessGroup } from "./group/process-group.ts";
@@ -37,7 +38,14 @@ export async function openFiles(config: Configuration, parts: StoreParts, snapsh
   const uploads = new ResumableUploads({ db, blobs, clock }, files);
   // Beside the journal, which one process holds as well.
   const spool = await Spool.open(join(dirname(journal), "spool"), new SoundLengths());
-  return { files, uploads, spool, room: new FileRoom(), publicUrl: config.publicUrl ?? null };
+  return {
+    files,
+    uploads,
+    uploadKeys: new UploadKeys({ secrets, clock }),
+    spool,
+    room: new FileRoom(),
+    publicUrl: config.publicUrl ?? null,
+  };
 }
 
 export async function fileJobs({ connection: { db }, clock, blobs, log, group }: StoreParts): Promise<Job[]> {

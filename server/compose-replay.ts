@@ -10,7 +10,8 @@ import type { Dispatch } from "./services/models/dispatch.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import { generateContent } from "./surfaces/gemini/generate-content.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
-import { type ResponseServices, responses } from "./surfaces/llm/responses.ts";
+import type { ResponseServices } from "./surfaces/llm/response-services.ts";
+import { responses } from "./surfaces/llm/responses.ts";
 import { toolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 

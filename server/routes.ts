@@ -75,6 +75,7 @@ export interface Services extends IngestServices {
   readonly runs: RunAccess;
   readonly files: FileService;
   readonly uploads: ResumableUploadService["uploads"];
+  readonly uploadKeys: ResumableUploadService["uploadKeys"];
   readonly batches: BatchService;
   readonly videos: VideoService;
   readonly spool: MediaSpool;

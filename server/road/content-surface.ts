@@ -9,6 +9,7 @@ interface SurfaceFacts {
 const CONVERSATIONS = [
   "chat_completions",
   "responses",
+  "responses_compact",
   "completions",
   "anthropic_messages",
   "gemini_generate_content",

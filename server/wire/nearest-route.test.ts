@@ -27,6 +27,15 @@ test.each([
   expect(nearestRoute({ method, path }, GOVERNED_ROUTES)).toEqual({ path: near, base });
 });
 
-test.each(["/", "/wp-login.php", "/.env", `/${"a/".repeat(300)}messages`, "/v1/admin/whoami"])("nothing is near %s", (path) => {
+test.each([
+  "/",
+  "/wp-login.php",
+  "/.env",
+  `/${"a/".repeat(300)}messages`,
+  "/v1/admin/whoami",
+  `${LLM}/fine_tuning/jobs`,
+  `${LLM}/realtime/sessions`,
+  "/v1/agents",
+])("nothing is near %s", (path) => {
   expect(nearestRoute({ method: "GET", path }, GOVERNED_ROUTES)).toBeNull();
 });

@@ -45,6 +45,7 @@ export function nearestRoute(
     if (best !== null && score <= best.score) continue;
     const given = joined(parts.slice(0, parts.length - tail.parts.length));
     const base = joined(lead.map(shown));
+    if (base !== given && !isBase(given, tail)) continue;
     best = { score, route: { path: joined([...lead.map(shown), ...tail.parts]), base: base === given ? null : base } };
   }
   return best?.route ?? null;
@@ -58,6 +59,12 @@ export function nearestText(near: NearestRoute | null): string {
       ? ""
       : ` The base address of your client has to end in ${near.base === "" ? "nothing but the host and port" : near.base}.`;
   return ` Did you mean ${near.path}?${base}`;
+}
+
+/** Whether a client may have been given this base, and not been asked for something that is not served behind the right one. */
+function isBase(given: string, { edits }: Tail): boolean {
+  const behind = given.startsWith(`${USUAL_BASE}/`) ? given.slice(USUAL_BASE.length) : "";
+  return edits === 0 && /^(?:\/v\d\w*)?$/.test(behind);
 }
 
 interface Tail {

@@ -6,6 +6,7 @@ export type ProviderOperation =
   | "chat"
   | "responses"
   | "responses_count"
+  | "responses_compact"
   | "completions"
   | "embeddings"
   | "images"

@@ -29,12 +29,9 @@ const raw = (path: string, headers: Record<string, string>, body: BodyInit = "",
   fetch(new URL(path, world.gateway.runtimeUrl), { method: "POST", headers: { "x-goog-api-key": apiKey, ...headers }, body });
 
 /** The address of an upload that was said to become so many bytes. */
-async function begun(bytes: number): Promise<string> {
-  const answer = await raw("/upload/v1beta/files", {
-    "x-goog-upload-protocol": "resumable",
-    "x-goog-upload-command": "start",
-    "x-goog-upload-header-content-length": String(bytes),
-  });
+async function begun(bytes: number, apiKey = served.apiKey): Promise<string> {
+  const start = { "x-goog-upload-command": "start", "x-goog-upload-header-content-length": String(bytes) };
+  const answer = await raw("/upload/v1beta/files", { "x-goog-upload-protocol": "resumable", ...start }, "", apiKey);
   expect([answer.status, answer.headers.get("x-goog-upload-status")]).toEqual([200, "active"]);
   return answer.headers.get("x-goog-upload-url") as string;
 }
@@ -101,6 +98,45 @@ test("what another group uploads, or has begun to, is there for nobody else", as
     (await piece(url, "cancel", 0, "", apiKey)).status,
   ]).toEqual([404, 404, [], 404, 404, 404, 404]);
   expect((await piece(url, "upload, finalize", 0, "secret")).status).toBe(200);
+});
+
+test("the address of an upload lets its pieces in without a credential, as long as whoever began it is let in", async () => {
+  const { admin, gateway } = world;
+  const tenant = { tenant_id: "default" };
+  const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "uploaders", group_type: "team" });
+  const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "uploader", access_mode: "shared" });
+  const [url, other] = [await begun(6, key.key_value), await begun(6)];
+  const bare = (address: string, command: string, offset: number, body = "") =>
+    fetch(address, { method: "POST", headers: { "x-goog-upload-command": command, "x-goog-upload-offset": String(offset) }, body });
+  expect((await bare(url, "upload", 0, "abc")).headers.get("x-goog-upload-size-received")).toBe("3");
+  const token = new URL(url).searchParams.get("key") as string;
+  const stolen = new URL(other);
+  stolen.searchParams.set("key", token);
+  const asked = [
+    await bare(stolen.href, "upload, finalize", 0, "secret"),
+    await bare(url.replace(/&key=.*/, ""), "query", 0),
+    await bare(`${url.slice(0, -1)}${url.endsWith("A") ? "B" : "A"}`, "query", 0),
+    await fetch(`${gateway.runtimeUrl}/v1beta/files?key=${token}`),
+    await fetch(`${gateway.runtimeUrl}/v1beta/models?key=${token}&upload_id=${new URL(url).searchParams.get("upload_id")}`),
+  ];
+  expect(asked.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+  const ended = await bare(url, "upload, finalize", 3, "def");
+  const { file } = (await ended.json()) as any;
+  const owner = clientWith(key.key_value);
+  expect([await owner.files.get({ name: file.name }), await client.files.get({ name: file.name }).catch(statusOf)]).toEqual([
+    expect.objectContaining({ sizeBytes: "6" }),
+    404,
+  ]);
+  const rows = await rowsOf(admin, { proxy_subtype: "file_upload", api_key_id: key.id }, 3);
+  expect(rows.map((row) => row.resource_group_id)).toEqual([group.id, group.id, group.id]);
+  expect(JSON.stringify(rows)).not.toContain(token.slice(0, 20));
+  await owner.files.delete({ name: file.name });
+  const late = await begun(1, key.key_value);
+  expect((await admin.request("DELETE", `/v1/admin/api-keys/${key.id}`)).status).toBeLessThan(300);
+  await until(
+    () => bare(late, "upload, finalize", 0, "x"),
+    ({ status }) => status === 401,
+  );
 });
 
 test("pieces come in order, each once, and are as many bytes as was said", async () => {

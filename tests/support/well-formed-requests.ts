@@ -35,6 +35,7 @@ const OPENAI: Readonly<Record<string, WellFormed>> = {
   "POST /v1/proxy/llm/chat/completions": { body: { model: "fake-1", messages }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
   "POST /v1/proxy/llm/responses/input_tokens": { body: { model: "fake-1", input: PROMPT }, ok: 200 },
+  "POST /v1/proxy/llm/responses/compact": { body: { model: "fake-1", input: PROMPT }, ok: 400 },
   "GET /v1/proxy/llm/responses/:response_id": { ok: 404 },
   "POST /v1/proxy/llm/responses/:response_id/cancel": { ok: 404 },
   "DELETE /v1/proxy/llm/responses/:response_id": { ok: 404 },

@@ -224,6 +224,16 @@ export const messagesAnswer = z
   })
   .meta({ id: "MessagesAnswer" });
 
+export const responsesCompaction = z
+  .looseObject({
+    id: text,
+    object: text,
+    created_at: z.number(),
+    output: z.array(z.looseObject({ type: text })),
+    usage: z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count }),
+  })
+  .meta({ id: "ResponsesCompaction" });
+
 export const responsesCount = z.looseObject({ object: text, input_tokens: count }).meta({ id: "ResponsesCount" });
 
 export const messagesCount = z.looseObject({ input_tokens: count }).meta({ id: "MessagesCount" });

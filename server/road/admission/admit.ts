@@ -14,6 +14,7 @@ import { isStorableText } from "../../kernel/storable.ts";
 import type { Call } from "../call.ts";
 import { type Holder, readAccessToken } from "./gateway-tokens.ts";
 import { type RequestCredential, requestCredential } from "./request-credential.ts";
+import { readUploadToken } from "./upload-tokens.ts";
 import { joinRun } from "../record/run.ts";
 
 export interface AdmissionParts {
@@ -170,6 +171,8 @@ function recognise(
       return recogniseToken(call, credential.text, parts, tokensAt);
     case "broker_token":
       return recogniseBrokerToken(call, credential.text, parts, tokensAt);
+    case "upload_token":
+      return recogniseUploadToken(call, credential.text, parts, tokensAt);
     case "api_key": {
       if (admits === "user") return unauthenticated("credential_of_wrong_kind");
       const found = parts.credentials.find(sha256Hex(credential.text));
@@ -245,7 +248,20 @@ async function recogniseBrokerToken(
   return groups;
 }
 
-/** Whoever a token of the broker's was made for, as far as they are let in now. */
+/** The address of an upload is good for that upload, as long as whoever began it is let in. */
+async function recogniseUploadToken(
+  call: Call,
+  text: string,
+  parts: AdmissionParts,
+  tokensAt = parts.clock.now(),
+): Promise<Groups | Refusal> {
+  const claims = readUploadToken(parts.secrets, text, tokensAt);
+  if (claims === null) return unauthenticated("credential_expired");
+  const isOfUpload = call.path.startsWith("/upload/") && new URL(call.url).searchParams.get("upload_id") === claims.uploadId;
+  return isOfUpload ? identityOfHolder(call, claims.holder, parts) : unauthenticated("credential_for_another_upload");
+}
+
+/** Whoever a token of the gateway's was made for, as far as they are let in now. */
 export async function identityOfHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
   if (holder.kind === "key") return recogniseKey(call, await parts.credentials.find(holder.hash), parts);
   const user = await parts.users.find(holder.tenantId, holder.userId);

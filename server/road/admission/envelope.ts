@@ -2,7 +2,7 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 
 /** What a sealed text may be presented as. Each is bound to its purpose, so that one never passes for another. */
-export type Purpose = "client" | "connect" | "consent" | "state" | "code" | "access" | "refresh" | "input" | "approval";
+export type Purpose = "client" | "connect" | "consent" | "state" | "code" | "access" | "refresh" | "input" | "approval" | "upload";
 
 /**
  * A text that this gateway can read back and nobody else can read or make. `owner` names what it is good for (the

@@ -1,16 +1,17 @@
 import { looksLikeJwt } from "../../directory/people/portal/portal-tokens.ts";
 import { looksLikeAccessToken } from "./gateway-tokens.ts";
+import { looksLikeUploadToken } from "./upload-tokens.ts";
 import type { NamedHeaders } from "../../kernel/request-headers.ts";
 import { looksLikeApiKey } from "../../kernel/secrets.ts";
 
 export type RequestCredential =
-  | { readonly kind: "api_key" | "token" | "broker_token"; readonly text: string }
+  | { readonly kind: "api_key" | "token" | "broker_token" | "upload_token"; readonly text: string }
   | { readonly kind: "missing" | "malformed" };
 
 /**
  * The credential of a request (interface 5.1): an API key in any of the forms the vendors' clients send one, then
- * a token in X-Gateway-Authorization, then a bearer that is a token or one of the broker's. A bearer that is none of
- * these is somebody else's.
+ * a token in X-Gateway-Authorization, then a bearer that is a token or one of the broker's, then what the address of an
+ * upload brings along. A bearer that is none of these is somebody else's.
  */
 export function requestCredential(headers: NamedHeaders, url: string): RequestCredential {
   const own = headers.get("x-api-key");
@@ -26,6 +27,7 @@ export function requestCredential(headers: NamedHeaders, url: string): RequestCr
   if (gateway === null && bearer !== null && looksLikeAccessToken(bearer)) return { kind: "broker_token", text: bearer };
   const token = gateway === null ? bearer : (bearerOf(gateway) ?? "");
   if (token !== null && looksLikeJwt(token)) return { kind: "token", text: token };
+  if (inQuery !== null && looksLikeUploadToken(inQuery)) return { kind: "upload_token", text: inQuery };
   return { kind: candidates.length === 0 && gateway === null ? "missing" : "malformed" };
 }
 

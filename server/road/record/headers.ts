@@ -2,7 +2,7 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 
 const SECRET_NAME = /auth|token|secret|key|cookie|password|credential|signature|jwt|assertion|oidc-data/i;
 /** What an address carries behind its path may be a code or a token. */
-const HOLDS_ADDRESS = /^(?:location|referer)$/i;
+const HOLDS_ADDRESS = /^(?:location|referer|x-goog-upload-url)$/i;
 /** API keys, and signed tokens: proxies before the gateway hand them on under names of their own. */
 const SECRET_VALUE = /sk_gw_api_[A-Za-z0-9_-]+|\beyJ[A-Za-z0-9_-]{6,}(?:={0,2}\.[A-Za-z0-9_-]{6,}={0,2}\.[A-Za-z0-9_-]+={0,2})?/g;
 /** Matched and left as it is: a stranger could have each of a thousand beginnings followed to the end of one value. */

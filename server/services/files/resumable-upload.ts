@@ -4,11 +4,13 @@ import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.t
 import type { Call } from "../../road/call.ts";
 import { refusedCoding } from "../../road/read-body.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "./caller.ts";
+import type { UploadKeys } from "./upload-keys.ts";
 import { piecesInTime } from "./pieces-in-time.ts";
 
 export interface ResumableUploadService {
   readonly files: FileService;
   readonly uploads: ResumableUploads;
+  readonly uploadKeys: UploadKeys;
 }
 
 const CLOSING = { headers: { connection: "close" } };

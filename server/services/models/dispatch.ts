@@ -13,6 +13,7 @@ import type { TranscriptionRequest } from "../../wire/transcriptions/transcripti
 import type { Answer } from "../../road/answer.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";
+import { compactionModelRequest } from "./compaction.ts";
 import { embeddingsModelRequest } from "./embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
 import { imagesModelRequest } from "./images.ts";
@@ -28,6 +29,8 @@ import { isCountedByProvider, estimate, type TokenCount, tokenCountModelRequest 
 /** Where an admitted call leaves the gateway. The call's target has been set by the access control. */
 export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
+  /** What a conversation comes to where it is written shorter, by a model that goes on from that: no answer is given again for it. */
+  compact(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
   draw(call: Call, request: PicturesRequest): Promise<Answer | Refusal>;
   speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
@@ -45,6 +48,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, request: ModelRequest) => new Failover(call, request, targetOfCall(call).route, parts).run();
   return {
     converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationModelRequest(conversation, parts))),
+    compact: (call, conversation) => send(call, compactionModelRequest(conversation, parts)),
     embed: (call, request) =>
       send(
         call,

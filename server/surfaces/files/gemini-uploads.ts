@@ -47,7 +47,7 @@ export const geminiFileUpload = (services: UploadServices): Surface =>
     return isRefusal(file) ? file : jsonAnswer({ file: geminiFileOf(call, file, services.publicUrl) }, statusHeaders("final"));
   });
 
-async function begin(call: Call, { uploads, publicUrl }: UploadServices): Promise<Answer | Refusal> {
+async function begin(call: Call, { uploads, uploadKeys, publicUrl }: UploadServices): Promise<Answer | Refusal> {
   if (call.headers.get("x-goog-upload-protocol")?.toLowerCase() !== "resumable")
     return invalid("X-Goog-Upload-Protocol", "must be resumable");
   const length = call.headers.get("x-goog-upload-header-content-length") ?? "";
@@ -56,7 +56,8 @@ async function begin(call: Call, { uploads, publicUrl }: UploadServices): Promis
   if (displayName !== null && typeof displayName !== "string") return displayName;
   const id = await uploads.begin(callerOf(call).owner, displayName, Number(length));
   if (typeof id !== "string") return id;
-  const path = `/upload/${apiVersionIn(call)}/files?upload_id=${id}&upload_protocol=resumable`;
+  const key = uploadKeys.keyOf(call, id);
+  const path = `/upload/${apiVersionIn(call)}/files?upload_id=${id}&upload_protocol=resumable${key === null ? "" : `&key=${key}`}`;
   const address = { "x-goog-upload-url": new URL(path, publicUrl ?? call.url).href, "x-goog-upload-chunk-granularity": GRANULARITY };
   return ownAnswer(200, { ...statusHeaders("active", 0), ...address }, "");
 }

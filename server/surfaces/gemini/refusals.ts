@@ -1,6 +1,6 @@
 import type { Surface } from "../../road/surface.ts";
 import { ERRORS, type Refusal } from "../../kernel/errors.ts";
-import { rpcStatusOf } from "../../wire/gemini/fault.ts";
+import { retryDetails, rpcStatusOf } from "../../wire/gemini/fault.ts";
 import { messageOf } from "../llm/refusals.ts";
 
 const encoder = new TextEncoder();
@@ -18,7 +18,6 @@ export function arrayError(refusal: Refusal, begun: boolean): Uint8Array {
 
 function envelope(refusal: Refusal) {
   const { status } = ERRORS[refusal.code];
-  return {
-    error: { code: status, message: messageOf(refusal), status: rpcStatusOf(status), details: [{ code: refusal.code, ...refusal.extra }] },
-  };
+  const details = [{ code: refusal.code, ...refusal.extra }, ...retryDetails(refusal.headers?.["retry-after"])];
+  return { error: { code: status, message: messageOf(refusal), status: rpcStatusOf(status), details } };
 }

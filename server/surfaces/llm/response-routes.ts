@@ -1,7 +1,9 @@
 import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
-import { type ResponseServices, responses } from "./responses.ts";
+import type { ResponseServices } from "./response-services.ts";
+import { responses } from "./responses.ts";
+import { responsesCompact } from "./responses-compact.ts";
 import { responsesInputTokens } from "./responses-input-tokens.ts";
 import { responseCancel, responseDelete, responseInputItems, responseRetrieve } from "./stored-responses.ts";
 
@@ -31,6 +33,7 @@ const about = (
 export const RESPONSE_ROUTES: readonly ResponseRoute[] = [
   { method: "POST", path: ROOT, surface: responses, audit: audit("responses"), body: true },
   { method: "POST", path: `${ROOT}/input_tokens`, surface: responsesInputTokens, audit: audit("responses_input_tokens"), body: true },
+  { method: "POST", path: `${ROOT}/compact`, surface: responsesCompact, audit: audit("responses_compact"), body: true },
   about("GET", "", "response_retrieve", responseRetrieve),
   about("POST", "/cancel", "response_cancel", responseCancel),
   about("DELETE", "", "response_delete", responseDelete),

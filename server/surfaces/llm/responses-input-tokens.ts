@@ -2,12 +2,12 @@ import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { readResponsesCount } from "../../wire/responses/responses-count-request.ts";
+import { readResponsesInput } from "../../wire/responses/responses-input-request.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { askedKnowledge } from "./asked-knowledge.ts";
 import { vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
-import type { ResponseServices } from "./responses.ts";
+import type { ResponseServices } from "./response-services.ts";
 
 /** What the vendor keeps is counted with the request, whoever it belongs to. */
 const ELSEWHERE = ["previous_response_id", "conversation"] as const;
@@ -17,7 +17,7 @@ export const responsesInputTokens = ({ models, items }: Pick<ResponseServices, "
   ...responsesRefusals,
   namesFiles: "responses",
   async read(call, body) {
-    const inbound = readResponsesCount(body ?? new Uint8Array(0));
+    const inbound = readResponsesInput(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
     const kept = ELSEWHERE.filter((name) => inbound.body[name] != null);
     if (kept.length > 0)

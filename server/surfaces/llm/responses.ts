@@ -1,9 +1,6 @@
-import type { Dispatch } from "../../services/models/dispatch.ts";
-import type { KeptItems } from "../../services/models/kept-items.ts";
-import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
-import { type Call, notePutIn } from "../../road/call.ts";
+import type { Call } from "../../road/call.ts";
 import type { PreviousAnswer, SealsTold } from "../../road/conversation.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
@@ -19,13 +16,9 @@ import { isOpenResponse } from "../../wire/responses/stored-response.ts";
 import { statefulFields } from "../../wire/responses/stateful-fields.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { conversationExchange, vendorHeaders } from "./conversation.ts";
+import { conversationElsewhere, linkedAnswer } from "./linked-answers.ts";
 import { responsesRefusals } from "./refusals.ts";
-
-export interface ResponseServices {
-  readonly models: Dispatch;
-  readonly items: Pick<KeptItems, "find" | "keep">;
-  readonly responses: Pick<StoredResponses, "find" | "note" | "roomForOne" | "begun">;
-}
+import type { ResponseServices } from "./response-services.ts";
 
 /** POST /responses: plain, streamed, and in the background where somebody could ask for the answer (interface 4.2). */
 export const responses = (services: ResponseServices): Surface => ({
@@ -34,11 +27,8 @@ export const responses = (services: ResponseServices): Surface => ({
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
-    // Whose a conversation is that the vendor keeps nobody here could tell.
-    if (inbound.body.conversation !== undefined && inbound.body.conversation !== null)
-      return invalidRequest([
-        { field: "conversation", message: "is not served here: name the response to go on from as `previous_response_id`" },
-      ]);
+    const elsewhere = conversationElsewhere(inbound);
+    if (elsewhere !== null) return elsewhere;
     // The answer of a line is what its batch holds: nothing would bring what is written later into it.
     if (inbound.background && call.audit.proxySubtype !== "responses")
       return invalidRequest([{ field: "background", message: "must not be set here: the answer is given with the others" }]);
@@ -49,16 +39,8 @@ export const responses = (services: ResponseServices): Surface => ({
 
 /** A request that names what answers before it left. */
 async function readLinked(call: Call, services: ResponseServices, inbound: ResponsesRequest): Promise<Exchange | Refusal> {
-  if (inbound.namesItems) {
-    const { problems, bytes } = inbound.putNamedItems(await services.items.find(call, inbound.namedItems));
-    if (problems.length > 0) return invalidRequest(problems);
-    notePutIn(call, bytes);
-  }
-  const id = inbound.previousResponseId;
-  if (id === null) return exchange(call, services, inbound, null);
-  const found = await services.responses.find(call, id);
-  if (found !== null && isRefusal(found)) return found;
-  return exchange(call, services, inbound, { field: "previous_response_id", id, providerKey: found?.providerKey ?? null });
+  const previous = await linkedAnswer(call, services, inbound);
+  return previous !== null && isRefusal(previous) ? previous : exchange(call, services, inbound, previous);
 }
 
 function exchange(call: Call, services: ResponseServices, inbound: ResponsesRequest, previous: PreviousAnswer | null): Exchange | Refusal {

@@ -89,6 +89,7 @@ const OPENAI: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/chat/completions`]: openai("Chat completions", maybeStreamed(api.chatCompletion), api.chatRequest),
   [`POST ${MODELS}/responses`]: openai("Responses", maybeStreamed(api.responsesAnswer), api.responsesRequest),
   [`POST ${MODELS}/responses/input_tokens`]: openai("Count the input tokens of a response", json(api.responsesCount), api.responsesRequest),
+  [`POST ${MODELS}/responses/compact`]: openai("Compact a conversation", json(api.responsesCompaction), api.responsesRequest),
   [`GET ${MODELS}/responses/:response_id`]: {
     ...openai("Retrieve a stored response", maybeStreamed(api.responsesAnswer)),
     query: api.storedResponseQuery,

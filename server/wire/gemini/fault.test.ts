@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "../document.ts";
 import { readGeminiEmbeddings, writeGeminiEmbeddings } from "./embeddings.ts";
-import { readGeminiFault, retryDelaySeconds, rpcStatusOf, writeGeminiFault } from "./fault.ts";
+import { readGeminiFault, retryDelaySeconds, retryDetails, rpcStatusOf, writeGeminiFault } from "./fault.ts";
 
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/error-${name}.json`, import.meta.url), "utf8"));
 
@@ -51,6 +51,12 @@ describe("errors", () => {
   test("what is written is read back", () => {
     const fault = { status: 400, message: "m", code: "FAILED_PRECONDITION", param: "contents" };
     expect(readGeminiFault(400, writeGeminiFault(fault))).toEqual(fault);
+  });
+
+  test("the wait is told as Google's clients look for it", () => {
+    const error = { details: [{ code: "rate_limit_exceeded" }, ...retryDetails("7")] };
+    expect(retryDelaySeconds({ error })).toBe(7);
+    expect([retryDetails(undefined), retryDetails("Wed, 21 Oct 2026 07:28:00 GMT")]).toEqual([[], []]);
   });
 
   test("the wait asked for, in seconds", () => {

@@ -76,6 +76,11 @@ export function rpcStatusOf(status: number): string {
   return WORD[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
 }
 
+/** What Google says of when to come again; nothing where the header that others say it in holds no seconds. */
+export function retryDetails(retryAfter: string | undefined): JsonObject[] {
+  return /^\d+$/.test(retryAfter ?? "") ? [{ "@type": `${TYPE}RetryInfo`, retryDelay: `${retryAfter}s` }] : [];
+}
+
 /** How long the provider asks to wait, in seconds; null when it does not say. It has no header for it. */
 export function retryDelaySeconds(body: unknown): number | null {
   const first: unknown = Array.isArray(body) ? body[0] : body;

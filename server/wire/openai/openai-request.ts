@@ -197,7 +197,7 @@ export abstract class OpenAiRequest implements ConversationInbound {
     const temperature = temperatureToSend(this.temperature, this.sentTemperature, changes);
     if (temperature !== this.temperature) edits.set("temperature", temperature === null ? null : String(temperature));
     if (changes.defaultMaxTokens !== null && this.maxTokens === null)
-      edits.set(changes.maxTokensName ?? this.defaultCeiling, String(changes.defaultMaxTokens));
+      edits.set(this.ceilingNamed(changes.maxTokensName), String(changes.defaultMaxTokens));
     if (changes.systemPrompt !== null) {
       const edit = this.promptEdit(changes.systemPrompt);
       if (edit !== null) edits.set(edit[0], edit[1]);
@@ -239,6 +239,11 @@ export abstract class OpenAiRequest implements ConversationInbound {
 
   private get defaultCeiling(): string {
     return this.ceilings.at(-1) as string;
+  }
+
+  /** A server has a name of its own for the ceiling only where its endpoint has several. */
+  private ceilingNamed(name: OutboundChanges["maxTokensName"]): string {
+    return name != null && this.ceilings.includes(name) ? name : this.defaultCeiling;
   }
 
   private measured(): TextMeasure {

@@ -30,6 +30,11 @@ describe("a Responses request on its way out", () => {
       JSON.parse(read({ model: "a", input: "hi", instructions: "Own.", temperature: 1, max_output_tokens: 9 }).outbound(changes)),
     ).toEqual({ model: "gpt-x", input: "hi", instructions: "Be brief.\nOwn.", temperature: 1, max_output_tokens: 9 });
   });
+
+  test("calls the ceiling what the format calls it, whatever the model's server calls that of a chat", () => {
+    const changes = { ...UNCHANGED, defaultMaxTokens: 50, maxTokensName: "max_completion_tokens" as const };
+    expect(JSON.parse(read({ model: "m", input: "hi" }).outbound(changes))).toEqual({ model: "m", input: "hi", max_output_tokens: 50 });
+  });
 });
 
 describe("the texts of a Responses request", () => {

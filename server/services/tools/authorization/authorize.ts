@@ -8,7 +8,7 @@ import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { bridgedClient, mayRedirect } from "./clients.ts";
 import { readConnectTicket } from "./connect-link.ts";
 import { type RequestedAuthorization, newBrowserBinding, sealRequestedAuthorization } from "./flow.ts";
-import { requestHolder } from "./holder.ts";
+import { requestPrincipal } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { straightToIssuer } from "./straight.ts";
 import { toIssuer } from "./to-issuer.ts";
@@ -76,7 +76,7 @@ async function connectSender(
   broker: Broker,
   { query, scope }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
-  const proven = requestHolder(call);
+  const proven = requestPrincipal(call);
   if (proven === null || call.identity === null) return refuse("unauthenticated");
   if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
   const { cookie, browser } = newBrowserBinding(broker);

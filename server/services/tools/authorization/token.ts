@@ -23,7 +23,7 @@ import {
 } from "../../../road/admission/gateway-tokens.ts";
 import { forwardedAnswer, forwardForm } from "./forward-form.ts";
 import { giveUpTokens } from "./give-up-tokens.ts";
-import { requestHolder } from "./holder.ts";
+import { requestPrincipal } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
 
@@ -59,7 +59,7 @@ export async function exchangeToken(
   const verifier = form.get("code_verifier") ?? "";
   if (!/^[\w.~-]{43,128}$/.test(verifier) || challengeOf(verifier) !== code.wanted.challenge)
     return refuse("oauth_invalid_grant", undefined, { reason: "code_verifier" });
-  const holder = requestHolder(call);
+  const holder = requestPrincipal(call);
   const { proven } = code;
   const who = proven ?? holder;
   if (who === null)

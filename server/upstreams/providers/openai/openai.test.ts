@@ -13,6 +13,7 @@ test.each([
   ["chat", "/v1/chat/completions"],
   ["responses", "/v1/responses"],
   ["responses_count", "/v1/responses/input_tokens"],
+  ["responses_compact", "/v1/responses/compact"],
   ["completions", "/v1/completions"],
   ["embeddings", "/v1/embeddings"],
   ["images", "/v1/images/generations"],

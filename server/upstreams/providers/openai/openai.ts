@@ -9,6 +9,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   chat: "/chat/completions",
   responses: "/responses",
   responses_count: "/responses/input_tokens",
+  responses_compact: "/responses/compact",
   completions: "/completions",
   embeddings: "/embeddings",
   images: "/images/generations",

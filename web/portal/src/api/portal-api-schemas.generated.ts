@@ -10,6 +10,7 @@ type Schema_EmbeddingsAnswer = { "object": string; "model": string; "data": read
 type Schema_ResponsesRequest = { "model": string; "input"?: (string | readonly ({ [name: string]: unknown })[]); "instructions"?: (string | null); "stream"?: (boolean | null); "max_output_tokens"?: (number | null); "temperature"?: (number | null); "previous_response_id"?: (string | null); "background"?: (boolean | null); "store"?: (boolean | null); "tools"?: readonly ({ "type": string; })[]; };
 type Schema_ResponseObject = { "id": string; "object": string; "created_at": number; "status"?: string; "model": string; "output": readonly ({ "type": string; })[]; "usage"?: ({ "input_tokens": number; "output_tokens": number; "total_tokens": number; } | null); };
 type Schema_ResponsesCount = { "object": string; "input_tokens": number; };
+type Schema_ResponsesCompaction = { "id": string; "object": string; "created_at": number; "output": readonly ({ "type": string; })[]; "usage": { "input_tokens": number; "output_tokens": number; "total_tokens": number; }; };
 type Schema_ResponseDeleted = { "id": string; "object"?: string; "deleted": boolean; };
 type Schema_ResponseInputItems = { "object": string; "data": readonly ({ "type": string; })[]; "has_more": boolean; };
 type Schema_ImagesRequest = { "model": string; "prompt": string; "n"?: number; "size"?: string; "quality"?: string; "style"?: "vivid" | "natural"; "response_format"?: "url" | "b64_json"; "stream"?: boolean; "partial_images"?: number; "chat_id"?: string; "display_name"?: string; };
@@ -154,6 +155,7 @@ export interface PortalApiSchemas {
   "ResponsesRequest": Schema_ResponsesRequest;
   "ResponseObject": Schema_ResponseObject;
   "ResponsesCount": Schema_ResponsesCount;
+  "ResponsesCompaction": Schema_ResponsesCompaction;
   "ResponseDeleted": Schema_ResponseDeleted;
   "ResponseInputItems": Schema_ResponseInputItems;
   "ImagesRequest": Schema_ImagesRequest;

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { readResponsesCount } from "./responses-count-request.ts";
+import { readResponsesInput } from "./responses-input-request.ts";
 
 const changes = { model: "gpt-x", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "Be brief." };
 
 function read(body: object) {
-  const request = readResponsesCount(new TextEncoder().encode(JSON.stringify(body)));
+  const request = readResponsesInput(new TextEncoder().encode(JSON.stringify(body)));
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   return request;
 }
 
-test("who counts is sent what is counted, and no setting that a control or the caller made", () => {
+test("who counts or compacts an input is sent the input, and no setting that a control or the caller made", () => {
   const request = read({ model: "m", input: "hi", tools: [], store: false, stream: true, top_p: 1, max_output_tokens: 9 });
   request.temperature = 0.3;
   expect(JSON.parse(request.outbound(changes))).toEqual({ model: "gpt-x", input: "hi", tools: [], instructions: "Be brief." });
@@ -17,5 +17,5 @@ test("who counts is sent what is counted, and no setting that a control or the c
 });
 
 test("every problem of a body names its field", () => {
-  expect(readResponsesCount(new TextEncoder().encode('{"input":1}'))).toMatchObject({ fields: [{ field: "model" }, { field: "input" }] });
+  expect(readResponsesInput(new TextEncoder().encode('{"input":1}'))).toMatchObject({ fields: [{ field: "model" }, { field: "input" }] });
 });

@@ -3,13 +3,17 @@ import type { OutboundChanges } from "../inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { checkedResponsesBody, ResponsesRequest } from "./responses-request.ts";
 
-/** How an answer is to be given changes no count, and who counts knows none of it. */
+/** How an answer is to be given, which who counts an input or compacts it does not know. */
 const SETTINGS = ["temperature", "top_p", "max_output_tokens", "stream", "store", "background"];
 
-/** A Responses request whose input tokens are to be counted. */
-class ResponsesCountRequest extends ResponsesRequest {
+/** A Responses request of which only the input matters, because no answer to it is asked for. */
+class ResponsesInputRequest extends ResponsesRequest {
   override sentSettings(changes: OutboundChanges): SentSettings {
     return { ...NOTHING_SENT, instructions: super.sentSettings(changes).instructions };
+  }
+
+  override outbound(changes: OutboundChanges): string {
+    return super.outbound({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
   }
 
   protected override ownEdits(edits: Map<string, string | null>, changes: OutboundChanges): void {
@@ -19,7 +23,7 @@ class ResponsesCountRequest extends ResponsesRequest {
 }
 
 /** `bytes` as the caller sent them; every problem names its field. */
-export function readResponsesCount(bytes: Uint8Array): ResponsesRequest | { readonly fields: FieldProblem[] } {
+export function readResponsesInput(bytes: Uint8Array): ResponsesRequest | { readonly fields: FieldProblem[] } {
   const document = checkedResponsesBody(bytes);
-  return document instanceof JsonDocument ? new ResponsesCountRequest(document) : document;
+  return document instanceof JsonDocument ? new ResponsesInputRequest(document) : document;
 }

@@ -1,0 +1,13 @@
+import { sha256Hex } from "../../kernel/secrets.ts";
+import type { Call } from "../call.ts";
+import type { Holder } from "./gateway-tokens.ts";
+import { requestCredential } from "./request-credential.ts";
+
+/** Whom the credential of an admitted request stands for later on; null where it is one that nobody could look at again. */
+export function requestHolder({ identity, token, headers, url }: Call): Holder | null {
+  if (identity === null) return null;
+  const credential = requestCredential(headers, url);
+  if (credential.kind === "api_key") return { kind: "key", hash: sha256Hex(credential.text) };
+  if (credential.kind !== "token" || token === null || identity.userId === null) return null;
+  return { kind: "user", tenantId: identity.tenantId, userId: identity.userId, since: token.issuedAt, signedOn: token.signedOn };
+}

@@ -1,0 +1,28 @@
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import type { Holder } from "./gateway-tokens.ts";
+
+/** Tokens in the addresses of uploads: each lets the pieces of one upload in, in the name of whoever began it. */
+
+const UPLOAD = "gwu_";
+
+interface UploadClaims {
+  readonly uploadId: string;
+  readonly holder: Holder;
+}
+
+export function looksLikeUploadToken(text: string): boolean {
+  return text.startsWith(UPLOAD);
+}
+
+/** `until`: milliseconds since the epoch. */
+export function makeUploadToken(secrets: SecretBox, claims: UploadClaims, until: number): string {
+  return UPLOAD + sealEnvelope(secrets, "upload", "", { ...claims } as unknown as JsonObject, until);
+}
+
+/** Null for what is no such token of this gateway's, or has expired. */
+export function readUploadToken(secrets: SecretBox, text: string, now: number): UploadClaims | null {
+  if (!looksLikeUploadToken(text)) return null;
+  return openEnvelope(secrets, "upload", "", text.slice(UPLOAD.length), now) as unknown as UploadClaims | null;
+}
