@@ -1,15 +1,36 @@
-import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
-import { isNewVerdict, noteVerdict } from "../../directory/assurance/chain-verdicts.ts";
+import { auditChains, auditKeys, chainVerification, findingsAcknowledge, verifyRange } from "@gatehouse/contracts/audit-chains";
+import { acknowledgeFindings, isNewVerdict, noteVerdict } from "../../directory/assurance/chain-verdicts.ts";
 import { exportChain } from "../../ledger/chain-export.ts";
 import { listChains } from "../../ledger/chain-facts.ts";
-import { verifyChain } from "../../ledger/chains.ts";
+import { marked, verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { operation, type AdminOperation } from "./operation.ts";
+import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
 const ONE = `${PATH}/chains/{chain_id}`;
 const common = { tag: "Audit", textParams: ["chain_id"] } as const;
+
+/** As far as it was asked for; what it finds is kept. */
+async function verifiedChain(call: AdminCall<unknown, unknown>, range: { readonly from_seq?: number; readonly to_seq?: number }) {
+  const { directory, liveChain, verified } = call.services;
+  const chainId = call.params.chain_id ?? "";
+  const live = liveChain();
+  const knownHeads =
+    live?.chainId === chainId && live.shippedSeq > 0 && range.to_seq === undefined
+      ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }]
+      : [];
+  const verification = await verifyChain(directory.db, chainId, {
+    fromSeq: range.from_seq,
+    toSeq: range.to_seq,
+    tenantId: call.tenantOrAll ?? undefined,
+    knownHeads,
+  });
+  verified(verification);
+  const isWhole = range.from_seq === undefined && range.to_seq === undefined;
+  if (await isNewVerdict(directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification, isWhole));
+  return verification;
+}
 
 export const auditChainOperations: readonly AdminOperation[] = [
   operation({
@@ -38,26 +59,29 @@ export const auditChainOperations: readonly AdminOperation[] = [
     description:
       "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's " +
       "admin, whom no finding tells the id of another's row. Where it is worse than `unanchored`, no certificate that rests on " +
-      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`.",
+      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`, " +
+      "or every finding is acknowledged.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
+    run: (call) => verifiedChain(call, call.body),
+  }),
+  operation({
+    ...common,
+    access: "audit:acknowledge",
+    reach: "any",
+    method: "POST",
+    path: `${ONE}/ack`,
+    summary: "Acknowledge findings of a verification",
+    description:
+      "The whole chain is verified again, and what is acknowledged must still be found. Verifications go on finding it and tell who " +
+      "acknowledged it, and so do certificates and compliance reports; it counts no more in health and alerts: of one tenant, or " +
+      "of all where a system admin names none. Anything else that is found counts. Told in the admin log, whose chain seals it.",
+    body: findingsAcknowledge,
+    answer: { status: 200, about: "The verification, with who knows of what", schema: chainVerification },
     async run(call) {
-      const chainId = call.params.chain_id ?? "";
-      const live = call.services.liveChain();
-      const knownHeads =
-        live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined
-          ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }]
-          : [];
-      const verification = await verifyChain(call.services.directory.db, chainId, {
-        fromSeq: call.body.from_seq,
-        toSeq: call.body.to_seq,
-        tenantId: call.tenantOrAll ?? undefined,
-        knownHeads,
-      });
-      call.services.verified(verification.verdict);
-      const isWhole = call.body.from_seq === undefined && call.body.to_seq === undefined;
-      if (await isNewVerdict(call.services.directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification));
-      return verification;
+      const verification = await verifiedChain(call, {});
+      await call.write((write) => acknowledgeFindings(write, verification, call.tenantOrAll, call.body));
+      return marked(call.services.directory.db, verification, call.tenantOrAll);
     },
   }),
   operation({
