@@ -13,7 +13,7 @@ const common = { tag: "Audit", textParams: ["chain_id"] } as const;
 
 /** As far as it was asked for; what it finds is kept. */
 async function verifiedChain(call: AdminCall<unknown, unknown>, range: { readonly from_seq?: number; readonly to_seq?: number }) {
-  const { directory, liveChain, verified } = call.services;
+  const { directory, liveChain } = call.services;
   const chainId = call.params.chain_id ?? "";
   const live = liveChain();
   const knownHeads =
@@ -26,7 +26,6 @@ async function verifiedChain(call: AdminCall<unknown, unknown>, range: { readonl
     tenantId: call.tenantOrAll ?? undefined,
     knownHeads,
   });
-  verified(verification);
   const isWhole = range.from_seq === undefined && range.to_seq === undefined;
   if (await isNewVerdict(directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification, isWhole));
   return verification;
@@ -63,7 +62,11 @@ export const auditChainOperations: readonly AdminOperation[] = [
       "or every finding is acknowledged.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    run: (call) => verifiedChain(call, call.body),
+    async run(call) {
+      const verification = await verifiedChain(call, call.body);
+      call.services.verified(verification);
+      return verification;
+    },
   }),
   operation({
     ...common,
