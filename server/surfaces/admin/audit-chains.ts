@@ -1,35 +1,16 @@
 import { auditChains, auditKeys, chainVerification, findingsAcknowledge, verifyRange } from "@gatehouse/contracts/audit-chains";
-import { acknowledgeFindings, isNewVerdict, noteVerdict } from "../../directory/assurance/chain-verdicts.ts";
+import { acknowledgeFindings } from "../../directory/assurance/chain-verdicts.ts";
 import { exportChain } from "../../ledger/chain-export.ts";
 import { listChains } from "../../ledger/chain-facts.ts";
-import { marked, verifyChain } from "../../ledger/chains.ts";
+import { marked } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
+import { verifiedChain } from "./verified-chain.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
 const ONE = `${PATH}/chains/{chain_id}`;
 const common = { tag: "Audit", textParams: ["chain_id"] } as const;
-
-/** As far as it was asked for; what it finds is kept. */
-async function verifiedChain(call: AdminCall<unknown, unknown>, range: { readonly from_seq?: number; readonly to_seq?: number }) {
-  const { directory, liveChain } = call.services;
-  const chainId = call.params.chain_id ?? "";
-  const live = liveChain();
-  const knownHeads =
-    live?.chainId === chainId && live.shippedSeq > 0 && range.to_seq === undefined
-      ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }]
-      : [];
-  const verification = await verifyChain(directory.db, chainId, {
-    fromSeq: range.from_seq,
-    toSeq: range.to_seq,
-    tenantId: call.tenantOrAll ?? undefined,
-    knownHeads,
-  });
-  const isWhole = range.from_seq === undefined && range.to_seq === undefined;
-  if (await isNewVerdict(directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification, isWhole));
-  return verification;
-}
 
 export const auditChainOperations: readonly AdminOperation[] = [
   operation({
@@ -63,7 +44,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     async run(call) {
-      const verification = await verifiedChain(call, call.body);
+      const verification = await verifiedChain(call, call.params.chain_id ?? "", call.body);
       call.services.verified(verification);
       return verification;
     },
@@ -82,7 +63,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
     body: findingsAcknowledge,
     answer: { status: 200, about: "The verification, with who knows of what", schema: chainVerification },
     async run(call) {
-      const verification = await verifiedChain(call, {});
+      const verification = await verifiedChain(call, call.params.chain_id ?? "");
       await call.write((write) => acknowledgeFindings(write, verification, call.tenantOrAll, call.body));
       return marked(call.services.directory.db, verification, call.tenantOrAll);
     },
