@@ -14,7 +14,7 @@ import { lineCalls } from "./services/batch/line-calls.ts";
 import { jobEnder } from "./services/batch/end-job.ts";
 import { modeAmong } from "./services/batch/mode.ts";
 import { ProviderRuns, type ProviderRunsParts } from "./services/batch/provider-runs.ts";
-import { FileRoom } from "./services/files/file-room.ts";
+import { FileRoom } from "./road/file-room.ts";
 import { FilesInMessages } from "./services/files/in-messages.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { DatabaseConnection } from "./store/database.ts";

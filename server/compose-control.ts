@@ -105,7 +105,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         tryPolicy: policyBench(runtime?.judging ?? null),
         health,
         liveChain: () => runtime?.ledger.status() ?? null,
-        verified: (verdict) => metrics.chainVerified(verdict),
+        verified: ({ verdict, unacknowledged }) => metrics.chainVerified(verdict, verdict !== "intact" && unacknowledged === 0),
       })
     : healthOnly(health);
   const scim = scimApp({

@@ -57,6 +57,7 @@ import type { KeptParts } from "./services/models/kept-store.ts";
 import { KeptItems } from "./services/models/kept-items.ts";
 import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
+import { FileRoom } from "./road/file-room.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
 import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
@@ -124,7 +125,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const storedAnswers = new StoredAnswers(db, clock);
   const keeping = keptParts(parts);
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
-  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
+  const { room, bodies } = roomForBodies(config, parts);
+  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, room, log });
   const embed = models.models.embed.bind(models.models);
   const remembered = rememberedPassages(config, parts);
   const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log, remembered }, send: embed });
@@ -158,7 +160,6 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const strangers = new Strangers({ ...{ tenants, refused, ledger, clock, log }, rowsPerMinute: config.strangerRowsPerMinute });
   const { upstreamTimeoutMs, maxBodyBytes } = config;
   const callParts = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded: unrecordedIn(parts) };
-  const bodies = new ArrivingBodies({ mostBytes: bodyShare(memoryBytes(), parts.group.size, maxBodyBytes) });
   const road = new Road({ ...callParts, strangers, admitted: (call) => notices.refer(call), bodies, maxBodyBytes });
   await feed.start();
   const background = new BackgroundCalls({ ...callParts, give: givenBy(controls), standing });
@@ -246,6 +247,12 @@ function rememberedPassages(config: Configuration, { connection }: RuntimeParts)
 }
 
 /** What the process may use; of the whole machine where nothing confines it. */
+/** What files hold that are written into bodies of ours may be as much as bodies hold that have not come whole. */
+function roomForBodies({ maxBodyBytes }: Configuration, { group }: RuntimeParts) {
+  const mostBytes = bodyShare(memoryBytes(), group.size, maxBodyBytes);
+  return { room: new FileRoom(mostBytes), bodies: new ArrivingBodies({ mostBytes }) };
+}
+
 const memoryBytes = () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
 /** Resolves when every row that any process of this machine sealed so far is in the database. */

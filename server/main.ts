@@ -23,6 +23,7 @@ import { onParentExit } from "./runtime/parent-process.ts";
 import { ListenError } from "./runtime/serve.ts";
 import { catalogMembers } from "./directory/models/catalog/fill.ts";
 import { logUnhandledRejections } from "./runtime/unhandled-rejections.ts";
+import { unreadCollectorSettings } from "./kernel/unread-collector-settings.ts";
 import { welcome } from "./welcome.ts";
 import { DataDirectoryError } from "./store/data-directory.ts";
 import { EmbeddedPostgresError } from "./store/embedded/error.ts";
@@ -44,6 +45,8 @@ async function start(): Promise<void> {
   const config = readConfiguration(process.env);
   const log = jsonLog(config.logLevel);
   logUnhandledRejections(log);
+  const unread = unreadCollectorSettings(process.env);
+  if (unread !== null) log.warn("collector_settings_unread", { detail: unread });
   const stopped = stopSignal(config);
   const size = groupSize(config);
   const group = size === 1 ? {} : { group: firstProcess({ size, homeDir: resolve(config.dataDir), env: process.env, log }) };

@@ -1,4 +1,5 @@
-import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
+import type { Verdict, Verification, VerificationFinding } from "@gatehouse/ledger-format/verdict";
+import type { MarkedFinding } from "../ledger/chains.ts";
 import type { CommandIo } from "./command-io.ts";
 
 export async function print(io: CommandIo, lines: AsyncIterable<string>): Promise<number> {
@@ -11,11 +12,17 @@ export function exitCode(verdict: Verdict): number {
   return verdict === "unanchored" ? 1 : 2;
 }
 
-export function report(result: Verification): string {
-  const findings = result.findings.map(
-    (finding) =>
-      `  row ${finding.chain_seq}${finding.row_id === null ? "" : ` (${finding.row_id})`}: ${finding.verdict}: ${finding.detail}\n`,
-  );
+/** In a file nobody says who knows of what. */
+type Reported = Omit<Verification, "findings"> & { readonly findings: readonly (VerificationFinding & Partial<MarkedFinding>)[] };
+
+function findingInWords({ chain_seq: seq, row_id: row, verdict, detail, id, ...known }: Reported["findings"][number]): string {
+  const line = `  row ${seq}${row === null ? "" : ` (${row})`}: ${verdict}: ${detail}\n    finding ${id}\n`;
+  if (known.acknowledged_at == null) return line;
+  return `${line}    acknowledged by ${known.acknowledged_by ?? "nobody known"} on ${known.acknowledged_at}: ${known.note}\n`;
+}
+
+export function report(result: Reported): string {
+  const findings = result.findings.map(findingInWords);
   const unlisted = result.findings_total - result.findings.length;
   return [
     `chain         ${result.chain_id}\n`,

@@ -6,6 +6,7 @@ import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { groupSize, journalShare } from "../kernel/group-size.ts";
+import { unreadCollectorSettings } from "../kernel/unread-collector-settings.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { bucketState } from "../ledger/stored-checkpoints.ts";
 import { KEPT_FREE_BYTES } from "../ledger/disk-room.ts";
@@ -75,6 +76,8 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
   try {
     config = readConfiguration(env);
     yield finding("ok", "settings", `roles ${config.roles.join(", ")}; audit ${config.auditDurability}`);
+    const unread = unreadCollectorSettings(env);
+    if (unread !== null) yield finding("warning", "settings", unread);
   } catch (error) {
     yield finding("wrong", "settings", (error as Error).message);
     return;

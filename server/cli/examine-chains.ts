@@ -1,9 +1,8 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import type { SavedCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
-import type { Verdict } from "@gatehouse/ledger-format/verdict";
 import { listChains } from "../ledger/chain-facts.ts";
-import { verifyChain } from "../ledger/chains.ts";
+import { type ChainVerification, verifyChain } from "../ledger/chains.ts";
 import type { Database } from "../store/database.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
@@ -27,9 +26,9 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Sav
       const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
       const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
       yield finding(
-        findingStateOf(result.verdict),
+        findingStateOf(result),
         "audit chain",
-        `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`,
+        `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${foundInWords(result)}${seen}`,
       );
     } catch (error) {
       yield finding("wrong", "audit chain", `${chain.chain_id}: ${(error as Error).message}`);
@@ -40,9 +39,16 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Sav
     yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
 }
 
-export function findingStateOf(verdict: Verdict): DoctorFinding["state"] {
+export function findingStateOf({ verdict, unacknowledged }: ChainVerification): DoctorFinding["state"] {
   if (verdict === "intact") return "ok";
-  return verdict === "unanchored" ? "warning" : "wrong";
+  return verdict === "unanchored" || unacknowledged === 0 ? "warning" : "wrong";
+}
+
+/** The first thing that was found, of what nobody knows of where there is such. */
+export function foundInWords({ findings }: ChainVerification): string {
+  const told = findings.find(({ acknowledged_at: at }) => at === null) ?? findings[0];
+  if (told === undefined) return "";
+  return `: ${told.detail}${told.acknowledged_at === null ? "" : `, acknowledged by ${told.acknowledged_by} on ${told.acknowledged_at}`}`;
 }
 
 /** First row of a range that a checkpoint at or before `seq` gives its footing. */

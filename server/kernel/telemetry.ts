@@ -21,7 +21,8 @@ export interface Telemetry {
   callUnrecorded(): void;
   /** A request was answered without being a call, and left no row; `reason` is a code of the gateway's own. */
   answeredWithoutRow(reason: string): void;
-  chainVerified(verdict: string): void;
+  /** `isAcknowledged`: somebody knows of each thing it found. */
+  chainVerified(verdict: string, isAcknowledged: boolean): void;
   /** A run of background work ended, well or by an error. */
   workerRan(worker: string, well: boolean): void;
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
@@ -81,13 +82,13 @@ export function telemetry(number: number | null = null): Telemetry {
   });
   const verifications = new Counter({
     name: "gatehouse_ledger_verifications_total",
-    help: "Verifications of audit chains, by verdict",
-    labelNames: ["verdict"],
+    help: "Verifications of audit chains, by verdict; apart those of which everything found is acknowledged",
+    labelNames: ["verdict", "acknowledged"],
     registers,
   });
   // There from the start, as those of refusals below: of a series that begins with 1, Prometheus sees no increase, and an alert would
   // miss the first.
-  for (const verdict of VERDICTS) verifications.labels(verdict).inc(0);
+  for (const verdict of VERDICTS) verifications.inc({ verdict }, 0);
   const adminRefusals = new Counter({
     name: "gatehouse_admin_refused_total",
     help: "Requests the control plane refused, by reason",
@@ -137,7 +138,7 @@ export function telemetry(number: number | null = null): Telemetry {
     callUnrecorded: () => unrecorded.inc(),
     answeredWithoutRow: (reason) => withoutRow.labels(reason).inc(),
     workerRan: (worker, well) => workers.labels(worker).set(well ? 0 : 1),
-    chainVerified: (verdict) => verifications.labels(verdict).inc(),
+    chainVerified: (verdict, isAcknowledged) => verifications.inc(isAcknowledged ? { verdict, acknowledged: "true" } : { verdict }),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger: (read) => watchLedgerIn(registry, read),
     watchCheckpoints: (read) => watchCheckpointsIn(registry, read),

@@ -5,24 +5,35 @@ import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import { noteKey } from "@gatehouse/ledger-format/signed-note";
-import type { Verification } from "@gatehouse/ledger-format/verdict";
+import type { Verification, VerificationFinding } from "@gatehouse/ledger-format/verdict";
 import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { invalidFields, Refused, refuse } from "../kernel/errors.ts";
-import type { Database } from "../store/database.ts";
+import { acknowledgedFindings } from "../store/chain-acknowledgements.ts";
+import type { Database, Trx } from "../store/database.ts";
 import { verifyAdminChain } from "./admin-chain.ts";
 import { listChains, readChainFacts } from "./chain-facts.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
+/** A finding, and who knows of it. */
+export interface MarkedFinding extends VerificationFinding {
+  readonly acknowledged_at: string | null;
+  readonly acknowledged_by: string | null;
+  readonly note: string | null;
+}
+
 export interface ChainVerification extends Verification {
+  readonly findings: MarkedFinding[];
+  /** How many findings nobody acknowledged, those that are not listed among them. */
+  readonly unacknowledged: number;
   readonly duration_ms: number;
 }
 
 export interface VerifyChainOptions {
   readonly fromSeq?: number | undefined;
   readonly toSeq?: number | undefined;
-  /** Whose reader asks: rows of others are judged like all, and their ids are not told. */
+  /** Whose reader asks: rows of others are judged like all, and their ids are not told. What it acknowledged itself is told to it alone. */
   readonly tenantId?: string | undefined;
   /** Public keys (32 bytes) to trust instead of those the database lists. */
   readonly publicKeys?: readonly Uint8Array[] | undefined;
@@ -54,6 +65,21 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
   if (problems.length > 0) throw invalidFields("invalid_body", problems);
 }
 
+/** Says of each finding who knows of it, and changes nothing else. */
+export async function marked(
+  db: Database | Trx,
+  verification: Verification & { readonly duration_ms: number },
+  tenantId: string | null,
+): Promise<ChainVerification> {
+  const { findings, findings_total: total } = verification;
+  const known = findings.length === 0 ? new Map<string, never>() : await acknowledgedFindings(db, verification.chain_id, tenantId);
+  const told = findings.map((finding) => {
+    const { acknowledged_at: at, acknowledged_by: by = null, note = null } = known.get(finding.id) ?? {};
+    return { ...finding, acknowledged_at: at?.toISOString() ?? null, acknowledged_by: by, note };
+  });
+  return { ...verification, findings: told, unacknowledged: total - told.filter(({ acknowledged_at: at }) => at !== null).length };
+}
+
 /** Verifies a chain as the tables hold it at one moment. Throws `Refused`: not_found, or invalid_body for a bad range. */
 export async function verifyChain(db: Database, chainId: string, options: VerifyChainOptions = {}): Promise<ChainVerification> {
   checkRange(options);
@@ -62,8 +88,8 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const keys = await keysFor(db, options.publicKeys);
   // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
-  if (chainId === ADMIN_CHAIN)
-    return { ...(await verifyAdminChain(db, { keys, tenantId, knownHeads })), duration_ms: Math.round(performance.now() - started) };
+  const ended = (result: Verification) => marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null);
+  if (chainId === ADMIN_CHAIN) return ended(await verifyAdminChain(db, { keys, tenantId, knownHeads }));
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     const verifier = createVerifier({
       chain,
@@ -81,7 +107,7 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
         else verifier.pruned(entry);
       }
     }
-    return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
+    return ended(verifier.end());
   }
   throw noSuchChain();
 }

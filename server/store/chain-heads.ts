@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { countsFor } from "./chain-acknowledgements.ts";
 import type { Database, Trx } from "./database.ts";
 
 export interface StoredHead {
@@ -21,11 +22,16 @@ export interface Unanchored {
   readonly since: Date | null;
 }
 
-export async function unanchoredChains(db: Database | Trx, before: Date): Promise<Unanchored> {
+/** A null tenant: but for those acknowledged for all. What was added since nobody acknowledged. */
+export async function unanchoredChains(db: Database | Trx, before: Date, tenantId: string | null): Promise<Unanchored> {
   const { rows } = await sql<Unanchored>`
     SELECT count(*) AS chains, min(coalesce(k.signed_at, c.created_at)) AS since FROM audit_chains c LEFT JOIN LATERAL
       (SELECT signed_at FROM audit_checkpoints WHERE chain_id = c.chain_id ORDER BY checkpoint_no DESC LIMIT 1) k ON true
-     WHERE c.head_seq > coalesce(c.last_checkpoint_seq, 0) AND c.updated_at < ${before}`.execute(db);
+     WHERE c.head_seq > coalesce(c.last_checkpoint_seq, 0) AND c.updated_at < ${before}
+       AND NOT EXISTS (
+         SELECT FROM chain_acknowledgements a WHERE a.chain_id = c.chain_id AND a.verdict = 'unanchored' AND a.head_hash = c.head_hash
+            AND a.chain_seq <= coalesce(c.last_checkpoint_seq, 0) + 1 AND a.through_seq = c.head_seq AND ${countsFor(tenantId)}
+       )`.execute(db);
   return rows[0] ?? { chains: 0, since: null };
 }
 

@@ -10,6 +10,7 @@ export interface BrowserWorld {
   readonly gateway: GatewayProcess;
   readonly admin: AdminClient;
   readonly browser: Browser;
+  readonly databaseUrl: string;
   readonly portal: string;
   readonly console: string;
   /** What the first start printed. */
@@ -41,6 +42,7 @@ export async function startBrowserWorld(env: Record<string, string> = {}): Promi
     gateway,
     admin,
     browser,
+    databaseUrl: database.url,
     portal,
     console: `${gateway.adminUrl}/console`,
     person: { username, password },

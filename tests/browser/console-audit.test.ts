@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
 import { rowOf, rowsOf } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
@@ -246,4 +247,34 @@ withBrowser("calls before a late upload of old spans stand below them in the lis
   }
   expect(problems).toEqual([]);
   await context.close();
+});
+
+withBrowser("what a chain was found with is acknowledged in words, which stand beside it from then on", async () => {
+  const id = (await call("echo")).headers.get("x-request-id");
+  const { chain_id: chain } = await rowOf(world.admin, { id });
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  const alter = (by: number) => database.query("UPDATE audit_rows SET http_status_code = http_status_code + $1 WHERE id = $2", [by, id]);
+  await alter(1);
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.goto(`${world.console}/chains`);
+  const panel = page.locator("section", { has: page.getByRole("heading", { name: String(chain) }) });
+  await panel.getByRole("button", { name: "Verify all of it" }).click();
+  await panel.getByText(/^altered at \d+/).waitFor();
+  const button = panel.getByRole("button", { name: "I know of it" });
+  expect(await button.isDisabled()).toBe(true);
+  await panel.getByLabel("Why it counts no more").fill(HOSTILE);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await button.click();
+  await panel.getByText("known to admin").waitFor();
+  await panel.getByText(HOSTILE).waitFor();
+  expect([await button.count(), await panel.getByText(/^altered at \d+/).count()]).toEqual([0, 1]);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+  await alter(-1);
+  await database.end();
 });

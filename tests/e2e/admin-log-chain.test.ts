@@ -88,3 +88,25 @@ test("an entry changed, taken out or put in behind the gateway's back is found",
 });
 
 const placesOf = (result: any) => result.findings.map((finding: any) => `${finding.verdict}@${finding.chain_seq}`);
+
+test("what is found in the admin log is kept like what is found in a chain, and acknowledged as chain admin-log", async () => {
+  const fault = async () => (await sql<{ verdict: string }>`SELECT verdict FROM chain_faults`.execute(plane.database.db)).rows;
+  const name = "actor_username = 'nobody' || actor_username WHERE chain_seq = 5";
+  const change = (text: string) =>
+    plane.database.db.transaction().execute(async (trx) => {
+      await sql`SET LOCAL session_replication_role = replica`.execute(trx);
+      await sql.raw(`UPDATE admin_log SET ${text}`).execute(trx);
+    });
+  await verify();
+  expect(await fault()).toEqual([]);
+  await change(name);
+  const { findings } = await verify();
+  expect([findings.length, await fault()]).toEqual([1, [{ verdict: "altered" }]]);
+  const ack = { finding_ids: [findings[0].id], note: "Renamed by hand in an emergency." };
+  const acknowledged = await plane.system("POST", "/v1/admin/audit/chains/admin-log/ack", ack);
+  expect([acknowledged.status, acknowledged.body.verdict, acknowledged.body.unacknowledged]).toEqual([200, "altered", 0]);
+  expect((await verify(acme.send)).unacknowledged).toBe(0);
+  await change(name.replace("'nobody' || actor_username", "substr(actor_username, 7)"));
+  await verify();
+  expect(await fault()).toEqual([]);
+});

@@ -154,6 +154,107 @@ test("no certificate rests on a chain that was verified as altered, until the wh
   await database.end();
 });
 
+test("what was found in a chain and is acknowledged stays found, is named in certificates, and counts no more until more is found", async () => {
+  const captured = await owner.post(at("/assurance"), {});
+  const [{ chain_id: chain }] = captured.report.ledger;
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  const addToStatus = () =>
+    database.query("UPDATE audit_rows SET http_status_code = http_status_code + 1 WHERE chain_id = $1 AND chain_seq = 1", [chain]);
+  const path = `/v1/admin/audit/chains/${chain}`;
+  const record = async () => (await owner.get(at("/health"))).components.find(({ id }: any) => id === "record");
+  const certificate = () => document(at(`/assurance/history/${captured.id}/export`));
+  const counted = async (labels: string) =>
+    Number(
+      (await (await fetch(`${world.gateway.adminUrl}/metrics`)).text())
+        .split("\n")
+        .find((line) => line.startsWith(`gatehouse_ledger_verifications_total{${labels}} `))
+        ?.split(" ")[1] ?? 0,
+    );
+
+  await addToStatus();
+  const [finding] = (await owner.post(`${path}/verify`, {})).findings;
+  expect(finding).toMatchObject({
+    verdict: "altered",
+    chain_seq: 1,
+    through_seq: 1,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    note: null,
+  });
+  expect([(await record()).score, (await certificate()).status]).toEqual([20, 409]);
+
+  const note = "Incident 17: restored by hand.";
+  const refusal = async (body: object) => (await owner.request("POST", `${path}/ack`, body)).status;
+  expect(await refusal({ finding_ids: [finding.id], note: " " })).toBe(400);
+  expect(await refusal({ finding_ids: [finding.id, "0".repeat(64)], note })).toBe(404);
+  expect((await record()).score).toBe(20);
+  const known = await owner.post(`${path}/ack`, { finding_ids: [finding.id], note });
+  expect([known.verdict, known.unacknowledged]).toEqual(["altered", 0]);
+  expect(known.findings).toEqual([{ ...finding, acknowledged_at: expect.any(String), acknowledged_by: "owner", note }]);
+  expect(await owner.post(`${path}/ack`, { finding_ids: [finding.id], note: "again" })).toMatchObject({ findings: known.findings });
+
+  expect(await record()).toMatchObject({ score: 100, detail: expect.stringContaining(note) });
+  const { predicate } = JSON.parse(Buffer.from(JSON.parse((await certificate()).text).payload, "base64").toString());
+  expect(predicate.limits.at(-1)).toContain(`Chain ${chain} was verified as altered`);
+  expect(predicate.limits.at(-1)).toContain(`acknowledged by owner`);
+  const soc2 = await owner.get("/v1/admin/compliance/soc2/control-coverage");
+  const monitoring = soc2.items.find(({ control }: any) => control === "CC7.1, CC7.2");
+  expect([monitoring.status === "met", monitoring.reason]).toEqual([false, expect.stringContaining(note)]);
+
+  // What a tenant acknowledged is not so for who answers for all of them.
+  const before = await counted('verdict="altered"');
+  expect((await world.admin.post(`${path}/verify`, {})).unacknowledged).toBe(1);
+  expect([await counted('verdict="altered"'), await counted('verdict="altered",acknowledged="true"')]).toEqual([
+    before + 1,
+    expect.any(Number),
+  ]);
+  expect((await world.admin.post(`${path}/ack`, { finding_ids: [finding.id], note: "for all" })).unacknowledged).toBe(0);
+  const quiet = await counted('verdict="altered",acknowledged="true"');
+  await world.admin.post(`${path}/verify`, {});
+  expect([await counted('verdict="altered"'), await counted('verdict="altered",acknowledged="true"')]).toEqual([before + 2, quiet + 1]);
+
+  const { entries } = await owner.get("/v1/admin/admin-log?resource=audit-chains&action=acknowledge");
+  expect(entries.map(({ actor_username: who, resource_id: id, after }: any) => [who, id, after.note, after.findings[0].id])).toEqual([
+    ["owner", chain, note, finding.id],
+  ]);
+
+  await addToStatus();
+  const again = await owner.post(`${path}/verify`, { from_seq: 1, to_seq: 1 });
+  expect(again.findings).toContainEqual(expect.objectContaining({ verdict: "altered", chain_seq: 1, acknowledged_at: null }));
+  expect([(await record()).score, (await certificate()).status]).toEqual([20, 409]);
+  await database.query("UPDATE audit_rows SET http_status_code = http_status_code - 2 WHERE chain_id = $1 AND chain_seq = 1", [chain]);
+  expect((await owner.post(`${path}/verify`, {})).findings).toEqual([]);
+  await database.end();
+});
+
+test("the end of a chain that no checkpoint will come over counts no more once it is acknowledged, until rows are added to it", async () => {
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  const chain = "01JQ0000000000000000000GNE";
+  const begin = `INSERT INTO audit_chains (chain_id, writer, head_seq, head_hash, updated_at) SELECT $1, 'gone', 1, row_hash, now() - interval '1 hour' FROM copied`;
+  const copied = `WITH copied AS (INSERT INTO audit_rows SELECT (jsonb_populate_record(r, jsonb_build_object('id', $2::text, 'chain_id', $1::text, 'chain_seq', $3::int, 'created_at', now() - interval '1 hour'))).* FROM audit_rows r WHERE chain_seq = 1 ORDER BY id LIMIT 1 RETURNING row_hash)`;
+  await database.query(`${copied} ${begin}`, [chain, "01JQ0000000000000000000G01", 1]);
+  const path = `/v1/admin/audit/chains/${chain}`;
+  const record = async () => (await owner.get(at("/health"))).components.find(({ id }: any) => id === "record").score;
+  expect(await record()).toBe(80);
+
+  const found = await owner.post(`${path}/verify`, {});
+  const ids = found.findings.map(({ id }: any) => id);
+  expect(found.findings.map(({ verdict }: any) => verdict)).toContain("unanchored");
+  await owner.post(`${path}/ack`, { finding_ids: ids, note: "Its machine is gone." });
+  expect(await record()).toBe(100);
+
+  await database.query(`${copied} UPDATE audit_chains SET head_seq = 2, head_hash = repeat('ab', 32) WHERE chain_id = $1`, [
+    ...[chain, "01JQ0000000000000000000G02", 2],
+  ]);
+  expect(await record()).toBe(80);
+  await database.query("DELETE FROM audit_chains WHERE chain_id = $1", [chain]);
+  await database.query("DELETE FROM audit_rows WHERE chain_id = $1", [chain]);
+  await database.query("DELETE FROM chain_faults WHERE chain_id = $1", [chain]);
+  await database.end();
+});
+
 test("a report names every document that is attached, however many there are", async () => {
   const database = new pg.Client({ connectionString: world.databaseUrl });
   await database.connect();

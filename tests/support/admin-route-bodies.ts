@@ -184,6 +184,7 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
   "POST /v1/admin/argument-policies/{id}/test": { arguments: "{}" },
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
+  "POST /v1/admin/audit/chains/{chain_id}/ack": { finding_ids: ["0".repeat(64)], note: "The disk was lost." },
 };
 
 /** Those that take a file as multipart/form-data, and how large a body may be. */

@@ -260,6 +260,8 @@ export const ABOUT_NOBODY = [
   "audit_keys",
   "audit_late_rows",
   "audit_retention",
+  "chain_acknowledgements",
+  "chain_fault_findings",
   "chain_faults",
   "collector_keys",
   "config_version",

@@ -25,17 +25,37 @@ export const verifyRange = z
   })
   .meta({ id: "VerifyRange" });
 
+export const findingsAcknowledge = z
+  .strictObject({
+    finding_ids: z.array(z.string().max(100)).min(1).max(1000).describe("of a verification"),
+    note: z.string().trim().min(1).max(4000).describe("why this is no matter of concern any more"),
+  })
+  .meta({ id: "FindingsAcknowledge" });
+
 const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
 const verdict = z.enum(VERDICTS);
 
 const count = z.number().int();
 
+const finding = z.object({
+  id: z.string().describe("the same as long as exactly the same is found at the same place"),
+  verdict,
+  chain_seq: count.describe("the first position it is about"),
+  through_seq: count.describe("the last"),
+  row_id: z.string().nullable(),
+  detail: z.string(),
+  acknowledged_at: timestamp.nullable(),
+  acknowledged_by: z.string().nullable(),
+  note: z.string().nullable().describe("why, in the words of whoever acknowledged it"),
+});
+
 export const chainVerification = z
   .object({
     chain_id: z.string(),
     verdict: verdict.describe("the worst of the findings"),
-    findings: z.array(z.object({ verdict, chain_seq: count, row_id: z.string().nullable(), detail: z.string() })),
+    findings: z.array(finding),
     findings_total: count.describe("how many there are, listed or not"),
+    unacknowledged: count.describe("how many of them nobody acknowledged"),
     rows_checked: count,
     rows_withheld: count.describe("rows of other tenants, checked like all rows: no finding names them"),
     checkpoints_checked: count,

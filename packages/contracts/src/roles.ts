@@ -34,6 +34,7 @@ export type Permission =
   | "contracts:override_gate"
   | "audit:read"
   | "audit:verify"
+  | "audit:acknowledge"
   | "data:erasure"
   | "proxy:logs:read"
   | "proxy:logs:read_bodies";
@@ -46,6 +47,7 @@ const STANDING_ALONE: readonly Permission[] = [
   "contracts:override_gate",
   "audit:read",
   "audit:verify",
+  "audit:acknowledge",
   "data:erasure",
   "proxy:logs:read",
   "proxy:logs:read_bodies",
@@ -64,6 +66,7 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
     ...writes("keys", "limits", "policies", "discovery", "assets"),
     "audit:read",
     "audit:verify",
+    "audit:acknowledge",
     "proxy:logs:read",
     "proxy:logs:read_bodies",
   ],
@@ -74,6 +77,7 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
     "data:erasure",
     "audit:read",
     "audit:verify",
+    "audit:acknowledge",
     "proxy:logs:read",
   ],
   auditor: [...reads(...AREAS), "audit:read", "audit:verify", "proxy:logs:read"],

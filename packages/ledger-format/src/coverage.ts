@@ -14,10 +14,10 @@ export interface Coverage {
   add(row: UncoveredRow, createdAt: string | null | undefined): void;
   /** Every row added so far is under a checkpoint. */
   cover(): void;
-  /** `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `overdue` is the first row of an end that should have been covered. */
+  /** `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `overdue` is the first row of an end that should have been covered, and the last position of it. */
   result(times: { newestCheckpoint: string | null; shippedAt: string | null; now: string }): {
     pending: number;
-    overdue: UncoveredRow | null;
+    overdue: (UncoveredRow & { readonly throughSeq: number }) | null;
   };
 }
 
@@ -29,6 +29,7 @@ function millis(iso: string): number {
 
 export function trackCoverage(): Coverage {
   let first: UncoveredRow | null = null;
+  let throughSeq = 0;
   let count = 0;
   let undated = false;
   let oldest: string | null = null;
@@ -36,6 +37,7 @@ export function trackCoverage(): Coverage {
   return {
     add(row, createdAt) {
       first ??= row;
+      throughSeq = row.chainSeq;
       count += 1;
       if (createdAt === undefined) return;
       if (createdAt === null || (!DATED.test(createdAt) && Number.isNaN(millis(createdAt)))) {
@@ -54,6 +56,7 @@ export function trackCoverage(): Coverage {
     },
     result({ newestCheckpoint, shippedAt, now }) {
       if (first === null) return { pending: 0, overdue: null };
+      const end = { ...first, throughSeq };
       const limit = millis(now);
       // While a writer is catching up, its table stands at an earlier moment than the clock: the checkpoint over the
       // rows that came last may be written already and only not have arrived.
@@ -61,11 +64,11 @@ export function trackCoverage(): Coverage {
       const catchingUp = shippedAt !== null && Math.abs(limit - millis(shippedAt)) <= GRACE_MS;
       const reached = Math.max(newest === null ? 0 : millis(newest), newestCheckpoint === null ? 0 : millis(newestCheckpoint));
       const asOf = catchingUp ? Math.min(limit, reached) : limit;
-      if (Number.isNaN(reached)) return { pending: count, overdue: first };
+      if (Number.isNaN(reached)) return { pending: count, overdue: end };
       const late = oldest !== null && asOf - millis(oldest) > GRACE_MS;
       // A date in the future would otherwise keep a row pending for ever.
       const future = newest !== null && millis(newest) - limit > GRACE_MS;
-      return { pending: count, overdue: undated || late || future ? first : null };
+      return { pending: count, overdue: undated || late || future ? end : null };
     },
   };
 }

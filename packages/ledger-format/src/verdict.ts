@@ -1,12 +1,18 @@
+import { hash } from "node:crypto";
+
 /** What a verification can say of a chain, worst first: the worst finding is the headline. */
 export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
 
 export type Verdict = (typeof VERDICTS)[number];
 
 export interface VerificationFinding {
+  /** Names it: the same as long as exactly the same is found at the same place, also in a verification of a part of the chain. */
+  readonly id: string;
   readonly verdict: Exclude<Verdict, "intact">;
   /** The first position the finding is about. */
   readonly chain_seq: number;
+  /** The last one. */
+  readonly through_seq: number;
   /** Null when there is no such row, or when the reader may not see it. */
   readonly row_id: string | null;
   readonly detail: string;
@@ -34,9 +40,17 @@ export interface Verification {
   readonly pruned_through: number | null;
 }
 
+/** A finding before it has its name. */
+export interface UnnamedFinding extends Omit<VerificationFinding, "id" | "through_seq"> {
+  /** Left out where it is about one position. */
+  readonly through_seq?: number;
+  /** What stands there instead, such as hashes: with anything else there it is another finding. */
+  readonly seen: readonly unknown[];
+}
+
 /** Keeps the first findings, the number of all, and the worst of all. */
 export interface FindingCollector {
-  add(finding: VerificationFinding): void;
+  add(found: UnnamedFinding): void;
   readonly list: VerificationFinding[];
   readonly total: number;
   readonly verdict: Verdict;
@@ -47,15 +61,22 @@ function copied(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }
 
-export function collectFindings(limit: number): FindingCollector {
+function named(chainId: string, { seen, through_seq: through, ...found }: UnnamedFinding): VerificationFinding {
+  const { verdict, chain_seq: from, row_id: rowId, detail } = found;
+  const throughSeq = through ?? from;
+  const id = hash("sha256", JSON.stringify([chainId, verdict, from, throughSeq, ...seen]));
+  return { id, verdict, chain_seq: from, through_seq: throughSeq, row_id: rowId === null ? null : copied(rowId), detail };
+}
+
+export function collectFindings(chainId: string, limit: number): FindingCollector {
   const list: VerificationFinding[] = [];
   let total = 0;
   let worst: number = VERDICTS.indexOf("intact");
   return {
-    add(finding) {
+    add(found) {
       total += 1;
-      worst = Math.min(worst, VERDICTS.indexOf(finding.verdict));
-      if (list.length < limit) list.push({ ...finding, row_id: finding.row_id === null ? null : copied(finding.row_id) });
+      worst = Math.min(worst, VERDICTS.indexOf(found.verdict));
+      if (list.length < limit) list.push(named(chainId, found));
     },
     list,
     get total() {

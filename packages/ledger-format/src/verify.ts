@@ -7,7 +7,7 @@ import { checkpointTrail, type CheckpointLine, type CheckpointTrail } from "./ch
 import type { TrustedKey } from "./checkpoint.ts";
 import type { AuditRow } from "./fields.ts";
 import { possibleEntryHashes, type SealedRow, sealedEntry } from "./sealed-row.ts";
-import { collectFindings, type VerificationFinding, type FindingCollector, type Verification } from "./verdict.ts";
+import { collectFindings, type FindingCollector, type UnnamedFinding, type Verification } from "./verdict.ts";
 
 export interface VerifierOptions {
   readonly chain: ChainFacts;
@@ -67,14 +67,14 @@ class ChainVerifier implements Verifier {
     this.options = options;
     this.chain = chain;
     this.toSeq = toSeq;
-    this.findings = collectFindings(options.maxFindings ?? MAX_FINDINGS);
+    this.findings = collectFindings(chain.chain_id, options.maxFindings ?? MAX_FINDINGS);
     const trail = checkpointTrail(chain.chain_id, options.keys);
     this.trail = trail;
     this.walk = new ChainWalk({
       chain,
       ...(options.fromSeq === undefined ? {} : { fromSeq: options.fromSeq }),
       ...(options.knownHeads === undefined ? {} : { knownHeads: options.knownHeads }),
-      add: (verdict, chainSeq, rowId, detail) => this.add(verdict, chainSeq, rowId, detail),
+      add: (found) => this.findings.add(found),
       startMissing: () => trail.forget(),
       rowsMissing: (from, to) => trail.missing(from, to),
     });
@@ -101,8 +101,8 @@ class ChainVerifier implements Verifier {
     if (this.past(chainSeq, link.prev_hash, altered ? [] : [link.row_hash])) return;
     this.rowsWithheld += 1;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
-    if (altered) this.add("altered", where, null, `row ${chainSeq} did not have the hash it was sealed with when it was exported`);
     const hashes = [link.row_hash, ...(link.hashes_to ?? [])];
+    if (altered) this.add("altered", where, null, `row ${chainSeq} did not have the hash it was sealed with when it was exported`, hashes);
     walk.place(link.prev_hash, { chainSeq, rowId: null, hashes, flagged: altered }, link.created_at ?? undefined);
   }
 
@@ -119,7 +119,9 @@ class ChainVerifier implements Verifier {
     const { checkpoint, signed, problem } = isContext ? this.trail.resume(line) : this.trail.next(line);
     const rowId = walk.last?.chainSeq === line.chain_seq ? walk.last.rowId : null;
     if (problem !== null)
-      this.add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`);
+      this.add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`, [
+        line.note,
+      ]);
     if (checkpoint === null || !signed || checkpoint.chainSeq !== line.chain_seq) return;
     const { chainSeq, rowHash } = checkpoint;
     if (isContext) {
@@ -127,7 +129,9 @@ class ChainVerifier implements Verifier {
     } else if (walk.last?.chainSeq === chainSeq) walk.signed(rowHash);
     else if (chainSeq >= walk.expected) walk.ahead = { chainSeq, rowHash };
     else if (walk.last !== null)
-      this.add("checkpoint_invalid", chainSeq, null, `the checkpoint at row ${chainSeq} stands outside the order of the chain`);
+      this.add("checkpoint_invalid", chainSeq, null, `the checkpoint at row ${chainSeq} stands outside the order of the chain`, [
+        line.note,
+      ]);
   }
 
   pruned(prefix: PrunedPrefix): void {
@@ -144,7 +148,10 @@ class ChainVerifier implements Verifier {
     this.prunedThrough = prefix.through_seq;
     const wrong = problem ?? (checkpoint?.rowHash === prefix.row_hash ? null : "it was signed for another row");
     if (wrong !== null)
-      this.add("checkpoint_invalid", prefix.through_seq, null, `the checkpoint over the rows retention dropped does not hold: ${wrong}`);
+      this.add("checkpoint_invalid", prefix.through_seq, null, `the checkpoint over the rows retention dropped does not hold: ${wrong}`, [
+        prefix.checkpoint,
+        prefix.row_hash,
+      ]);
     walk.expected = prefix.through_seq + 1;
     walk.links = signed && checkpoint !== null ? [checkpoint.rowHash] : [prefix.row_hash];
   }
@@ -157,7 +164,9 @@ class ChainVerifier implements Verifier {
     const pending = this.checkCoverage();
     // Where rows are gone that is told already.
     if (this.strayPruned !== null && findings.total === 0)
-      this.add("broken_link", this.strayPruned, null, `rows up to ${this.strayPruned} are told as dropped by retention, and were not`);
+      this.add("broken_link", this.strayPruned, null, `rows up to ${this.strayPruned} are told as dropped by retention, and were not`, [
+        "pruned",
+      ]);
     return {
       chain_id: this.chain.chain_id,
       verdict: findings.verdict,
@@ -166,7 +175,7 @@ class ChainVerifier implements Verifier {
       rows_checked: this.rowsChecked,
       rows_withheld: this.rowsWithheld,
       checkpoints_checked: this.checkpointsChecked,
-      head: walk.last === null ? null : { chain_seq: walk.last.chainSeq, row_hash: walk.last.hashes[0] ?? "" },
+      head: walk.last === null ? null : { chain_seq: walk.last.chainSeq, row_hash: this.lastHash() },
       pending_anchor: pending,
       bodies_expired: this.bodiesExpired,
       bodies_erased: this.bodiesErased,
@@ -174,8 +183,14 @@ class ChainVerifier implements Verifier {
     };
   }
 
-  private add(verdict: VerificationFinding["verdict"], chain_seq: number, row_id: string | null, detail: string): void {
-    this.findings.add({ verdict, chain_seq, row_id, detail });
+  private add(
+    verdict: UnnamedFinding["verdict"],
+    chain_seq: number,
+    row_id: string | null,
+    detail: string,
+    seen: UnnamedFinding["seen"],
+  ): void {
+    this.findings.add({ verdict, chain_seq, row_id, detail, seen });
   }
 
   /** True when the row lies past the range; it then only carries the links on to the next checkpoint. */
@@ -200,8 +215,8 @@ class ChainVerifier implements Verifier {
     const rowId = !withheld && typeof row.id === "string" ? row.id : null;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
     const { chain_id } = this.chain;
-    if (row.chain_id !== chain_id) this.add("broken_link", where, rowId, `the row names another chain than ${chain_id}`);
-    if (altered) this.add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
+    if (row.chain_id !== chain_id) this.add("broken_link", where, rowId, `the row names another chain than ${chain_id}`, [row.chain_id]);
+    if (altered) this.add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`, [stored, ...possible]);
     // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
     walk.place(
       row.prev_hash,
@@ -219,11 +234,19 @@ class ChainVerifier implements Verifier {
     if (walk.expected <= target) walk.missing(walk.expected, target);
     const announced = this.chain.last_checkpoint_seq ?? 0;
     if (toSeq === Number.POSITIVE_INFINITY && announced > this.newestCheckpointLine)
-      this.add("missing", announced, null, `the checkpoint over row ${announced} is missing`);
+      this.add("missing", announced, null, `the checkpoint over row ${announced} is missing`, ["checkpoint"]);
     if (walk.beyond === null) return;
     const { chainSeq, rowId, rows } = walk.beyond;
     const detail = `the writer's record of the chain ends before row ${chainSeq}: ${rows} row(s) were added behind its back`;
-    this.add("unanchored", chainSeq, rowId, detail);
+    const through_seq = chainSeq + rows - 1;
+    this.findings.add({
+      verdict: "unanchored",
+      chain_seq: chainSeq,
+      through_seq,
+      row_id: rowId,
+      detail,
+      seen: ["beyond", this.lastHash()],
+    });
   }
 
   /** How many rows at the end wait for a checkpoint. */
@@ -232,8 +255,13 @@ class ChainVerifier implements Verifier {
     const { pending, overdue } = this.walk.coverage.result(times);
     if (overdue !== null) {
       const detail = `${pending} row(s) from ${overdue.chainSeq} on are under no checkpoint although their time has passed`;
-      this.add("unanchored", overdue.chainSeq, overdue.rowId, detail);
+      const place = { chain_seq: overdue.chainSeq, through_seq: overdue.throughSeq, row_id: overdue.rowId };
+      this.findings.add({ verdict: "unanchored", ...place, detail, seen: [this.lastHash()] });
     }
     return pending;
+  }
+
+  private lastHash(): string {
+    return this.walk.last?.hashes[0] ?? "";
   }
 }

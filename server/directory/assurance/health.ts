@@ -1,4 +1,6 @@
 import type { SystemHealth } from "@gatehouse/contracts/ai-assurance";
+import type { KnownFault } from "../../store/chain-faults.ts";
+import { faultInWords } from "./chain-verdicts.ts";
 import type { AiSystemRow, SystemTraffic } from "../../store/ai-systems.ts";
 
 type Component = SystemHealth["components"][number];
@@ -13,7 +15,7 @@ export interface HealthFacts {
   /** Chains whose newest rows no checkpoint is over, though there was time for one. */
   readonly unanchored: number;
   /** Chains that a verification found to be other than they were written. */
-  readonly faults: readonly { readonly chain_id: string; readonly verdict: string }[];
+  readonly faults: readonly KnownFault[];
   readonly hasBaseline: boolean;
 }
 
@@ -63,11 +65,10 @@ function bandOf(score: number | null): SystemHealth["band"] {
 
 function recordComponent(unanchored: number, faults: HealthFacts["faults"]): Component {
   const about = { id: "record", title: "Its record is anchored" };
-  const [fault] = faults;
+  const fault = faults.find(({ acknowledged }) => acknowledged === null);
   if (fault !== undefined) return { ...about, score: 20, detail: `Chain ${fault.chain_id} was verified as ${fault.verdict}.` };
-  return unanchored === 0
-    ? { ...about, score: 100, detail: "Every chain is under a signed checkpoint." }
-    : { ...about, score: 80, detail: `${unanchored} chains have rows that no checkpoint is over.` };
+  if (unanchored > 0) return { ...about, score: 80, detail: `${unanchored} chains have rows that no checkpoint is over.` };
+  return { ...about, score: 100, detail: ["Every chain is under a signed checkpoint.", ...faults.map(faultInWords)].join(" ") };
 }
 
 function componentsOf({ system, contract, openFindings, liveness, traffic, unanchored, faults, hasBaseline }: HealthFacts): Component[] {

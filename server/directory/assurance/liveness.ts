@@ -72,7 +72,7 @@ async function controlsOf(db: Database | Trx, tenantId: string, systemId: string
     };
   });
   const checkpoint = await newestCheckpoint(db);
-  const late = await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS));
+  const late = await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS), tenantId);
   const status = checkpoint === null ? "unknown" : late.chains > 0 ? "silent" : "live";
   const anchoring = {
     ...({ control: "checkpoints", status, last_row: null, usual_share: null, calls_since: 0 } as const),

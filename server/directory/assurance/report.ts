@@ -33,8 +33,8 @@ async function factsOf(directory: Directory, row: AiSystemRow, now: number) {
   const counted = { calls: traffic?.calls ?? 0, errors: traffic?.errors ?? 0 };
   const health = healthOf({
     ...{ system: row, contract, openFindings: open, liveness: status, traffic: counted },
-    unanchored: (await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS))).chains,
-    faults: await chainFaults(db),
+    unanchored: (await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS), tenantId)).chains,
+    faults: await chainFaults(db, tenantId),
     hasBaseline: baseline !== undefined,
   });
   const { calls } = counted;

@@ -12,6 +12,7 @@ import { sealRecord } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem } from "./ai-systems.ts";
 import { chainFaults } from "../../store/chain-faults.ts";
+import { faultInWords } from "./chain-verdicts.ts";
 import { contractInForce } from "./contract-in-force.ts";
 import { readAssuranceReport } from "./report.ts";
 
@@ -137,7 +138,8 @@ export async function exportCertificate(
       refuse("certificate_revoked", `Contract ${report.contract.version}, under which it was captured, is not in force any more.`),
     );
   const rests = new Set(report.ledger.map(({ chain_id: chain }) => chain));
-  const fault = (await chainFaults(db)).find(({ chain_id: chain }) => rests.has(chain));
+  const faults = (await chainFaults(db, tenantId)).filter(({ chain_id: chain }) => rests.has(chain));
+  const fault = faults.find(({ acknowledged }) => acknowledged === null);
   if (fault !== undefined)
     throw new Refused(
       refuse("certificate_revoked", `Chain ${fault.chain_id} of the ledger, which it rests on, was verified as ${fault.verdict}.`),
@@ -154,7 +156,7 @@ export async function exportCertificate(
       valid_until: row.valid_until.toISOString(),
       result: report.result,
       report,
-      limits: LIMITS,
+      limits: [...LIMITS, ...faults.map(faultInWords)],
     },
     signingKey,
   );

@@ -1,5 +1,5 @@
 import type { ComplianceEvidence, ComplianceItem } from "@gatehouse/contracts/compliance";
-import { type ChainFault, chainFaults } from "../../store/chain-faults.ts";
+import { chainFaults, type KnownFault } from "../../store/chain-faults.ts";
 import {
   countAdminLog,
   countCheckpoints,
@@ -13,6 +13,7 @@ import type { Trx } from "../../store/database.ts";
 import { readStanding, type Standing } from "../../store/compliance-standing.ts";
 import { noticeBeforeFirstTurn } from "../../store/notices.ts";
 import { tenantStore, type TenantRow } from "../../store/tenants.ts";
+import { faultInWords } from "../assurance/chain-verdicts.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";
 
@@ -28,7 +29,7 @@ export interface ComplianceFacts {
   readonly log: ReadonlyMap<string, Counted>;
   readonly checkpoints: number;
   /** Chains that a verification found to be other than they were written. */
-  readonly faults: readonly ChainFault[];
+  readonly faults: readonly KnownFault[];
   readonly guardrails: number;
   readonly standing: Standing;
   readonly notices: { readonly met: number; readonly of: number };
@@ -49,7 +50,7 @@ export async function gatherFacts(trx: Trx, window: FactWindow): Promise<Complia
     rows: await countRows(trx, window),
     log: await countAdminLog(trx, window),
     checkpoints: await countCheckpoints(trx, window),
-    faults: await chainFaults(trx),
+    faults: await chainFaults(trx, window.tenantId),
     guardrails: await countEnabledGuardrails(trx, window.tenantId),
     standing: await readStanding(trx, window, tenant.data_retention, NO_PASSWORD),
     notices: { met: noticed.filter(({ met }) => met).length, of: noticed.length },
@@ -113,10 +114,13 @@ export const guarded = ({ guardrails }: ComplianceFacts): JudgedItem =>
 export const NO_CALLS = "No call was made.";
 
 /** What the record says, unless it was found to be other than it was written. */
-const unaltered = ({ faults: [fault] }: ComplianceFacts, status: JudgedItem): JudgedItem =>
-  fault === undefined
-    ? status
-    : ["not_met", `Chain ${fault.chain_id} was verified as ${fault.verdict} on ${fault.found_at.toISOString()}.`];
+function unaltered({ faults }: ComplianceFacts, status: JudgedItem): JudgedItem {
+  const open = faults.find(({ acknowledged }) => acknowledged === null);
+  if (open !== undefined) return ["not_met", `${faultInWords(open)}.`];
+  const [known] = faults;
+  if (known === undefined) return status;
+  return [status[0] === "met" ? "partial" : status[0], `${status[1]} ${faultInWords(known)}`];
+}
 
 export const logged = (facts: ComplianceFacts) => unaltered(facts, seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS));
 export const signed = (facts: ComplianceFacts) =>

@@ -5,7 +5,7 @@ import { readUpTo } from "../../wire/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
 import { isTextFile } from "../../wire/text-file.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileRoom } from "../../road/file-room.ts";
 
 /** What files may put into one request, as they are stored. */
 const MOST_OF_A_REQUEST = 20 * 1024 * 1024;

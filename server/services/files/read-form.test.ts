@@ -42,3 +42,28 @@ test("as many fields as a form may have are read, and one more is told as what i
   expect(await formOf(form(names))).toMatchObject({ files: [{ size: 5 }] });
   expect(await formOf(form([...names, "more"]))).toMatchObject({ fields: [{ message: "has more than 12 fields" }] });
 });
+
+test.each([
+  ["before the first part", "", "a line of it\r\n"],
+  ["behind the last part", `${FILE}--x--\r\n`, "a line of it\r\n"],
+])("what stands %s of a form is read for a while, and not for as long as it comes", async (_, first, more) => {
+  let given = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(new TextEncoder().encode(first)),
+      pull(controller) {
+        given++;
+        if (given > 1_000) controller.close();
+        else controller.enqueue(new TextEncoder().encode(more.repeat(5_000)));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  expect(await formOf(body)).toMatchObject({ code: "body_too_large", headers: { connection: "close" } });
+  expect(given).toBeLessThan(30);
+});
+
+test("a file of any size is no part of what a form may have beside its files", async () => {
+  const form = new Blob([FILE.replace("bytes", "b".repeat(5_000_000)), "--x--\r\n"]).stream();
+  expect(await formOf(form)).toMatchObject({ files: [{ size: 5_000_000 }] });
+});

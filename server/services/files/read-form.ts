@@ -7,6 +7,8 @@ import type { FormBounds, FormFile, ReadForm } from "./upload-form.ts";
 const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
 /** Parts that are neither a file nor a field, which no client sends: each takes a while to be passed over. */
 const PARTS_BEYOND = 10;
+/** What else than files and fields a form may have: heads of parts, and what stands before the first and behind the last of them. */
+const MOST_BESIDE = 1024 * 1024;
 const CLOSING = { headers: { connection: "close" } };
 
 /**
@@ -37,6 +39,7 @@ export async function readForm<T extends object>(
     for await (const piece of piecesInTime(reader, late)) {
       bytes += piece.byteLength;
       await parts.write(piece);
+      parts.checkBeside(bytes);
       if (parts.problem !== null) break;
     }
     await parts.end();
@@ -59,6 +62,7 @@ class FormParts<T extends object> {
   private readonly parser: InstanceType<typeof Busboy>;
   private readonly finished = Promise.withResolvers<void>();
   private incoming: Readable | null = null;
+  private readonly fileSizes: { readonly bytesRead: number }[] = [];
   private wake = (): void => undefined;
 
   constructor(contentType: string, bounds: FormBounds, take: (file: FormFile) => Promise<T | Refusal>, cancel: () => void) {
@@ -96,6 +100,13 @@ class FormParts<T extends object> {
     });
   }
 
+  /** `bytes`: of all that came. Files are bounded by who takes them; nobody takes what is passed over, however long it goes on. */
+  checkBeside(bytes: number): void {
+    const ofFiles = this.fileSizes.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    if (bytes - ofFiles > MOST_BESIDE + this.bounds.fields * this.bounds.fieldBytes)
+      this.stop(refuse("body_too_large", "The form has too much in it that is neither a file nor a field.", CLOSING));
+  }
+
   async end(): Promise<void> {
     if (this.problem !== null) return;
     this.parser.end();
@@ -130,8 +141,14 @@ class FormParts<T extends object> {
     else this.fields.set(name, value);
   }
 
-  private file(field: string, stream: Readable, name: string, take: (file: FormFile) => Promise<T | Refusal>): void {
+  private file(
+    field: string,
+    stream: Readable & { readonly bytesRead: number },
+    name: string,
+    take: (file: FormFile) => Promise<T | Refusal>,
+  ): void {
     this.incoming = stream;
+    this.fileSizes.push(stream);
     // Whoever reads it is told by its reading; an error nobody listens for would end the process.
     stream.on("error", () => undefined);
     const most = Object.hasOwn(this.bounds.files, field) ? this.bounds.files[field] : undefined;

@@ -12,7 +12,8 @@ import type { OutboundChanges } from "../../wire/inbound.ts";
 import { MAX_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../../road/call.ts";
 import { isAnswered } from "../../road/batched.ts";
-import { type AttemptParts, providerOf } from "./attempt.ts";
+import { providerOf } from "./attempt.ts";
+import type { ShownParts } from "./shown-files.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "./signature-cache.ts";
@@ -21,7 +22,7 @@ import { unsampled, withDefaults } from "./sampling.ts";
 import { servingAsked } from "../../wire/serving.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
 
-export interface ConversationParts extends Pick<AttemptParts, "providers"> {
+export interface ConversationParts extends ShownParts {
   readonly signatures: SignatureCache;
   readonly media: Media;
 }
@@ -134,7 +135,9 @@ async function translating(
   const defaulted = withDefaults(read.request, inbound.stream, changes);
   const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
   const signed = codec.signs ? await signedAgain(call, asked, model, parts.signatures) : asked;
-  const request = codec.needsMediaBytes ? await parts.media.inlined(signed, call.abort.signal) : signed;
+  const request = codec.needsMediaBytes
+    ? await parts.media.inlined(signed, call.abort.signal, (bytes) => parts.room.hold(call, bytes))
+    : signed;
   if (isRefusal(request)) return request;
   const written = codec.writeRequest(request, {
     name: model.modelName,

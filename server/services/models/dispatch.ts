@@ -56,10 +56,10 @@ export function dispatch(parts: DispatchParts): Dispatch {
           ? geminiEmbeddingsModelRequest(request, parts.providers)
           : embeddingsModelRequest(request, parts.providers),
       ),
-    draw: (call, request) => send(call, imagesModelRequest(request, parts.providers)),
+    draw: (call, request) => send(call, imagesModelRequest(request, parts)),
     speak: (call, request) => send(call, speechModelRequest(request, parts.providers)),
     transcribe: (call, request) => send(call, transcriptionModelRequest(request, parts.providers)),
-    film: (call, request, submission) => send(call, videosModelRequest(request, submission, parts.providers)),
+    film: (call, request, submission) => send(call, videosModelRequest(request, submission, parts)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     rerank: (call, request) => send(call, rerankModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>

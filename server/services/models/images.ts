@@ -3,22 +3,22 @@ import { arrivalOf, type Call } from "../../road/call.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { ImageEditRequest } from "../../wire/images/image-edit-request.ts";
 import { onlyPictures, readImagesReply } from "../../wire/images/images-reply.ts";
-import type { PicturesAsked, PicturesCodec, PicturesRead } from "../../wire/images/pictures-codec.ts";
+import type { PicturesCodec, PicturesRead } from "../../wire/images/pictures-codec.ts";
 import { PictureStream } from "../../wire/images/picture-stream.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
-import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import { providerOf, targetOf } from "./attempt.ts";
+import { inBase64, type ShownParts } from "./shown-files.ts";
 import { picturesAsBytes } from "./picture-bytes.ts";
 import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
 import { pictureTokens, pictureUsage, toldPictures } from "./told-pictures.ts";
 import { refusedByProvider } from "./refused-by-provider.ts";
 
 /** Pictures drawn anew, or from others, by a model of any provider that has such models. */
-export function imagesModelRequest(request: PicturesRequest, providers: AttemptParts["providers"]): ModelRequest {
+export function imagesModelRequest(request: PicturesRequest, { providers, room }: ShownParts): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
     usageOfSending() {
@@ -32,7 +32,7 @@ export function imagesModelRequest(request: PicturesRequest, providers: AttemptP
       if (isRefusal(provider)) return provider;
       const refusal = qualityRefusal(request, model);
       if (refusal !== null) return refusal;
-      return passing(call, request, model, provider) ?? translating(call, request, model, provider);
+      return passing(call, request, model, provider) ?? translating(call, request, model, provider, room);
     },
   };
 }
@@ -73,6 +73,7 @@ async function translating(
   request: PicturesRequest,
   model: ModelEntry,
   { traits }: Provider,
+  room: ShownParts["room"],
 ): Promise<PreparedRequest | Refusal> {
   const codec = traits.pictures?.(model) ?? null;
   const edits = request instanceof ImageEditRequest;
@@ -83,7 +84,15 @@ async function translating(
   // Before they are read: what came along on disk may be more than fits into memory.
   if (edits && base64BytesOf(request) > (codec.mostShown ?? 0))
     return refuse("unsupported_parameter", undefined, { fields: [{ field: "image", message: tooMuchInBase64(codec.mostShown ?? 0) }] });
-  const written = codec.write(request.asked(edits ? await shownIn(request) : []));
+  const shown = edits
+    ? await inBase64(
+        call,
+        request.files.map(({ file }) => file),
+        room,
+      )
+    : [];
+  if (isRefusal(shown)) return shown;
+  const written = codec.write(request.asked(shown));
   if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
   return {
     ...WHOLE,
@@ -104,15 +113,6 @@ const base64BytesOf = ({ files }: ImageEditRequest): number => files.reduce((sum
 
 const tooMuchInBase64 = (most: number): string =>
   `is larger than ${most / 1024 / 1024} MiB in base64, which is all this model's provider takes`;
-
-async function shownIn({ files }: ImageEditRequest): Promise<PicturesAsked["shown"]> {
-  const shown: { mimeType: string; base64: string }[] = [];
-  for (const { file } of files) {
-    const bytes = await readUpTo(file.open(), file.bytes);
-    shown.push({ mimeType: file.mimeType, base64: Buffer.from(bytes ?? new Uint8Array(0)).toString("base64") });
-  }
-  return shown;
-}
 
 function readPictures(codec: PicturesCodec, bytes: Uint8Array): PicturesRead | null {
   try {

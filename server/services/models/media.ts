@@ -1,12 +1,16 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { ConversationRequest, Turn } from "../../wire/conversation/request.ts";
 import type { FilePart, ImagePart, TextPart, UserPart } from "../../wire/conversation/conversation-parts.ts";
+import { noRoom } from "./shown-files.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
+
+/** Whether there is room in memory for so many bytes more, which are held until the call has ended. */
+export type HoldBytes = (bytes: number) => boolean;
 
 /** Fetches what a request names by address, for providers that must be given the bytes. */
 export interface Media {
   /** The request with every addressed image and file in it as bytes. */
-  inlined(request: ConversationRequest, signal: AbortSignal): Promise<ConversationRequest | Refusal>;
+  inlined(request: ConversationRequest, signal: AbortSignal, hold: HoldBytes): Promise<ConversationRequest | Refusal>;
 }
 
 export type FetchMedia = (url: string, abort: AbortController, timeoutMs: number) => Promise<Response>;
@@ -19,15 +23,29 @@ const TIMEOUT_MS = 20_000;
 /** What one request may still have fetched. */
 interface Room {
   bytes: number;
+  readonly hold: HoldBytes;
+}
+
+class NoRoom extends Error {}
+
+/** Pieces as they come, as long as there is room for them. */
+function withRoom(body: ReadableStream<Uint8Array>, { hold }: Room): ReadableStream<Uint8Array> {
+  const held = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      if (hold(piece.byteLength)) controller.enqueue(piece);
+      else controller.error(new NoRoom());
+    },
+  });
+  return body.pipeThrough(held);
 }
 
 /** `fetchMedia` checks addresses and follows no redirect. */
 export function media(fetchMedia: FetchMedia): Media {
   return {
-    async inlined(request, signal) {
+    async inlined(request, signal, hold) {
       if (!request.turns.some(({ role, parts }) => role === "user" && (parts as readonly UserPart[]).some(hasAddress))) return request;
       const turns: Turn[] = [];
-      const room: Room = { bytes: MOST_OF_A_REQUEST };
+      const room: Room = { bytes: MOST_OF_A_REQUEST, hold };
       for (const turn of request.turns) {
         if (turn.role !== "user") {
           turns.push(turn);
@@ -83,12 +101,12 @@ async function fetchBytes(
     if (!/^https?:\/\//i.test(url)) return unreadable("is not an http address");
     const response = await fetchMedia(url, abort, TIMEOUT_MS);
     if (!response.ok || response.body === null) return unreadable(`answered ${response.status}`);
-    const bytes = await readUpTo(response.body, Math.min(MAX_BYTES, room.bytes));
+    const bytes = await readUpTo(withRoom(response.body, room), Math.min(MAX_BYTES, room.bytes));
     if (bytes === null) return unreadable("is larger than 20 MiB, or comes to more than 64 MiB with those before it");
     room.bytes -= bytes.byteLength;
     return { bytes, mediaType: mediaTypeOf(response.headers.get("content-type")) };
-  } catch {
-    return unreadable("could not be fetched");
+  } catch (error) {
+    return error instanceof NoRoom ? noRoom() : unreadable("could not be fetched");
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", follow);

@@ -3,6 +3,7 @@ import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
 import type { Call } from "../../road/call.ts";
+import { FileRoom } from "../../road/file-room.ts";
 import { sendPictures } from "../../upstreams/providers/gemini/gemini.ts";
 import type { ProviderRequest } from "../../upstreams/providers/provider.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
@@ -30,12 +31,14 @@ function picture(bytes: number): MediaFile {
   return { name: "p.png", mimeType: "image/png", bytes, hash: "", seconds: null, open };
 }
 
-function providersWith(traits: Partial<ProviderTraits>): DispatchParts["providers"] {
-  return { ["toy" as ApiFormat]: { traits, ask: async () => null } } as unknown as DispatchParts["providers"];
+function partsWith(traits: Partial<ProviderTraits>): Pick<DispatchParts, "providers" | "room"> {
+  const providers = { ["toy" as ApiFormat]: { traits, ask: async () => null } } as unknown as DispatchParts["providers"];
+  return { providers, room: new FileRoom() };
 }
 
 const model = { modelName: "toy", provider: { apiFormat: "toy", storage: null } } as unknown as ModelEntry;
-const call = {} as Call;
+const callOf = (tenantId: string) => ({ identity: { tenantId }, whenEnded: [] }) as unknown as Call;
+const call = callOf("any");
 
 test("pictures that are more than a provider takes are refused before any of them is read", async () => {
   opened = 0;
@@ -49,7 +52,7 @@ test("pictures that are more than a provider takes are refused before any of the
       0,
     ) as ImageEditRequest;
   const prepared = (bytes: readonly number[]) =>
-    imagesModelRequest(edit(bytes), providersWith({ pictures: () => geminiPictures })).prepare(call, model);
+    imagesModelRequest(edit(bytes), partsWith({ pictures: () => geminiPictures })).prepare(call, model);
   const field = { field: "image", message: "is larger than 20 MiB in base64, which is all this model's provider takes" };
   expect(await prepared(Array.from({ length: 16 }, () => 50 * MIB))).toMatchObject({ code: "unsupported_parameter", fields: [field] });
   expect(await prepared([8 * MIB, 8 * MIB])).toMatchObject({ code: "unsupported_parameter", fields: [field] });
@@ -64,10 +67,7 @@ test("what is asked for each of several pictures is held once, however many they
     [sentFile("image", picture(MIB))],
     0,
   );
-  const prepared = await imagesModelRequest(edit as ImageEditRequest, providersWith({ pictures: () => geminiPictures })).prepare(
-    call,
-    model,
-  );
+  const prepared = await imagesModelRequest(edit as ImageEditRequest, partsWith({ pictures: () => geminiPictures })).prepare(call, model);
   const { body } = prepared as { body: string };
   expect(body.length).toBeLessThan(2 * MIB);
   const sent: string[] = [];
@@ -91,11 +91,28 @@ test("the picture that a video is to begin with is refused by its size too", asy
     videosModelRequest(
       readVideosRequest(document, picture(bytes), null) as VideosRequest,
       submission,
-      providersWith({ videos: () => veoVideos }),
+      partsWith({ videos: () => veoVideos }),
     ).prepare(call, model);
   const field = { field: "input_reference", message: "is larger than 20 MiB, which is all this model's provider takes" };
   expect(await prepared(50 * MIB)).toMatchObject({ code: "unsupported_parameter", fields: [field] });
   expect(opened).toBe(0);
   expect(await prepared(MIB)).toMatchObject({ operation: veoVideos.operation });
   expect(opened).toBe(1);
+});
+
+test("pictures of many requests at once hold no more of memory than there is room for, until their calls have ended", async () => {
+  const fields = new Map(Object.entries({ model: "draws", prompt: "Make it night" }));
+  const parts = partsWith({ pictures: () => geminiPictures });
+  const prepared = (one: Call) => {
+    const edit = readImageEditRequest(fields, [sentFile("image", picture(14 * MIB))], 0) as ImageEditRequest;
+    return imagesModelRequest(edit, parts).prepare(one, model);
+  };
+  const calls = Array.from({ length: 9 }, () => callOf("busy"));
+  for (const one of calls) expect(await prepared(one)).toMatchObject({ operation: "gemini_images" });
+  opened = 0;
+  expect(await prepared(callOf("busy"))).toMatchObject({ code: "too_many_uploads", headers: { "retry-after": "1" } });
+  expect(opened).toBe(0);
+  expect(await prepared(callOf("other"))).toMatchObject({ operation: "gemini_images" });
+  for (const ended of calls[0]?.whenEnded ?? []) ended(null);
+  expect(await prepared(callOf("busy"))).toMatchObject({ operation: "gemini_images" });
 });

@@ -1,15 +1,15 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { MediaFile } from "../../kernel/media-file.ts";
-import type { Attempt } from "../../road/call.ts";
+import type { Attempt, Call } from "../../road/call.ts";
 import type { JsonValue } from "../../wire/document.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { isSameResolution } from "../../wire/videos/resolution.ts";
 import type { VideoAsked, VideoCodec } from "../../wire/videos/video-codec.ts";
 import type { FilmedBefore, VideosRequest } from "../../wire/videos/videos-request.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { type AttemptParts, providerOf } from "./attempt.ts";
+import { providerOf } from "./attempt.ts";
+import { inBase64, type ShownFile, type ShownParts } from "./shown-files.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { refusedByProvider } from "./refused-by-provider.ts";
 
@@ -27,11 +27,7 @@ const MOST_SHOWN_BYTES = 20 * 1024 * 1024;
 const NOTHING_YET: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
 /** A video by a model of any provider that has such models. The answer, `{id}`, is the provider's own name of the job it began. */
-export function videosModelRequest(
-  request: VideosRequest,
-  submission: VideoSubmission,
-  providers: AttemptParts["providers"],
-): ModelRequest {
+export function videosModelRequest(request: VideosRequest, submission: VideoSubmission, { providers, room }: ShownParts): ModelRequest {
   return {
     // The answer says that a job began: what it takes is metered when it has ended.
     inputCharacters: 0,
@@ -40,7 +36,7 @@ export function videosModelRequest(
       if (unsure) submission.unsure();
       return unsure;
     },
-    async prepare(_call, model) {
+    async prepare(call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;
       const codec = provider.traits.videos?.(model) ?? null;
@@ -48,15 +44,25 @@ export function videosModelRequest(
         return refuse("unsupported_parameter", `No videos are served for this model's provider.`);
       const problem = attributeProblem(request, model);
       if (problem !== null) return refuse("unsupported_parameter", undefined, { fields: [problem] });
-      const prepared = await written(request, model, codec);
+      const prepared = await written(call, request, model, codec, room);
       if (isRefusal(prepared)) return prepared;
       return (await submission.leaving(model, codec.usualSeconds)) ?? prepared;
     },
   };
 }
 
-async function written(request: VideosRequest, model: ModelEntry, codec: VideoCodec): Promise<PreparedRequest | Refusal> {
-  const source = request.source === null ? null : await sourceFor(request.source, model, codec);
+async function written(
+  call: Call,
+  request: VideosRequest,
+  model: ModelEntry,
+  codec: VideoCodec,
+  room: ShownParts["room"],
+): Promise<PreparedRequest | Refusal> {
+  const show = async (file: MediaFile) => {
+    const shown = await inBase64(call, [file], room);
+    return isRefusal(shown) ? shown : (shown[0] as ShownFile);
+  };
+  const source = request.source === null ? null : await sourceFor(request.source, model, codec, show);
   if (source !== null && isRefusal(source)) return source;
   const asIs = codec.form && source === null;
   // Before it is read: what came along on disk may be more than fits into memory.
@@ -64,11 +70,9 @@ async function written(request: VideosRequest, model: ModelEntry, codec: VideoCo
     return refuse("unsupported_parameter", undefined, {
       fields: [{ field: "input_reference", message: "is larger than 20 MiB, which is all this model's provider takes" }],
     });
-  const sent = codec.write(
-    request.asked(asIs ? null : await shownIn(request), source),
-    model.modelName,
-    model.provider.storage?.uri ?? null,
-  );
+  const reference = asIs || request.reference === null ? null : await show(request.reference);
+  if (reference !== null && isRefusal(reference)) return reference;
+  const sent = codec.write(request.asked(reference, source), model.modelName, model.provider.storage?.uri ?? null);
   if ("unsupported" in sent) return refuse("unsupported_parameter", undefined, { fields: [sent.unsupported] });
   const outbound = { model: model.modelName };
   return {
@@ -94,7 +98,12 @@ async function written(request: VideosRequest, model: ModelEntry, codec: VideoCo
 const MADE: Readonly<Record<FilmedBefore["as"], string>> = { remix: "remixes", edit: "edits", extension: "extensions" };
 
 /** A video that a new one is made of, as the provider is told of it. */
-async function sourceFor(source: FilmedBefore, model: ModelEntry, codec: VideoCodec): Promise<NonNullable<VideoAsked["source"]> | Refusal> {
+async function sourceFor(
+  source: FilmedBefore,
+  model: ModelEntry,
+  codec: VideoCodec,
+  show: (file: MediaFile) => Promise<ShownFile | Refusal>,
+): Promise<NonNullable<VideoAsked["source"]> | Refusal> {
   const { as, field, upstreamId } = source;
   const told = codec.sources[as];
   const unsupported = (message: string) => refuse("unsupported_parameter", undefined, { fields: [{ field, message }] });
@@ -102,16 +111,9 @@ async function sourceFor(source: FilmedBefore, model: ModelEntry, codec: VideoCo
   if (model.provider.providerKey !== source.providerKey) return unsupported("names a video that its model's provider did not make");
   if (told === "job") return { as, upstreamId, shown: null };
   const file = await source.open();
-  return isRefusal(file) ? file : { as, upstreamId, shown: await inBase64(file) };
-}
-
-async function shownIn({ reference }: VideosRequest): Promise<VideoAsked["reference"]> {
-  return reference === null ? null : inBase64(reference);
-}
-
-async function inBase64({ open, bytes, mimeType }: MediaFile): Promise<NonNullable<VideoAsked["reference"]>> {
-  const read = await readUpTo(open(), bytes);
-  return { mimeType, base64: Buffer.from(read ?? new Uint8Array(0)).toString("base64") };
+  if (isRefusal(file)) return file;
+  const shown = await show(file);
+  return isRefusal(shown) ? shown : { as, upstreamId, shown };
 }
 
 function jsonOf(bytes: Uint8Array): JsonValue {

@@ -4,10 +4,10 @@ import { listOf } from "@gatehouse/contracts/conventions";
 import { listAdminLog } from "../../directory/writes/admin-log.ts";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { exportChain } from "../../ledger/chain-export.ts";
-import { verifyChain } from "../../ledger/chains.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { listed } from "./resource.ts";
+import { verifiedChain } from "./verified-chain.ts";
 
 export const adminLogOperations: readonly AdminOperation[] = [
   operation({
@@ -33,9 +33,14 @@ export const adminLogOperations: readonly AdminOperation[] = [
     summary: "Verify the admin log",
     description:
       "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' " +
-      "entries is checked.",
+      "entries is checked. What it finds counts like what the verification of an audit chain finds, and is acknowledged there, as " +
+      "chain `admin-log`.",
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    run: (call) => verifyChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
+    async run(call) {
+      const verification = await verifiedChain(call, ADMIN_CHAIN);
+      call.services.verified(verification);
+      return verification;
+    },
   }),
   operation({
     tag: "Admin log",

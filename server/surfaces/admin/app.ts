@@ -55,7 +55,7 @@ export interface AdminDeps {
   readonly tryPolicy?: AdminServices["tryPolicy"] | undefined;
   readonly liveChain?: (() => LiveChain | null) | undefined;
   readonly gatewayOrigins?: readonly string[] | undefined;
-  readonly verified?: ((verdict: string) => void) | undefined;
+  readonly verified?: AdminServices["verified"] | undefined;
   /** Whoever gives it has it written. */
   readonly attempts: RefusedAttempts;
   readonly refused?: ((reason: string) => void) | undefined;

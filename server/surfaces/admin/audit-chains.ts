@@ -1,10 +1,11 @@
-import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
-import { isNewVerdict, noteVerdict } from "../../directory/assurance/chain-verdicts.ts";
+import { auditChains, auditKeys, chainVerification, findingsAcknowledge, verifyRange } from "@gatehouse/contracts/audit-chains";
+import { acknowledgeFindings } from "../../directory/assurance/chain-verdicts.ts";
 import { exportChain } from "../../ledger/chain-export.ts";
 import { listChains } from "../../ledger/chain-facts.ts";
-import { verifyChain } from "../../ledger/chains.ts";
+import { marked } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
+import { verifiedChain } from "./verified-chain.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
@@ -38,26 +39,33 @@ export const auditChainOperations: readonly AdminOperation[] = [
     description:
       "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's " +
       "admin, whom no finding tells the id of another's row. Where it is worse than `unanchored`, no certificate that rests on " +
-      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`.",
+      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`, " +
+      "or every finding is acknowledged.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     async run(call) {
-      const chainId = call.params.chain_id ?? "";
-      const live = call.services.liveChain();
-      const knownHeads =
-        live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined
-          ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }]
-          : [];
-      const verification = await verifyChain(call.services.directory.db, chainId, {
-        fromSeq: call.body.from_seq,
-        toSeq: call.body.to_seq,
-        tenantId: call.tenantOrAll ?? undefined,
-        knownHeads,
-      });
-      call.services.verified(verification.verdict);
-      const isWhole = call.body.from_seq === undefined && call.body.to_seq === undefined;
-      if (await isNewVerdict(call.services.directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification));
+      const verification = await verifiedChain(call, call.params.chain_id ?? "", call.body);
+      call.services.verified(verification);
       return verification;
+    },
+  }),
+  operation({
+    ...common,
+    access: "audit:acknowledge",
+    reach: "any",
+    method: "POST",
+    path: `${ONE}/ack`,
+    summary: "Acknowledge findings of a verification",
+    description:
+      "The whole chain is verified again, and what is acknowledged must still be found. Verifications go on finding it and tell who " +
+      "acknowledged it, and so do certificates and compliance reports; it counts no more in health and alerts: of one tenant, or " +
+      "of all where a system admin names none. Anything else that is found counts. Told in the admin log, whose chain seals it.",
+    body: findingsAcknowledge,
+    answer: { status: 200, about: "The verification, with who knows of what", schema: chainVerification },
+    async run(call) {
+      const verification = await verifiedChain(call, call.params.chain_id ?? "");
+      await call.write((write) => acknowledgeFindings(write, verification, call.tenantOrAll, call.body));
+      return marked(call.services.directory.db, verification, call.tenantOrAll);
     },
   }),
   operation({

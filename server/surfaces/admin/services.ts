@@ -60,7 +60,7 @@ export interface AdminServices {
   /** Told the reason of every refusal. */
   readonly refused: (reason: string) => void;
   /** Told of every verdict over a chain. */
-  readonly verified: (verdict: string) => void;
+  readonly verified: (verification: { readonly verdict: string; readonly unacknowledged: number }) => void;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */
   readonly health: Readonly<Record<string, HealthHandler>>;
   /** What an AI System has to show before its baseline is frozen by itself. */

@@ -406,6 +406,7 @@ export interface AdminApi {
   "POST /v1/admin/proxy-logs/export": { query?: { "tenant_id"?: string; }; body?: { "from"?: string; "to"?: string; "until_id"?: string; "filters"?: { [name: string]: unknown }; "q"?: string; "order"?: "desc" | "asc"; "format"?: "jsonl" | "csv"; "tenant_id"?: string; }; answer: Blob; };
   "GET /v1/admin/audit/chains": { answer: AdminApiSchemas["AuditChains"]; };
   "POST /v1/admin/audit/chains/{chain_id}/verify": { path: { "chain_id": string; }; query?: { "tenant_id"?: string; }; body?: { "from_seq"?: number; "to_seq"?: number; "tenant_id"?: string; }; answer: AdminApiSchemas["ChainVerification"]; };
+  "POST /v1/admin/audit/chains/{chain_id}/ack": { path: { "chain_id": string; }; query?: { "tenant_id"?: string; }; body: { "finding_ids": readonly (string)[]; "note": string; "tenant_id"?: string; }; answer: AdminApiSchemas["ChainVerification"]; };
   "GET /v1/admin/audit/chains/{chain_id}/export": { path: { "chain_id": string; }; query?: { "tenant_id"?: string; }; answer: Blob; };
   "GET /v1/admin/audit/keys": { answer: AdminApiSchemas["AuditKeys"]; };
   "POST /v1/admin/data-erasure": { query?: { "tenant_id"?: string; }; body: { "subject": { "gateway_user_id"?: string; "gateway_user_username"?: string; "idp_user_id"?: string; "idp_user_username"?: string; "idp_user_email"?: string; "subject_id"?: string; "end_user_session_id"?: string; }; "reason"?: string; "tenant_id"?: string; }; answer: AdminApiSchemas["ErasureEvent"]; };

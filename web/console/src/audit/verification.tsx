@@ -1,4 +1,4 @@
-import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -18,12 +18,18 @@ export function VerificationView({ verification }: { readonly verification: Veri
       {findings.length > 0 && (
         <ul className="grid gap-1 text-sm">
           {findings.map((finding) => (
-            <li key={`${finding.chain_seq} ${finding.detail}`}>
+            <li key={finding.id}>
               {finding.verdict} at {finding.chain_seq}: {finding.detail}{" "}
               {finding.row_id !== null && (
                 <Link to="/audit" search={{ row: finding.row_id } as never} className="text-accent underline">
                   Open the row
                 </Link>
+              )}
+              {finding.acknowledged_at !== null && (
+                <p className="flex flex-wrap items-center gap-2 break-words text-muted">
+                  <Badge>known to {finding.acknowledged_by ?? "an administrator"}</Badge>
+                  {formatRelative(finding.acknowledged_at)}: {finding.note}
+                </p>
               )}
             </li>
           ))}

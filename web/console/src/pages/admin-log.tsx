@@ -11,15 +11,18 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import type { AdminApi } from "../api/admin-api.generated.ts";
 import { ChangeDetails, type ChangeEntry, changedName } from "../audit/change-details.tsx";
 import { ChangeFilters } from "../audit/change-filters.tsx";
 import { type ChangeSearch, changeQueryOf, changeSearchOf } from "../audit/change-search.ts";
 import { FIRST_PAGE, type PageOn, pageAfter, withoutRepeats } from "../audit/read-on.ts";
+import { AcknowledgeFindings } from "../audit/acknowledge-findings.tsx";
 import { VerificationView } from "../audit/verification.tsx";
 import { PRODUCT } from "../product.ts";
 import { OfAllTenants } from "../of-all-tenants.tsx";
 
 const PAGE_SIZE = 200;
+type Verification = AdminApi["POST /v1/admin/admin-log/verify"]["answer"];
 const read = (search: ChangeSearch, page: PageOn) =>
   adminApi.call("GET /v1/admin/admin-log", { query: { ...page, ...changeQueryOf(search), page_size: PAGE_SIZE } });
 
@@ -50,7 +53,8 @@ export function AdminLogPage(): ReactNode {
             last.entries.map(({ at }) => at),
           ),
   });
-  const verify = useMutation({ mutationFn: () => adminApi.call("POST /v1/admin/admin-log/verify") });
+  const [verification, setVerification] = useState<Verification>();
+  const verify = useMutation({ mutationFn: () => adminApi.call("POST /v1/admin/admin-log/verify"), onSuccess: setVerification });
   const exported = useMutation({
     async mutationFn() {
       const answer = await adminApi.send("/v1/admin/admin-log/export");
@@ -80,9 +84,10 @@ export function AdminLogPage(): ReactNode {
         <OfAllTenants />
         <ChangeFilters key={JSON.stringify([search.action, search.resource])} search={search} onChange={change} />
         <FormError error={verify.error ?? exported.error} />
-        {verify.isSuccess && (
+        {verification !== undefined && (
           <Panel title="What the verification found">
-            <VerificationView verification={verify.data} />
+            <VerificationView verification={verification} />
+            <AcknowledgeFindings verification={verification} onDone={setVerification} />
           </Panel>
         )}
         {found.isPending && <Skeleton label="Loading" lines={8} />}

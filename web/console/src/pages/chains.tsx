@@ -5,13 +5,15 @@ import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { saveFile } from "@gatehouse/web-kit/save-file.ts";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { AdminApi } from "../api/admin-api.generated.ts";
+import { AcknowledgeFindings } from "../audit/acknowledge-findings.tsx";
 import { VerificationView } from "../audit/verification.tsx";
 import { PRODUCT } from "../product.ts";
 import { OfAllTenants } from "../of-all-tenants.tsx";
 
+type Verification = AdminApi["POST /v1/admin/audit/chains/{chain_id}/verify"]["answer"];
 type Chain = AdminApi["GET /v1/admin/audit/chains"]["answer"]["chains"][number];
 
 const OFFLINE = "npx gatehouse audit verify chain.jsonl --public-key public-keys.txt";
@@ -47,8 +49,10 @@ export function ChainsPage(): ReactNode {
 
 function ChainPanel({ chain }: { readonly chain: Chain }): ReactNode {
   const { chain_id: id, head_seq: head, last_checkpoint_seq: signed } = chain;
+  const [verification, setVerification] = useState<Verification>();
   const verify = useMutation({
     mutationFn: () => adminApi.call("POST /v1/admin/audit/chains/{chain_id}/verify", { path: { chain_id: id }, body: {} }),
+    onSuccess: setVerification,
   });
   const exported = useMutation({
     async mutationFn() {
@@ -86,7 +90,12 @@ function ChainPanel({ chain }: { readonly chain: Chain }): ReactNode {
             Export for an auditor
           </Button>
         </div>
-        {verify.isSuccess && <VerificationView verification={verify.data} />}
+        {verification !== undefined && (
+          <>
+            <VerificationView verification={verification} />
+            <AcknowledgeFindings verification={verification} onDone={setVerification} />
+          </>
+        )}
         {verify.isError && <ErrorState error={verify.error} title="The chain could not be verified" requestLabel="Request" />}
         {exported.isError && <ErrorState error={exported.error} title="The chain could not be exported" requestLabel="Request" />}
       </div>

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { unreadCollectorSettings } from "./unread-collector-settings.ts";
+
+const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
+
+test("settings of OpenTelemetry that change nothing are told, and a mistyped name of the collector's address with the one that is meant", () => {
+  expect(unreadCollectorSettings({ GW_HOST: "127.0.0.1", OTEL_SERVICE_NAME: "" })).toBeNull();
+  expect(unreadCollectorSettings({ ...ENDPOINT, OTEL_SERVICE_NAME: "gateway" })).toBeNull();
+  expect(unreadCollectorSettings({ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_SDK_DISABLED: "true" })).toBe(
+    "OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_SDK_DISABLED: not read by the gateway, and without effect",
+  );
+  expect(unreadCollectorSettings({ OTEL_EXPORTER_OTLP_ENPOINT: "http://collector:4318", OTEL_SERVICE_NAME: "gateway" })).toBe(
+    "OTEL_EXPORTER_OTLP_ENDPOINT is not set (is it meant by OTEL_EXPORTER_OTLP_ENPOINT?): no trace and no metric is sent, " +
+      "and OTEL_EXPORTER_OTLP_ENPOINT, OTEL_SERVICE_NAME without effect",
+  );
+  expect(unreadCollectorSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://collector:4318/v1/traces" })).toStartWith(
+    "OTEL_EXPORTER_OTLP_ENDPOINT is not set: no trace",
+  );
+});

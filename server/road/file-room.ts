@@ -1,0 +1,41 @@
+import type { Call } from "./call.ts";
+
+/** So that the largest single request has room in the half of its tenant. */
+const LEAST = 256 * 1024 * 1024;
+
+/**
+ * What files may hold of memory that are written into the bodies of requests under way, so that short requests for large files stop nobody
+ * else. One tenant may hold half of it.
+ */
+export class FileRoom {
+  private readonly ofTenants = new Map<string | null, number>();
+  private readonly ofCalls = new Map<Call, number>();
+  private readonly mostBytes: number;
+  private heldInAll = 0;
+
+  constructor(mostBytes = LEAST) {
+    this.mostBytes = Math.max(mostBytes, LEAST);
+  }
+
+  /** Holds so many bytes more until the call has ended; false where there is no room for them. */
+  hold(call: Call, size: number): boolean {
+    const tenantId = call.identity?.tenantId ?? null;
+    const ofTenant = this.ofTenants.get(tenantId) ?? 0;
+    if (ofTenant + size > this.mostBytes / 2 || this.heldInAll + size > this.mostBytes) return false;
+    this.ofTenants.set(tenantId, ofTenant + size);
+    this.heldInAll += size;
+    const ofCall = this.ofCalls.get(call);
+    if (ofCall === undefined) call.whenEnded.push(() => this.release(call, tenantId));
+    this.ofCalls.set(call, (ofCall ?? 0) + size);
+    return true;
+  }
+
+  private release(call: Call, tenantId: string | null): void {
+    const size = this.ofCalls.get(call) ?? 0;
+    this.ofCalls.delete(call);
+    this.heldInAll -= size;
+    const left = (this.ofTenants.get(tenantId) ?? size) - size;
+    if (left === 0) this.ofTenants.delete(tenantId);
+    else this.ofTenants.set(tenantId, left);
+  }
+}
