@@ -43,7 +43,17 @@ import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { isSecret } from "../records/schema-field.tsx";
 import { RecordValue } from "../records/record-value.tsx";
-import { type ApiRecord, askRecords, documentQuery, shownName, recordQuery, recordsKey } from "../records/records-client.ts";
+import {
+  type ApiRecord,
+  askRecords,
+  ChangedByOthers,
+  changeAsRead,
+  changedSince,
+  documentQuery,
+  shownName,
+  recordQuery,
+  recordsKey,
+} from "../records/records-client.ts";
 
 const IDENTITIES = "/v1/admin/identity-providers/{id}/identities";
 const ACCOUNT = "/v1/admin/mcp-servers/{id}/connected-accounts/{account_id}";
@@ -176,31 +186,41 @@ function Editor({
   const [isEdited, setIsEdited] = useState(false);
   const isOlder = record["updated_at"] === undefined ? shown !== record : shown["updated_at"] !== record["updated_at"];
   if (isOlder && !isEdited) setShown(record);
+  const path = `${kind.path}/${encodeURIComponent(id)}`;
   const change = useMutation({
-    mutationFn: (changes: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes),
-    async onSuccess(_answer, changes) {
-      const before = Object.fromEntries(Object.keys(changes).map((member) => [member, record[member] ?? null]));
+    mutationFn: (changes: ApiRecord) => changeAsRead(path, changes, changedSince(shown, changes)),
+    onError(error) {
+      if (error instanceof ChangedByOthers) queries.setQueryData(recordQuery(kind, id).queryKey, error.now);
+    },
+    async onSuccess(answer, changes) {
+      const before = Object.fromEntries(Object.keys(changes).map((member) => [member, shown[member] ?? null]));
       setIsEdited(false);
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
       // What no read shows cannot be put back.
       const canUndo = Object.keys(changes).every((member) => member in record);
-      tell("Saved. It holds for the next call.", canUndo ? { label: "Undo", run: () => void undo.mutate(before) } : undefined);
+      tell(
+        "Saved. It holds for the next call.",
+        canUndo ? { label: "Undo", run: () => void undo.mutate({ saved: answer, before }) } : undefined,
+      );
     },
   });
   const undo = useMutation({
-    mutationFn: (before: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, before),
+    mutationFn: ({ saved, before }: { readonly saved: ApiRecord; readonly before: ApiRecord }) =>
+      changeAsRead(path, before, changedSince(saved, before)),
     onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
     onError: (error) => tell(`It could not be undone: ${error.message}`),
   });
+  const showNow = () => {
+    change.reset();
+    setIsEdited(false);
+  };
   if (body === null) return null;
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
   const schema = changeSchema(document, body, shown);
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (
-        <ChangedMeanwhile onShow={() => setIsEdited(false)}>
-          This record has changed meanwhile. Saving changes only what you edited.
-        </ChangedMeanwhile>
+        <ChangedMeanwhile onShow={showNow}>This record has changed meanwhile. Saving changes only what you edited.</ChangedMeanwhile>
       )}
       <RecordForm
         key={String(shown["updated_at"] ?? "")}

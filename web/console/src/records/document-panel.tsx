@@ -8,7 +8,7 @@ import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { PolicyPreviewView } from "./policy-preview.tsx";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordDocument, RecordKind } from "./record-kind.ts";
-import { type ApiRecord, askRecords, recordsKey } from "./records-client.ts";
+import { type ApiRecord, askRecords, ChangedByOthers, changeAsRead, recordsKey } from "./records-client.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 const membersOf = (value: unknown): Members =>
@@ -127,14 +127,11 @@ function DocumentEditor({
   const isOlder = !isSame(begun, own);
   if (isOlder && !isEdited) setBegun(own);
   const changed = useMutation({
-    async mutationFn(value: Members) {
-      // A save replaces the whole document, with what the form was drawn from too.
-      const now = await askRecords("GET", path);
-      if (!isSame(ownOf(now, about), begun)) {
-        queries.setQueryData(queryKey, now);
-        throw new Error("Somebody else has changed this meanwhile. Nothing was saved.");
-      }
-      return askRecords("PATCH", path, { [about.member]: value });
+    // A save replaces the whole document, with what the form was drawn from too.
+    mutationFn: (value: Members) =>
+      changeAsRead(path, { [about.member]: value }, (now) => (isSame(ownOf(now, about), begun) ? null : "this")),
+    onError(error) {
+      if (error instanceof ChangedByOthers) queries.setQueryData(queryKey, error.now);
     },
     async onSuccess() {
       preview.reset();
