@@ -28,7 +28,7 @@ import {
   takesNoText,
 } from "../records/api-schema.ts";
 import { RequestSamples } from "../records/request-samples.tsx";
-import { DocumentPanel } from "../records/document-panel.tsx";
+import { DocumentPanel, documentOperation } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
 import { LinkedIdentities } from "../sign-on/linked-identities.tsx";
 import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
@@ -94,7 +94,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
       {read.isSuccess && api.isSuccess && (
         <div className="grid gap-4">
           <Editor key={id} document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
-          {kind.slug === "resource-groups" && <GroupPanels id={id} />}
+          {kind.slug === "resource-groups" && <GroupPanels document={api.data} kind={kind} id={id} />}
           {kind.slug === "groups-of-people" && <GroupOfPeoplePanels id={id} />}
           {kind.slug === "agents" && <AgentPanels id={id} />}
           {kind.slug === "skills" && <SkillPanels id={id} />}
@@ -121,7 +121,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
               kind={kind}
               id={id}
               about={about}
-              mayChange={isAllowed(api.data, "PATCH", `${one}${about.path}`, user)}
+              mayChange={isAllowed(api.data, about.method ?? "PATCH", documentOperation(kind, about), user)}
             />
           ))}
           {kind.actions

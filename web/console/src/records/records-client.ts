@@ -38,7 +38,12 @@ const MOST_LOOKS = 5;
  * Changes what stands at an address, unless `overwritten` names what would be lost by that. What is written between the look and
  * the change is refused by the gateway, and looked at in its turn.
  */
-export async function changeAsRead(path: string, body: ApiRecord, overwritten: (now: ApiRecord) => string | null): Promise<ApiRecord> {
+export async function changeAsRead(
+  path: string,
+  body: ApiRecord,
+  overwritten: (now: ApiRecord) => string | null,
+  method: "PATCH" | "PUT" = "PATCH",
+): Promise<ApiRecord> {
   for (let looks = 1; ; looks++) {
     const read = await adminApi.send(path);
     const tag = read.headers.get("etag");
@@ -46,7 +51,7 @@ export async function changeAsRead(path: string, body: ApiRecord, overwritten: (
     const lost = overwritten(now);
     if (lost !== null) throw new ChangedByOthers(lost, now);
     try {
-      return await askRecords("PATCH", path, body, tag === null ? {} : { "if-match": tag });
+      return await askRecords(method, path, body, tag === null ? {} : { "if-match": tag });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 412 || looks === MOST_LOOKS) throw error;
     }
