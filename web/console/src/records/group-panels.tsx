@@ -31,7 +31,7 @@ export function GroupPanels(group: GroupOfPanels): ReactNode {
 
 function GroupLink({ id, name }: { readonly id: string; readonly name: string }): ReactNode {
   return (
-    <Link to="/manage/$kind/$id" params={{ kind: "resource-groups", id }} className="text-accent underline">
+    <Link to="/manage/$kind/$id" params={{ kind: "resource-groups", id }} className="inline-block py-0.5 text-accent underline">
       {name}
     </Link>
   );
