@@ -14,6 +14,7 @@ interface ComposerProps {
   readonly onStop: () => void;
 }
 
+const INPUT_METHOD_KEY = 229;
 const MOST_IMAGE_BYTES = 4_000_000;
 
 /** Only as long as the page lives: nobody else is to find them. */
@@ -50,7 +51,8 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     setRefused([]);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    // Safari tells of the key that ends a composition after its end, with the number of all keys of an input method.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === INPUT_METHOD_KEY) return;
     event.preventDefault();
     send();
   };
