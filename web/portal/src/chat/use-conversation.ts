@@ -1,6 +1,7 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { answerTurn } from "./answer-turn.ts";
+import { useAnsweredElsewhere, whileAnswering } from "./answering-tab.ts";
 import { refusalOf } from "./ask.ts";
 import { forgetConversation, keepConversation, onChangedElsewhere, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
@@ -29,6 +30,8 @@ export interface Talk {
   readonly notice: NoticePlan | null;
   readonly gate: NoticeGate | null;
   readonly streaming: boolean;
+  /** Whether another tab answers in it: what was asked here meanwhile would be lost. */
+  readonly elsewhere: boolean;
   /** Whether this browser could not keep what was last said. */
   readonly unkept: boolean;
   send(text: string, attachments: readonly Attachment[], model: AskedModel): void;
@@ -143,6 +146,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
   const current = useRef<KeptConversation | null>(null);
   const asking = useRef<AbortController | null>(null);
   const { keep, unkept } = useKeeping();
+  const { elsewhere, look } = useAnsweredElsewhere(handle, streaming);
 
   const change = useCallback(
     (patch: (conversation: KeptConversation) => KeptConversation, isKept = true) => {
@@ -213,11 +217,13 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
         ...(title === null || now.isNamed === true ? {} : { title }),
       }));
       try {
-        await gate.open();
-        const { signal } = stop;
-        const tools = await toolsOf(current.current?.toolServerIds ?? []);
-        const knowledgeBaseIds = current.current?.knowledgeBaseIds ?? null;
-        await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, knowledgeBaseIds, signal, onChange: patchAnswer });
+        await whileAnswering(handle, async () => {
+          await gate.open();
+          const { signal } = stop;
+          const tools = await toolsOf(current.current?.toolServerIds ?? []);
+          const knowledgeBaseIds = current.current?.knowledgeBaseIds ?? null;
+          await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, knowledgeBaseIds, signal, onChange: patchAnswer });
+        });
       } catch (error) {
         patchAnswer(stop.signal.aborted ? { stopped: true } : { refusal: refusalOf(error) }, true);
       } finally {
@@ -247,12 +253,13 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
           // An answer that comes here is the newer.
           current.current = now;
           setConversation(now);
+          look();
         }
       }),
-    [owner, handle, forget, onListed, onGone],
+    [owner, handle, forget, look, onListed, onGone],
   );
 
-  return { conversation, notice, gate, streaming, unkept, change, ...turns };
+  return { conversation, notice, gate, streaming, elsewhere, unkept, change, ...turns };
 }
 
 type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop" | "forget">;
