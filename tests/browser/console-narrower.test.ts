@@ -102,3 +102,33 @@ withBrowser("a tool server is tried before it is made, and what is wrong with it
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("the client that the gateway is at a tool server's issuer is entered, changed without its secret, and taken away", async () => {
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "calendar",
+    base_url: `${world.gateway.runtimeUrl}/nowhere`,
+    auth_type: "oauth",
+  });
+  const path = `/v1/admin/mcp-servers/${id}/oauth-client`;
+  const { page, context, problems } = await consolePage(`/manage/tool-servers/${id}`);
+  await page.getByText("Enter a client", { exact: true }).click();
+  await page.getByLabel("Issuer", { exact: true }).fill("https://accounts.example");
+  await page.getByLabel("Client ID", { exact: true }).fill("gateway");
+  await page.getByLabel("Client secret", { exact: true }).fill("a secret of a kind");
+  await page.getByRole("button", { name: "Enter the client" }).click();
+  await page.getByText("stored, sent by client_secret_basic").waitFor();
+  const { idp_server_id: idp } = await world.admin.get(path);
+  await page.getByText(`/v1/proxy/oauth/${id}/${idp}/callback`, { exact: true }).waitFor();
+  await page.getByText("Enter another client", { exact: true }).waitFor();
+  await page.getByLabel("Scopes", { exact: true }).fill("calendar.read");
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByRole("button", { name: "Enter the client" }).click();
+  await page.getByRole("definition").getByText("calendar.read", { exact: true }).waitFor();
+  expect(await world.admin.get(path)).toMatchObject({ client_id: "gateway", has_client_secret: true, scopes: ["calendar.read"] });
+  await page.getByRole("button", { name: "Take it away" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Take it away" }).click();
+  await page.getByText("Enter a client", { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

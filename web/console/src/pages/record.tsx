@@ -36,6 +36,7 @@ import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
 import { ConnectedAccounts } from "../tools/connected-accounts.tsx";
 import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
+import { OwnOAuthClient } from "../tools/own-oauth-client.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { ChangedMeanwhile } from "../records/changed-meanwhile.tsx";
 import { RecordForm } from "../records/record-form.tsx";
@@ -114,6 +115,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {(kind.slug === "tool-servers" || kind.slug === "people") && isAllowed(api.data, "GET", `${one}/connected-accounts`, user) && (
             <ConnectedAccounts of={{ kind: kind.slug, id }} mayEnd={isAllowed(api.data, "DELETE", ACCOUNT, user)} />
           )}
+          {kind.slug === "tool-servers" && read.data["auth_type"] === "oauth" && <OwnOAuthClient id={id} />}
           {kind.documents?.map((about) => (
             <DocumentPanel
               key={about.path}
