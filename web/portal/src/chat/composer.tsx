@@ -1,6 +1,6 @@
 import { Button, IconButton } from "@gatehouse/web-kit/button.tsx";
 import { ImagePlus, SendHorizontal, Square, X } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { Attachment } from "./conversation.ts";
 
@@ -56,7 +56,7 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     event.preventDefault();
     send();
   };
-  const add = async (list: FileList | null) => {
+  const add = async (list: Iterable<File> | null) => {
     const [fit, others] = [[] as File[], [] as string[]];
     for (const file of list ?? [])
       if (file.type.startsWith("image/") && file.size <= MOST_IMAGE_BYTES) fit.push(file);
@@ -65,8 +65,18 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     const added = await Promise.all(fit.map(read));
     setAttachments((before) => [...before, ...added]);
   };
+  /** Files that were pasted or dropped; a text that comes with them is the browser's own to put in. */
+  const take = (event: ClipboardEvent | DragEvent, given: DataTransfer, isText: boolean) => {
+    if (!takesImages || given.files.length === 0 || isText) return;
+    event.preventDefault();
+    // The list is emptied once the event is over.
+    void add([...given.files]);
+  };
   return (
     <form
+      onPaste={(event) => take(event, event.clipboardData, event.clipboardData.types.includes("text/plain"))}
+      onDragOver={(event) => takesImages && event.dataTransfer.types.includes("Files") && event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer, false)}
       className="rounded-2xl border border-edge bg-surface p-2 focus-within:border-accent focus-within:outline-2 focus-within:outline-accent"
       onSubmit={(event) => {
         event.preventDefault();
