@@ -29,6 +29,34 @@ function read(file: File): Promise<Attachment> {
   });
 }
 
+function Attached({
+  attachments,
+  onRemove,
+}: {
+  readonly attachments: readonly Attachment[];
+  readonly onRemove: (at: number) => void;
+}): ReactNode {
+  const t = usePortalTexts();
+  if (attachments.length === 0) return null;
+  return (
+    <ul className="flex flex-wrap gap-2 p-1">
+      {attachments.map((one, at) => (
+        <li key={at} className="relative">
+          <img src={one.url} alt={t("image", { name: one.name })} className="size-16 rounded-lg object-cover" />
+          <button
+            type="button"
+            aria-label={t("remove", { name: one.name })}
+            onClick={() => onRemove(at)}
+            className="absolute -top-2 -right-2 inline-flex size-6 items-center justify-center rounded-full border border-line bg-surface"
+          >
+            <X aria-hidden size={14} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Enter sends and Shift+Enter breaks the line; while an input method composes, Enter is its own. */
 export function Composer({ draft, streaming, ready, takesImages, onSend, onStop }: ComposerProps): ReactNode {
   const t = usePortalTexts();
@@ -83,23 +111,7 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
         send();
       }}
     >
-      {attachments.length > 0 && (
-        <ul className="flex flex-wrap gap-2 p-1">
-          {attachments.map((one, at) => (
-            <li key={at} className="relative">
-              <img src={one.url} alt={t("image", { name: one.name })} className="size-16 rounded-lg object-cover" />
-              <button
-                type="button"
-                aria-label={t("remove", { name: one.name })}
-                onClick={() => setAttachments(attachments.filter((_, other) => other !== at))}
-                className="absolute -top-2 -right-2 inline-flex size-6 items-center justify-center rounded-full border border-line bg-surface"
-              >
-                <X aria-hidden size={14} />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Attached attachments={attachments} onRemove={(at) => setAttachments(attachments.filter((_, other) => other !== at))} />
       {refused.length > 0 && (
         <ul role="alert" className="grid gap-1 p-1 text-sm text-bad">
           {refused.map((name, at) => (

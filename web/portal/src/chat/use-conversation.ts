@@ -113,6 +113,16 @@ function gateOf(
   });
 }
 
+/** The conversation as it was left, and the notice that belongs above it. */
+async function openConversation(owner: string, handle: string, systemId: string | null) {
+  const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
+  const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
+  const plan = await readNoticePlan(systemId);
+  // What was shown stays as it was: the record is of that text.
+  const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
+  return { kept, shown };
+}
+
 function useKeeping(): Pick<Talk, "unkept"> & { readonly keep: (conversation: KeptConversation) => Promise<boolean> } {
   const [unkept, setUnkept] = useState(false);
   const keep = useCallback(
@@ -168,12 +178,8 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
-      const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
-      const plan = await readNoticePlan(systemId);
+      const { kept, shown } = await openConversation(owner, handle, systemId);
       if (left) return;
-      // What was shown stays as it was: the record is of that text.
-      const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
       current.current = kept;
       setConversation(kept);
       setNotice(shown);
