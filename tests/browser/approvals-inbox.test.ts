@@ -6,7 +6,7 @@ import { accessibilityFindings } from "./accessibility.ts";
 import { portalClient } from "../support/portal.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
-import { chromiumPath } from "./chromium.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
 
 const withBrowser = test.skipIf(chromiumPath() === null);
 let world: BrowserWorld;
@@ -51,6 +51,26 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
   await page.getByRole("link", { name: "All", exact: true }).click();
   await page.getByText("by user").waitFor();
   expect(await page.title()).toBe("Approvals · Gatehouse Portal");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("whoever decides sees characters of the arguments that nobody sees, and in the order in which they are sent", async () => {
+  // What stands between the two is drawn from right to left, and the last is not drawn at all.
+  const turned = "delete \u202Eton od\u202C all\u{E0041}";
+  const asked = await callTool(turned);
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/approvals`);
+  const shown = page.locator("dd pre");
+  await shown.waitFor();
+  expect(await shown.textContent()).toBe("delete U+202Eton odU+202C allU+E0041");
+  expect(await accessibilityFindings(page)).toEqual([]);
+  const { page: console, context: other } = await watchedPage(world.browser);
+  await console.goto(`${world.console}/approvals`);
+  await signInOn(console, "admin", ADMIN_PASSWORD);
+  await console.getByText("U+202E", { exact: true }).waitFor();
+  await world.admin.post(`/v1/admin/approvals/${asked.headers.get("x-gw-approval-id")}/reject`, {});
+  await other.close();
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -43,6 +43,10 @@ withBrowser("a tool server found on a device is registered in two clicks, anothe
   expect(servers).toMatchObject([{ name: "weather", base_url: "http://127.0.0.1:9" }]);
 
   await page.goto(`${world.console}/discovery`);
+  await page.getByLabel("Gateway origins").fill("https://ai.company.example");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved. What was found is looked at anew").waitFor();
+  expect(await world.admin.get("/v1/admin/discovery/settings")).toEqual({ gateway_origins: ["https://ai.company.example"] });
   await page.getByRole("button", { name: "Bring it up to date" }).click();
   await page.getByText(/\d+ assets: \d+ new/).waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();

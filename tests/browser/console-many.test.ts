@@ -211,6 +211,40 @@ withBrowser("what is being edited stays when somebody else changes the record, a
   await context.close();
 });
 
+withBrowser("what two administrators change in one guardrail is not lost by the save of the second, nor by an undo", async () => {
+  const { id } = await world.admin.post("/v1/admin/guardrails/configs", { name: "of two", builtin: { banned_words: ["first"] } });
+  const path = `/v1/admin/guardrails/configs/${id}`;
+  const banned = async () => (await world.admin.get(path)).builtin.banned_words;
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/guardrails/${id}`);
+  const words = page.getByLabel("Banned words", { exact: true });
+  const unfold = () => page.locator("main details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
+  await page.getByRole("button", { name: "Save", exact: true }).waitFor();
+  await unfold();
+  await words.fill("first\nmine");
+  await world.admin.request("PATCH", path, { builtin: { banned_words: ["first", "theirs"] } });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").getByText("Somebody else has changed builtin meanwhile. Nothing was saved.").waitFor();
+  await page.getByText("This record has changed meanwhile.").waitFor();
+  expect(await words.inputValue()).toBe("first\nmine");
+  expect(await banned()).toEqual(["first", "theirs"]);
+
+  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await unfold();
+  expect(await words.inputValue()).toBe("first\ntheirs");
+  await words.fill("first\ntheirs\nmine");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const undo = page.getByRole("button", { name: "Undo", exact: true });
+  await undo.waitFor();
+  await world.admin.request("PATCH", path, { builtin: { banned_words: ["first", "theirs", "mine", "theirs again"] } });
+  await undo.click();
+  await page.getByText("It could not be undone: Somebody else has changed builtin meanwhile.").waitFor();
+  expect(await banned()).toEqual(["first", "theirs", "mine", "theirs again"]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("limits that somebody else changes meanwhile are not undone by a save, and what is being typed stays", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "limited by two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}/llm-global-limits`;

@@ -443,6 +443,13 @@ withBrowser("a framework is chosen, and each item of its report says why", async
   await page.getByRole("checkbox", { name: "HIPAA" }).uncheck();
   await submitted(page, "Save");
   await page.getByRole("checkbox", { name: "HIPAA", checked: false }).waitFor();
+  await page.getByRole("checkbox", { name: "HIPAA" }).check();
+  await world.admin.request("PATCH", "/v1/admin/compliance/profile?tenant_id=default", { frameworks: ["soc2"] });
+  await submitted(page, "Save");
+  await page.getByText("Somebody else has changed frameworks meanwhile. Nothing was saved.").waitFor();
+  await page.getByRole("checkbox", { name: "SOC 2", checked: true }).waitFor();
+  expect((await world.admin.get("/v1/admin/compliance/profile?tenant_id=default")).frameworks).toEqual(["soc2"]);
+  await world.admin.request("PATCH", "/v1/admin/compliance/profile?tenant_id=default", { frameworks: [] });
   expect(problems).toEqual([]);
   await context.close();
 });

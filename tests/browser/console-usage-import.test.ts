@@ -52,9 +52,16 @@ withBrowser("an account's key is stored, its figures are imported and compared, 
   await page.locator("[aria-invalid=true]").waitFor();
   expect(await schedule.getAttribute("aria-invalid")).toBe("true");
   await schedule.fill(given);
+  // Somebody else sets something else meanwhile.
+  await world.admin.request("PATCH", `/v1/admin/usage-import/providers/${id}`, { import_account: "of somebody else" });
   await page.getByLabel("Key of the account").fill("sk-admin-right");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByLabel("Key of the account (…ight is stored)").waitFor();
+  expect((await world.admin.get(`/v1/admin/usage-import/providers/${id}`)).import_account).toBe("of somebody else");
+  await page.getByLabel("Account (table or scope)").fill("");
+  const saved = page.waitForResponse((response) => response.request().method() === "PATCH" && response.ok());
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await saved;
   await page.getByRole("button", { name: "Test", exact: true }).click();
   await page.getByText(/The vendor answered with \d+ figures/).waitFor();
   await page.getByRole("button", { name: "Run now" }).click();

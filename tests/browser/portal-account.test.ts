@@ -153,6 +153,32 @@ withBrowser("whoever signs in after another person on the same page sees nothing
   await context.close();
 });
 
+withBrowser("whoever signs in again after their session ended finds what they were filling in, and nobody else does", async () => {
+  const people = ["long-there", "after-them"].map((username) => ({ username, password: "a first password", primary_group_id: groupId }));
+  const [account] = await Promise.all(people.map((person) => world.admin.post("/v1/admin/end-users", { tenant_id: "default", ...person })));
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.portal}/profile`);
+  await signInOn(page, "long-there", "a first password");
+  const name = page.getByLabel("Display name");
+  await name.fill("Not saved yet");
+  const end = async (password: string) => {
+    // Another password ends the sessions of before.
+    expect((await world.admin.request("PATCH", `/v1/admin/end-users/${account.user.id}`, { password })).status).toBe(200);
+    await page.getByText("Your session has ended. Sign in again to go on.").waitFor();
+    expect(await name.isVisible()).toBe(false);
+  };
+  await end("a second password");
+  await signInOn(page, "long-there", "a second password");
+  await name.waitFor();
+  expect(await name.inputValue()).toBe("Not saved yet");
+  await end("a third password");
+  await signInOn(page, "after-them", "a first password");
+  await name.waitFor();
+  expect(await name.inputValue()).toBe("");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("what is shown once can be copied also where the page has no clipboard, as over plain HTTP from another machine", async () => {
   const { page, context, problems } = await world.portalPage();
   await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "clipboard"));

@@ -252,6 +252,21 @@ withBrowser("a picture alone is a question, and one that is too large is told", 
     { role: "user", content: [{ type: "image_url", image_url: { url: expect.any(String) } }] },
   ]);
   await answered(page, "A pixel.");
+  // From the clipboard, and from another window.
+  const given = await page.getByRole("textbox", { name: "Message" }).evaluate(
+    (box, bytes) => {
+      const eventWith = (name: string) => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], name, { type: "image/png" }));
+        return { clipboardData: data, dataTransfer: data, bubbles: true, cancelable: true };
+      };
+      const events = [new ClipboardEvent("paste", eventWith("pasted.png")), new DragEvent("drop", eventWith("dropped.png"))];
+      return events.map((event) => !box.dispatchEvent(event));
+    },
+    [...pixel],
+  );
+  expect(given).toEqual([true, true]);
+  for (const name of ["pasted.png", "dropped.png"]) await page.getByRole("img", { name: `Image: ${name}` }).waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });
@@ -426,6 +441,9 @@ withBrowser("two tabs of one conversation know of each other's turns", async () 
 
 withBrowser("two tabs that ask in one conversation at the same time lose nothing of what either said", async () => {
   const { page, context, problems } = await world.portalPage();
+  // As over plain HTTP from another machine, where no tab knows that another one answers.
+  await context.addInitScript(() => Object.defineProperty(navigator, "locks", { value: undefined }));
+  await page.reload();
   await ask(page, "To begin with");
   await answered(page, "The beginning");
   const second = await context.newPage();

@@ -79,6 +79,9 @@ withBrowser("the keyboard is enough", async () => {
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("two");
   await page.locator("form button[type=submit]:enabled").waitFor();
+  // The key that took what an input method proposed, as Safari tells of it.
+  await message.evaluate((box) => box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true })));
+  expect(await message.inputValue()).toBe("one\ntwo");
   await page.keyboard.press("Enter");
   await page.getByRole("article", { name: "AI-generated" }).getByText("two").waitFor();
   await page.getByRole("button", { name: "Delete this conversation" }).focus();

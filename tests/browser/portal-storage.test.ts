@@ -93,6 +93,38 @@ withBrowser("a conversation that is deleted in one tab is deleted in the others"
   await context.close();
 });
 
+withBrowser("what is asked in one tab while another one answers in the same conversation waits, and is not lost", async () => {
+  const { page, context, problems } = await world.portalPage();
+  const held = Promise.withResolvers<void>();
+  await page.route("**/chat/completions", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole("textbox", { name: "Message" }).fill("Asked first");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await listed(page, "Asked first").waitFor();
+  const second = await context.newPage();
+  await second.goto(page.url());
+  const told = second.getByText("Another tab is answering in this conversation.");
+  await told.waitFor();
+  const message = second.getByRole("textbox", { name: "Message" });
+  await message.fill("Asked meanwhile");
+  await message.press("Enter");
+  expect(await second.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
+  expect(await second.getByText("This answer was stopped before its end.").count()).toBe(0);
+  held.resolve();
+  await page.getByRole("button", { name: "Another answer" }).waitFor();
+  await told.waitFor({ state: "detached" });
+  expect(await message.inputValue()).toBe("Asked meanwhile");
+  await second.getByRole("button", { name: "Send", exact: true }).click();
+  for (const tab of [page, second]) {
+    await tab.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
+    expect(await tab.getByRole("article", { name: "You" }).allInnerTexts()).toEqual(["Asked first", "Asked meanwhile"]);
+  }
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("thousands of conversations are listed and searched without being drawn all, and read again for none of them", async () => {
   const { page, context, problems } = await world.portalPage();
   await say(page, "The first one");

@@ -148,6 +148,10 @@ withBrowser("a call that one tab has begun is not made again by another that goe
     return undefined;
   });
   await say(page, "call secret {}");
+  await second.getByText("Another tab is answering in this conversation.").waitFor();
+  await second.getByRole("region", { name: "Call of secret on tools" }).nth(1).waitFor();
+  expect(await second.getByRole("button", { name: "Go on" }).count()).toBe(0);
+  await page.close();
   await second.getByRole("button", { name: "Go on" }).click();
   await second.getByText("The tool said: The page was left before the answer came; the call may have been made.").waitFor();
   expect(problems).toEqual([]);

@@ -26,6 +26,7 @@ import {
   Keyboard,
   KeySquare,
   Layers,
+  Library,
   Link2,
   LogOut,
   Megaphone,
@@ -47,6 +48,7 @@ const AREAS = ["Models", "Tools and agents", "Bounds", "Assurance", "Organizatio
 
 /** Pages of an area that are of no kind of record. */
 const MORE_OF: Partial<Record<(typeof AREAS)[number], NavigationGroup["items"]>> = {
+  Models: [{ to: "/model-catalog", label: "Model catalogue", icon: Library }],
   "Tools and agents": [{ to: "/agent-signing-keys", label: "Card signing keys", icon: KeySquare }],
   People: [{ to: "/provisioning-log", label: "Provisioning log", icon: FolderSync }],
 };

@@ -82,6 +82,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/model-catalog",
+    component: lazyRouteComponent(() => import("./pages/model-catalog.tsx"), "ModelCatalogPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/erasure",
     component: lazyRouteComponent(() => import("./pages/erasure.tsx"), "ErasurePage"),
   }),

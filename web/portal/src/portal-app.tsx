@@ -1,3 +1,4 @@
+import { PageOfPerson } from "@gatehouse/web-kit/page-of-person.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { Toasts } from "@gatehouse/web-kit/toast.tsx";
@@ -13,21 +14,22 @@ import { usePortalTexts } from "./translations.ts";
 export function PortalApp(): ReactNode {
   const t = usePortalTexts();
   const session = useSession(ownSession);
-  const { state } = session;
-  if (state === "unknown")
+  if (session.state === "unknown")
     return (
       <main className="mx-auto max-w-sm px-4 pt-40">
         <Skeleton label={t("loading")} lines={2} />
       </main>
     );
+  const owesPassword = session.state === "in" && session.user["must_change_password"] === true;
   return (
     <>
-      {session.state !== "in" ? (
-        <PortalSignIn />
-      ) : session.user["must_change_password"] === true ? (
+      {session.state === "out" && <PortalSignIn />}
+      {owesPassword ? (
         <ForcedPassword />
       ) : (
-        <RouterProvider key={session.user.id} router={portalRouter} />
+        <PageOfPerson session={session}>
+          <RouterProvider router={portalRouter} />
+        </PageOfPerson>
       )}
       <Toasts dismissLabel={t("dismiss")} />
     </>

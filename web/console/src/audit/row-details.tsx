@@ -1,5 +1,6 @@
 import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
 import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ReferenceLink } from "../records/reference-link.tsx";
@@ -103,7 +104,7 @@ export function RowDetails({ row }: { readonly row: ListedRow }): ReactNode {
         return typeof text === "string" ? (
           <Panel key={field} title={title}>
             <pre dir="auto" tabIndex={0} className="max-h-96 overflow-auto rounded-lg bg-sunken p-3 font-mono text-sm whitespace-pre-wrap">
-              {text}
+              <VisibleText text={text} />
             </pre>
           </Panel>
         ) : null;

@@ -7,6 +7,7 @@ import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { nextPage } from "@gatehouse/web-kit/paged-list.ts";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -105,7 +106,7 @@ function One({ approval }: { readonly approval: Approval }): ReactNode {
             aria-label="What will be sent"
             className="max-h-72 overflow-auto rounded-lg bg-sunken p-3 text-xs whitespace-pre-wrap"
           >
-            {approval.call_arguments_text}
+            <VisibleText text={approval.call_arguments_text} />
           </pre>
         </div>
         {approval.status === "pending" && (

@@ -12,13 +12,20 @@ import { REPORTED_FRAMEWORKS, type ReportedFramework, readReport, TITLES } from 
 import { ReportSheet } from "../compliance/report-sheet.tsx";
 import { SealedReports } from "../compliance/sealed-reports.tsx";
 import { Allowed } from "../records/allowed.tsx";
+import { ChangedByOthers, changeAsRead, changedSince } from "../records/records-client.ts";
 import { PRODUCT } from "../product.ts";
 
 function ProfilePanel({ frameworks }: { readonly frameworks: readonly ReportedFramework[] }): ReactNode {
   const queries = useQueryClient();
   const [chosen, setChosen] = useState<readonly ReportedFramework[]>(frameworks);
   const save = useMutation({
-    mutationFn: () => adminApi.call("PATCH /v1/admin/compliance/profile", { body: { frameworks: chosen } }),
+    mutationFn: () => changeAsRead("/v1/admin/compliance/profile", { frameworks: chosen }, changedSince({ frameworks }, { frameworks })),
+    async onError(error) {
+      if (!(error instanceof ChangedByOthers)) return;
+      // What they chose takes the place of this form, with what it said.
+      tell(error.message);
+      await queries.invalidateQueries({ queryKey: ["compliance", "profile"] });
+    },
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["compliance"] });
       tell("Saved. Rows are tagged so from the next call on.");

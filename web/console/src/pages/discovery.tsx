@@ -2,6 +2,7 @@ import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import type { ReactNode } from "react";
 import { Collectors } from "../discovery/collectors.tsx";
 import { Devices } from "../discovery/devices.tsx";
+import { GatewayAddresses } from "../discovery/gateway-addresses.tsx";
 import { FoundAssets } from "../discovery/found-assets.tsx";
 import { InventoryImport } from "../discovery/inventory-import.tsx";
 import { Registry } from "../discovery/registry.tsx";
@@ -21,6 +22,9 @@ export function DiscoveryPage(): ReactNode {
         <Devices />
         <Registry />
         <Collectors />
+        <Allowed operation="PATCH /v1/admin/discovery/settings">
+          <GatewayAddresses />
+        </Allowed>
         <Allowed operation="POST /v1/admin/discovery/ingest-adapters/cyclonedx">
           <InventoryImport />
         </Allowed>

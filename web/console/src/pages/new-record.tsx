@@ -8,6 +8,7 @@ import { type ReactNode, useState } from "react";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { type ApiDocument, type ApiSchema, bodySchema } from "../records/api-schema.ts";
+import { AnswerFacts } from "../records/action-panel.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
@@ -66,6 +67,19 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
       await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) }, ignoreBlocker: true });
     },
   });
+  const trialSchema = kind.trial === undefined ? null : bodySchema(document, "POST", kind.trial.path);
+  const tried = useMutation({
+    mutationFn: (value: ApiRecord) =>
+      askRecords(
+        "POST",
+        kind.trial?.path ?? "",
+        Object.fromEntries(Object.entries(value).filter(([member]) => member in (trialSchema?.properties ?? {}))),
+      ),
+  });
+  const attempt = (value: ApiRecord) => {
+    create.reset();
+    tried.mutate(value);
+  };
   if (made !== null)
     return (
       <div className="grid gap-4">
@@ -88,10 +102,21 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
         onlyWith={kind.onlyWith ?? {}}
         submitLabel={`Create ${kind.noun}`}
         busy={create.isPending}
-        error={create.error}
-        onSubmit={(value) => create.mutate(value)}
+        error={create.error ?? tried.error}
+        onSubmit={(value) => {
+          tried.reset();
+          create.mutate(value);
+        }}
         asksToLeave
+        {...(kind.trial === undefined || trialSchema === null
+          ? {}
+          : { trial: { label: kind.trial.label, busy: tried.isPending, run: attempt } })}
       />
+      {tried.isSuccess && (
+        <div role="status" className="mt-4">
+          <AnswerFacts kind={kind} answer={tried.data} />
+        </div>
+      )}
     </Panel>
   );
 }

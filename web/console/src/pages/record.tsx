@@ -28,7 +28,7 @@ import {
   takesNoText,
 } from "../records/api-schema.ts";
 import { RequestSamples } from "../records/request-samples.tsx";
-import { DocumentPanel } from "../records/document-panel.tsx";
+import { DocumentPanel, documentOperation } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
 import { LinkedIdentities } from "../sign-on/linked-identities.tsx";
 import { SignOnPanels } from "../sign-on/sign-on-panels.tsx";
@@ -36,6 +36,7 @@ import { DirectoryAddress } from "../sign-on/directory-address.tsx";
 import { SkillPanels } from "../skills/skill-panels.tsx";
 import { ConnectedAccounts } from "../tools/connected-accounts.tsx";
 import { DefinitionDriftPanel } from "../tools/definition-drift.tsx";
+import { OwnOAuthClient } from "../tools/own-oauth-client.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { ChangedMeanwhile } from "../records/changed-meanwhile.tsx";
 import { RecordForm } from "../records/record-form.tsx";
@@ -43,7 +44,17 @@ import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { isSecret } from "../records/schema-field.tsx";
 import { RecordValue } from "../records/record-value.tsx";
-import { type ApiRecord, askRecords, documentQuery, shownName, recordQuery, recordsKey } from "../records/records-client.ts";
+import {
+  type ApiRecord,
+  askRecords,
+  ChangedByOthers,
+  changeAsRead,
+  changedSince,
+  documentQuery,
+  shownName,
+  recordQuery,
+  recordsKey,
+} from "../records/records-client.ts";
 
 const IDENTITIES = "/v1/admin/identity-providers/{id}/identities";
 const ACCOUNT = "/v1/admin/mcp-servers/{id}/connected-accounts/{account_id}";
@@ -84,7 +95,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
       {read.isSuccess && api.isSuccess && (
         <div className="grid gap-4">
           <Editor key={id} document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
-          {kind.slug === "resource-groups" && <GroupPanels id={id} />}
+          {kind.slug === "resource-groups" && <GroupPanels document={api.data} kind={kind} id={id} />}
           {kind.slug === "groups-of-people" && <GroupOfPeoplePanels id={id} />}
           {kind.slug === "agents" && <AgentPanels id={id} />}
           {kind.slug === "skills" && <SkillPanels id={id} />}
@@ -104,6 +115,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           {(kind.slug === "tool-servers" || kind.slug === "people") && isAllowed(api.data, "GET", `${one}/connected-accounts`, user) && (
             <ConnectedAccounts of={{ kind: kind.slug, id }} mayEnd={isAllowed(api.data, "DELETE", ACCOUNT, user)} />
           )}
+          {kind.slug === "tool-servers" && read.data["auth_type"] === "oauth" && <OwnOAuthClient id={id} />}
           {kind.documents?.map((about) => (
             <DocumentPanel
               key={about.path}
@@ -111,7 +123,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
               kind={kind}
               id={id}
               about={about}
-              mayChange={isAllowed(api.data, "PATCH", `${one}${about.path}`, user)}
+              mayChange={isAllowed(api.data, about.method ?? "PATCH", documentOperation(kind, about), user)}
             />
           ))}
           {kind.actions
@@ -176,31 +188,41 @@ function Editor({
   const [isEdited, setIsEdited] = useState(false);
   const isOlder = record["updated_at"] === undefined ? shown !== record : shown["updated_at"] !== record["updated_at"];
   if (isOlder && !isEdited) setShown(record);
+  const path = `${kind.path}/${encodeURIComponent(id)}`;
   const change = useMutation({
-    mutationFn: (changes: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes),
-    async onSuccess(_answer, changes) {
-      const before = Object.fromEntries(Object.keys(changes).map((member) => [member, record[member] ?? null]));
+    mutationFn: (changes: ApiRecord) => changeAsRead(path, changes, changedSince(shown, changes)),
+    onError(error) {
+      if (error instanceof ChangedByOthers) queries.setQueryData(recordQuery(kind, id).queryKey, error.now);
+    },
+    async onSuccess(answer, changes) {
+      const before = Object.fromEntries(Object.keys(changes).map((member) => [member, shown[member] ?? null]));
       setIsEdited(false);
       await queries.invalidateQueries({ queryKey: recordsKey(kind) });
       // What no read shows cannot be put back.
       const canUndo = Object.keys(changes).every((member) => member in record);
-      tell("Saved. It holds for the next call.", canUndo ? { label: "Undo", run: () => void undo.mutate(before) } : undefined);
+      tell(
+        "Saved. It holds for the next call.",
+        canUndo ? { label: "Undo", run: () => void undo.mutate({ saved: answer, before }) } : undefined,
+      );
     },
   });
   const undo = useMutation({
-    mutationFn: (before: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, before),
+    mutationFn: ({ saved, before }: { readonly saved: ApiRecord; readonly before: ApiRecord }) =>
+      changeAsRead(path, before, changedSince(saved, before)),
     onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
     onError: (error) => tell(`It could not be undone: ${error.message}`),
   });
+  const showNow = () => {
+    change.reset();
+    setIsEdited(false);
+  };
   if (body === null) return null;
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
   const schema = changeSchema(document, body, shown);
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (
-        <ChangedMeanwhile onShow={() => setIsEdited(false)}>
-          This record has changed meanwhile. Saving changes only what you edited.
-        </ChangedMeanwhile>
+        <ChangedMeanwhile onShow={showNow}>This record has changed meanwhile. Saving changes only what you edited.</ChangedMeanwhile>
       )}
       <RecordForm
         key={String(shown["updated_at"] ?? "")}

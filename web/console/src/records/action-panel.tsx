@@ -85,7 +85,7 @@ export function ActionPanel({
 const UNTOLD = /^(?:id|tenant_id|created_at)$/;
 
 /** An answer as names and values; objects within it as their own. */
-function AnswerFacts({ kind, answer }: { readonly kind: RecordKind; readonly answer: ApiRecord }): ReactNode {
+export function AnswerFacts({ kind, answer }: { readonly kind: RecordKind; readonly answer: ApiRecord }): ReactNode {
   return (
     <Facts
       items={Object.entries(answer)

@@ -28,7 +28,8 @@ export const ASSURANCE_KINDS: readonly RecordKind[] = [
     list: "ai_systems",
     nameMember: "name",
     columns: ["name", "lifecycle_state", "autonomy_level", "risk_class", "calls", "open_findings", "gaps"],
-    references: { group_id: "resource-groups" },
+    references: { group_id: "resource-groups", model_ids: "models", mcp_server_ids: "tool-servers", agent_ids: "agents" },
+    documents: [{ label: "Its envelope", path: "/envelope", method: "PUT", member: null }],
     first: [
       "group_id",
       "owner",

@@ -3,12 +3,12 @@ import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { type ApiDocument, type ApiSchema, bodySchema, memberLabel, resolvedSchema } from "./api-schema.ts";
+import { type ApiDocument, type ApiSchema, bodySchema, hasOperation, memberLabel, resolvedSchema } from "./api-schema.ts";
 import { ChangedMeanwhile } from "./changed-meanwhile.tsx";
 import { PolicyPreviewView } from "./policy-preview.tsx";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordDocument, RecordKind } from "./record-kind.ts";
-import { type ApiRecord, askRecords, recordsKey } from "./records-client.ts";
+import { type ApiRecord, askRecords, ChangedByOthers, changeAsRead, recordsKey } from "./records-client.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 const membersOf = (value: unknown): Members =>
@@ -58,7 +58,15 @@ function Effective({ own, effective }: { readonly own: Members; readonly effecti
   );
 }
 
-const ownOf = (answer: ApiRecord | undefined, { member }: RecordDocument): Members => membersOf(answer?.["own"] ?? answer?.[member]);
+/** The document within what a read answers: of one that is a whole request, the members that the request has. */
+function ownOf(answer: ApiRecord | undefined, { member }: RecordDocument, schema: ApiSchema): Members {
+  if (member !== null) return membersOf(answer?.["own"] ?? answer?.[member]);
+  return Object.fromEntries(Object.entries(answer ?? {}).filter(([name, value]) => name in (schema.properties ?? {}) && value !== null));
+}
+
+/** What stands at it in the API's document. */
+export const documentOperation = (kind: RecordKind, { path, operation = path }: RecordDocument): string => `${kind.path}/{id}${operation}`;
+
 const isSame = (one: Members, other: Members) => JSON.stringify(one) === JSON.stringify(other);
 
 export function DocumentPanel({
@@ -77,10 +85,11 @@ export function DocumentPanel({
   const path = `${kind.path}/${encodeURIComponent(id)}${about.path}`;
   const queryKey = [...recordsKey(kind), "document", id, about.path];
   const read = useQuery({ queryKey, queryFn: () => askRecords("GET", path) });
-  const given = bodySchema(document, "PATCH", `${kind.path}/{id}${about.path}`)?.properties?.[about.member];
-  if (given === undefined) return null;
+  const body = bodySchema(document, about.method ?? "PATCH", documentOperation(kind, about));
+  const given = about.member === null ? body : body?.properties?.[about.member];
+  if (given == null) return null;
   const { schema } = resolvedSchema(document, given);
-  const own = ownOf(read.data, about);
+  const own = ownOf(read.data, about, schema);
   const effective = membersOf(Object.entries(read.data ?? {}).find(([name]) => name.startsWith("effective"))?.[1]);
   return (
     <Panel title={about.label}>
@@ -121,20 +130,18 @@ function DocumentEditor({
   readonly own: Members;
 }): ReactNode {
   const queries = useQueryClient();
+  const bodyOf = (value: Members): ApiRecord => (about.member === null ? value : { [about.member]: value });
   // What is being edited stays as it was when that began, whoever changes the document meanwhile.
   const [begun, setBegun] = useState(own);
   const [isEdited, setIsEdited] = useState(false);
   const isOlder = !isSame(begun, own);
   if (isOlder && !isEdited) setBegun(own);
   const changed = useMutation({
-    async mutationFn(value: Members) {
-      // A save replaces the whole document, with what the form was drawn from too.
-      const now = await askRecords("GET", path);
-      if (!isSame(ownOf(now, about), begun)) {
-        queries.setQueryData(queryKey, now);
-        throw new Error("Somebody else has changed this meanwhile. Nothing was saved.");
-      }
-      return askRecords("PATCH", path, { [about.member]: value });
+    // A save replaces the whole document, with what the form was drawn from too.
+    mutationFn: (value: Members) =>
+      changeAsRead(path, bodyOf(value), (now) => (isSame(ownOf(now, about, schema), begun) ? null : "this"), about.method),
+    onError(error) {
+      if (error instanceof ChangedByOthers) queries.setQueryData(queryKey, error.now);
     },
     async onSuccess() {
       preview.reset();
@@ -143,11 +150,19 @@ function DocumentEditor({
       tell(`${about.label}: saved. It holds for the next call.`);
     },
   });
-  const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, { [about.member]: value }) });
+  const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, bodyOf(value)) });
   const showNow = () => {
     changed.reset();
     preview.reset();
     setIsEdited(false);
+  };
+  const trial = {
+    label: "What would change?",
+    busy: preview.isPending,
+    run(value: Members) {
+      changed.reset();
+      preview.mutate(value);
+    },
   };
   return (
     <>
@@ -160,21 +175,14 @@ function DocumentEditor({
         schema={schema}
         references={kind.references ?? {}}
         initial={begun}
-        within={about.member}
+        {...(about.member === null ? {} : { within: about.member })}
         submitLabel="Save"
         busy={changed.isPending}
         error={changed.error ?? preview.error}
         onSubmit={(value) => changed.mutate(value)}
         asksToLeave
         onEdited={setIsEdited}
-        trial={{
-          label: "What would change?",
-          busy: preview.isPending,
-          run(value) {
-            changed.reset();
-            preview.mutate(value);
-          },
-        }}
+        {...(hasOperation(document, "POST", `${documentOperation(kind, about)}/preview`) ? { trial } : {})}
       />
       {preview.isSuccess && (
         <div className="mt-4">

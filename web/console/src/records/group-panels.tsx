@@ -1,3 +1,4 @@
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { MoreButton } from "@gatehouse/web-kit/more-button.tsx";
 import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
@@ -7,18 +8,21 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { GroupSkills } from "../skills/group-skills.tsx";
+import { useAllowed } from "./allowed.tsx";
 import { memberLabel } from "./api-schema.ts";
+import { type GroupOfPanels, NarrowerRules, rulesOfModel, rulesOfServer } from "./narrower-rules.tsx";
 import { askRecords } from "./records-client.ts";
 
 const PAGE_SIZE = 200;
 
 /** What a resource group has, with what it inherits and from whom; where it stands; and what of its limits is used now. */
-export function GroupPanels({ id }: { readonly id: string }): ReactNode {
+export function GroupPanels(group: GroupOfPanels): ReactNode {
+  const { id } = group;
   return (
     <>
       <Family id={id} />
-      <Models id={id} />
-      <Servers id={id} />
+      <Models {...group} />
+      <Servers {...group} />
       <GroupSkills id={id} />
       <Used id={id} />
     </>
@@ -27,7 +31,7 @@ export function GroupPanels({ id }: { readonly id: string }): ReactNode {
 
 function GroupLink({ id, name }: { readonly id: string; readonly name: string }): ReactNode {
   return (
-    <Link to="/manage/$kind/$id" params={{ kind: "resource-groups", id }} className="text-accent underline">
+    <Link to="/manage/$kind/$id" params={{ kind: "resource-groups", id }} className="inline-block py-0.5 text-accent underline">
       {name}
     </Link>
   );
@@ -47,8 +51,10 @@ function Family({ id }: { readonly id: string }): ReactNode {
       .filter(Array.isArray)
       .flat()
       .filter((one): one is { id: string; name: string } => typeof one?.id === "string" && typeof one?.name === "string" && one.id !== id);
-  const links = (answer: Readonly<Record<string, unknown>> | undefined) => {
-    const groups = named(answer);
+  const links = ({ isPending, error, data }: typeof above) => {
+    if (isPending) return <Skeleton label="Loading" lines={1} />;
+    if (error !== null) return <FormError error={error} />;
+    const groups = named(data);
     return groups.length === 0 ? (
       <span className="text-muted">none</span>
     ) : (
@@ -63,15 +69,17 @@ function Family({ id }: { readonly id: string }): ReactNode {
     <Panel title="Where it stands">
       <Facts
         items={[
-          ["Above it", links(above.data)],
-          ["Below it", links(below.data)],
+          ["Above it", links(above)],
+          ["Below it", links(below)],
         ]}
       />
     </Panel>
   );
 }
 
-function Models({ id }: { readonly id: string }): ReactNode {
+function Models(group: GroupOfPanels): ReactNode {
+  const { id } = group;
+  const mayChange = useAllowed()("PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/limits");
   const models = useInfiniteQuery({
     queryKey: ["group", id, "models"],
     queryFn: ({ pageParam }) =>
@@ -101,6 +109,7 @@ function Models({ id }: { readonly id: string }): ReactNode {
               {model.judge_only && <Badge tone="warn">for policies in words only</Badge>}
               {!model.portal_visible && <Badge>not in the portal</Badge>}
               {!model.enabled && <Badge tone="bad">off</Badge>}
+              <NarrowerRules group={group} name={model.name} about={rulesOfModel(model)} mayChange={mayChange} />
             </li>
           ))}
         </ul>
@@ -110,7 +119,9 @@ function Models({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-function Servers({ id }: { readonly id: string }): ReactNode {
+function Servers(group: GroupOfPanels): ReactNode {
+  const { id } = group;
+  const mayChange = useAllowed()("PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits");
   const servers = useQuery({
     queryKey: ["group", id, "servers"],
     queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/effective-server-configs", { path: { id } }),
@@ -134,6 +145,7 @@ function Servers({ id }: { readonly id: string }): ReactNode {
                 <Badge tone="warn">asks before {config.approval_required_tools.join(", ")}</Badge>
               )}
               {!config.enabled && <Badge tone="bad">off</Badge>}
+              <NarrowerRules group={group} name={config.name} about={rulesOfServer(config)} mayChange={mayChange} />
             </li>
           ))}
         </ul>
@@ -151,7 +163,13 @@ function Used({ id }: { readonly id: string }): ReactNode {
     queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/consumption", { path: { id } }),
     refetchInterval: 10_000,
   });
-  if (!used.isSuccess) return null;
+  if (used.isPending) return null;
+  if (used.data === undefined)
+    return (
+      <Panel title="Used now">
+        <ErrorState error={used.error} title="What is used could not be read" requestLabel="Request" />
+      </Panel>
+    );
   const limits = used.data.limits.toSorted((a, b) => (b.utilization_percent ?? 0) - (a.utilization_percent ?? 0));
   return (
     <Panel title="Used now">

@@ -18,7 +18,11 @@ export interface RecordAction {
 export interface RecordDocument {
   readonly label: string;
   readonly path: string;
-  readonly member: string;
+  /** As the API's document has that address, where it names another record. */
+  readonly operation?: string;
+  readonly method?: "PUT";
+  /** The member of the request that holds it; null where it is all of the request. */
+  readonly member: string | null;
 }
 
 /** By member, what others must be for it to mean something: this, or one of these. Of a list one value is enough. */
@@ -50,6 +54,8 @@ export interface RecordKind {
   readonly onlyWith?: OnlyWith;
   /** Where one is made, when that is elsewhere: `{member}` is taken from the form. */
   readonly createPath?: string;
+  /** What can be asked before one is made; it takes members of its form, and keeps nothing. */
+  readonly trial?: { readonly label: string; readonly path: string };
   readonly actions?: readonly RecordAction[];
   readonly documents?: readonly RecordDocument[];
   /** Answered once when one is made. */

@@ -1,17 +1,69 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { queryOptions } from "@tanstack/react-query";
 import { adminApi } from "../admin-client.ts";
-import type { ApiDocument } from "./api-schema.ts";
+import { type ApiDocument, memberLabel } from "./api-schema.ts";
 import type { RecordKind } from "./record-kind.ts";
 
 export type ApiRecord = Readonly<Record<string, unknown>>;
 
 /** One request of the admin API by an address that is put together; refused ones throw `ApiError`. */
-export async function askRecords(method: string, path: string, body?: unknown): Promise<ApiRecord> {
+export async function askRecords(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiRecord> {
   const response = await adminApi.send(path, {
     method,
-    ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) }),
   });
   return response.status === 204 ? {} : ((await response.json()) as ApiRecord);
+}
+
+/** Somebody else was first: what was to be saved was drawn from what is no more. `now` is what is there. */
+export class ChangedByOthers extends Error {
+  readonly now: ApiRecord;
+
+  constructor(what: string, now: ApiRecord) {
+    super(`Somebody else has changed ${what} meanwhile. Nothing was saved.`);
+    this.name = "ChangedByOthers";
+    this.now = now;
+  }
+}
+
+/** Each time somebody else was quicker, in the milliseconds between a look and a change. */
+const MOST_LOOKS = 5;
+
+/**
+ * Changes what stands at an address, unless `overwritten` names what would be lost by that. What is written between the look and
+ * the change is refused by the gateway, and looked at in its turn.
+ */
+export async function changeAsRead(
+  path: string,
+  body: ApiRecord,
+  overwritten: (now: ApiRecord) => string | null,
+  method: "PATCH" | "PUT" = "PATCH",
+): Promise<ApiRecord> {
+  for (let looks = 1; ; looks++) {
+    const read = await adminApi.send(path);
+    const tag = read.headers.get("etag");
+    const now = (await read.json()) as ApiRecord;
+    const lost = overwritten(now);
+    if (lost !== null) throw new ChangedByOthers(lost, now);
+    try {
+      return await askRecords(method, path, body, tag === null ? {} : { "if-match": tag });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 412 || looks === MOST_LOOKS) throw error;
+    }
+  }
+}
+
+/** Of the members of a change, which are no longer as they were when it began. */
+export function changedSince(begun: ApiRecord, changes: ApiRecord): (now: ApiRecord) => string | null {
+  return (now) => {
+    const lost = Object.keys(changes).filter((member) => JSON.stringify(now[member]) !== JSON.stringify(begun[member]));
+    return lost.length === 0 ? null : lost.map((member) => memberLabel(member).toLowerCase()).join(", ");
+  };
 }
 
 /** The admin API's own description of itself, from which forms are drawn. */

@@ -30,6 +30,7 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "base_url", "dialect", "auth_type", "tools", "is_healthy", "enabled"],
     first: ["name", "base_url", "mcp_endpoint_path", "auth_type", "api_key", "description", "enabled"],
+    trial: { label: "Try the connection", path: "/v1/admin/mcp-servers/test-connection" },
     actions: [
       {
         label: "Look what it has now",

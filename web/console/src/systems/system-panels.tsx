@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import { BaselinePanel } from "./baseline-panel.tsx";
 import { ContractPanel } from "./contract-panel.tsx";
+import { EvidencePanel } from "./evidence-panel.tsx";
 import { FindingPanel } from "./finding-panel.tsx";
 import { LifecyclePanel } from "./lifecycle-panel.tsx";
 import { ReplayPanel } from "./replay-panel.tsx";
@@ -18,6 +19,7 @@ export function SystemPanels({ id }: { readonly id: string }): ReactNode {
       <GapsPanel id={id} />
       <HealthPanel id={id} />
       <LifecyclePanel id={id} />
+      <EvidencePanel id={id} />
       <ContractPanel id={id} />
       <ReplayPanel id={id} />
       <FindingPanel id={id} />

@@ -4,6 +4,7 @@ import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import type { ReactNode } from "react";
@@ -123,14 +124,14 @@ function Difference({ before, after }: { readonly before: unknown; readonly afte
     >
       {parts.map(({ kind, text }, at) =>
         kind === "same" ? (
-          text
+          <VisibleText key={at} text={text} />
         ) : kind === "gone" ? (
           <del key={at} className="bg-bad-soft text-bad">
-            {text}
+            <VisibleText text={text} />
           </del>
         ) : (
           <ins key={at} className="bg-good-soft text-good">
-            {text}
+            <VisibleText text={text} />
           </ins>
         ),
       )}

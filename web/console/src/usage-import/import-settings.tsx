@@ -15,14 +15,34 @@ const MODES = [
   { value: "match_only", label: "only list it as unmatched" },
 ] as const;
 
+const settingsOf = (provider: Provider) => ({
+  import_enabled: provider.import_enabled,
+  import_schedule_cron: provider.import_schedule_cron,
+  mode: provider.import_mapping_policy.mode,
+  import_backfill_through: provider.import_backfill_through ?? "",
+  import_account: provider.import_account ?? "",
+});
+type Settings = ReturnType<typeof settingsOf>;
+
+/** As a request says them; only those that are other than before. */
+function changesOf(now: Settings, before: Settings) {
+  const isOther = (member: keyof Settings) => now[member] !== before[member];
+  return {
+    ...(isOther("import_enabled") ? { import_enabled: now.import_enabled } : {}),
+    ...(isOther("import_schedule_cron") ? { import_schedule_cron: now.import_schedule_cron } : {}),
+    ...(isOther("mode") ? { import_mapping_policy: { mode: now.mode } } : {}),
+    ...(isOther("import_backfill_through") ? { import_backfill_through: now.import_backfill_through || null } : {}),
+    ...(isOther("import_account") ? { import_account: now.import_account.trim() || null } : {}),
+  };
+}
+
 /** The import of one provider: when it runs, from when on, and with which key of the account. */
 export function ImportSettings({ provider }: { readonly provider: Provider }): ReactNode {
   const queries = useQueryClient();
-  const [enabled, setEnabled] = useState(provider.import_enabled);
-  const [cron, setCron] = useState(provider.import_schedule_cron);
-  const [mode, setMode] = useState(provider.import_mapping_policy.mode);
-  const [through, setThrough] = useState(provider.import_backfill_through ?? "");
-  const [account, setAccount] = useState(provider.import_account ?? "");
+  // What is not changed here is not sent: somebody else may have changed it since.
+  const [begun, setBegun] = useState(() => settingsOf(provider));
+  const [settings, setSettings] = useState(begun);
+  const change = (changes: Partial<Settings>) => setSettings({ ...settings, ...changes });
   const [apiKey, setApiKey] = useState("");
   const path = { id: provider.id };
   const renew = () => queries.invalidateQueries({ queryKey: ["usage-import"] });
@@ -30,17 +50,12 @@ export function ImportSettings({ provider }: { readonly provider: Provider }): R
     mutationFn: () =>
       adminApi.call("PATCH /v1/admin/usage-import/providers/{id}", {
         path,
-        body: {
-          import_enabled: enabled,
-          import_schedule_cron: cron,
-          import_mapping_policy: { mode },
-          import_backfill_through: through === "" ? null : through,
-          import_account: account.trim() === "" ? null : account.trim(),
-          ...(apiKey === "" ? {} : { api_key: apiKey }),
-        },
+        body: { ...changesOf(settings, begun), ...(apiKey === "" ? {} : { api_key: apiKey }) },
       }),
-    async onSuccess() {
+    async onSuccess(saved) {
       setApiKey("");
+      setBegun(settingsOf(saved));
+      setSettings(settingsOf(saved));
       await renew();
       tell("Saved.");
     },
@@ -77,23 +92,37 @@ export function ImportSettings({ provider }: { readonly provider: Provider }): R
           save.mutate();
         }}
       >
-        <CheckboxField label="Import by schedule" checked={enabled} onChange={({ currentTarget }) => setEnabled(currentTarget.checked)} />
+        <CheckboxField
+          label="Import by schedule"
+          checked={settings.import_enabled}
+          onChange={({ currentTarget }) => change({ import_enabled: currentTarget.checked })}
+        />
         <div className="grid gap-3 sm:grid-cols-2">
           <TextField
             label="Schedule (cron, UTC)"
-            value={cron}
+            value={settings.import_schedule_cron}
             maxLength={100}
             error={fieldMessageOf(save.error, "import_schedule_cron")}
-            onChange={({ target }) => setCron(target.value)}
+            onChange={({ target }) => change({ import_schedule_cron: target.value })}
           />
-          <TextField label="Everything was read before" type="date" value={through} onChange={({ target }) => setThrough(target.value)} />
+          <TextField
+            label="Everything was read before"
+            type="date"
+            value={settings.import_backfill_through}
+            onChange={({ target }) => change({ import_backfill_through: target.value })}
+          />
           <SelectField
             label="A model that is not known here"
-            value={mode}
+            value={settings.mode}
             choices={MODES}
-            onChange={({ target }) => setMode(target.value as typeof mode)}
+            onChange={({ target }) => change({ mode: target.value as Settings["mode"] })}
           />
-          <TextField label="Account (table or scope)" value={account} maxLength={500} onChange={({ target }) => setAccount(target.value)} />
+          <TextField
+            label="Account (table or scope)"
+            value={settings.import_account}
+            maxLength={500}
+            onChange={({ target }) => change({ import_account: target.value })}
+          />
           <TextField
             label={provider.has_api_key ? `Key of the account (…${provider.api_key_hint ?? ""} is stored)` : "Key of the account"}
             type="password"

@@ -1,6 +1,6 @@
 import { Button, IconButton } from "@gatehouse/web-kit/button.tsx";
 import { ImagePlus, SendHorizontal, Square, X } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { usePortalTexts } from "../translations.ts";
 import type { Attachment } from "./conversation.ts";
 
@@ -14,6 +14,7 @@ interface ComposerProps {
   readonly onStop: () => void;
 }
 
+const INPUT_METHOD_KEY = 229;
 const MOST_IMAGE_BYTES = 4_000_000;
 
 /** Only as long as the page lives: nobody else is to find them. */
@@ -26,6 +27,34 @@ function read(file: File): Promise<Attachment> {
     reader.addEventListener("error", () => reject(reader.error ?? new Error("The file could not be read.")));
     reader.readAsDataURL(file);
   });
+}
+
+function Attached({
+  attachments,
+  onRemove,
+}: {
+  readonly attachments: readonly Attachment[];
+  readonly onRemove: (at: number) => void;
+}): ReactNode {
+  const t = usePortalTexts();
+  if (attachments.length === 0) return null;
+  return (
+    <ul className="flex flex-wrap gap-2 p-1">
+      {attachments.map((one, at) => (
+        <li key={at} className="relative">
+          <img src={one.url} alt={t("image", { name: one.name })} className="size-16 rounded-lg object-cover" />
+          <button
+            type="button"
+            aria-label={t("remove", { name: one.name })}
+            onClick={() => onRemove(at)}
+            className="absolute -top-2 -right-2 inline-flex size-6 items-center justify-center rounded-full border border-line bg-surface"
+          >
+            <X aria-hidden size={14} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** Enter sends and Shift+Enter breaks the line; while an input method composes, Enter is its own. */
@@ -50,11 +79,12 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     setRefused([]);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    // Safari tells of the key that ends a composition after its end, with the number of all keys of an input method.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === INPUT_METHOD_KEY) return;
     event.preventDefault();
     send();
   };
-  const add = async (list: FileList | null) => {
+  const add = async (list: Iterable<File> | null) => {
     const [fit, others] = [[] as File[], [] as string[]];
     for (const file of list ?? [])
       if (file.type.startsWith("image/") && file.size <= MOST_IMAGE_BYTES) fit.push(file);
@@ -63,31 +93,25 @@ export function Composer({ draft, streaming, ready, takesImages, onSend, onStop 
     const added = await Promise.all(fit.map(read));
     setAttachments((before) => [...before, ...added]);
   };
+  /** Files that were pasted or dropped; a text that comes with them is the browser's own to put in. */
+  const take = (event: ClipboardEvent | DragEvent, given: DataTransfer, isText: boolean) => {
+    if (!takesImages || given.files.length === 0 || isText) return;
+    event.preventDefault();
+    // The list is emptied once the event is over.
+    void add([...given.files]);
+  };
   return (
     <form
+      onPaste={(event) => take(event, event.clipboardData, event.clipboardData.types.includes("text/plain"))}
+      onDragOver={(event) => takesImages && event.dataTransfer.types.includes("Files") && event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer, false)}
       className="rounded-2xl border border-edge bg-surface p-2 focus-within:border-accent focus-within:outline-2 focus-within:outline-accent"
       onSubmit={(event) => {
         event.preventDefault();
         send();
       }}
     >
-      {attachments.length > 0 && (
-        <ul className="flex flex-wrap gap-2 p-1">
-          {attachments.map((one, at) => (
-            <li key={at} className="relative">
-              <img src={one.url} alt={t("image", { name: one.name })} className="size-16 rounded-lg object-cover" />
-              <button
-                type="button"
-                aria-label={t("remove", { name: one.name })}
-                onClick={() => setAttachments(attachments.filter((_, other) => other !== at))}
-                className="absolute -top-2 -right-2 inline-flex size-6 items-center justify-center rounded-full border border-line bg-surface"
-              >
-                <X aria-hidden size={14} />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Attached attachments={attachments} onRemove={(at) => setAttachments(attachments.filter((_, other) => other !== at))} />
       {refused.length > 0 && (
         <ul role="alert" className="grid gap-1 p-1 text-sm text-bad">
           {refused.map((name, at) => (

@@ -1,6 +1,7 @@
 import { Guarded } from "@gatehouse/web-kit/guarded.tsx";
 import { Badge } from "@gatehouse/web-kit/page.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import { Link } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
@@ -74,7 +75,7 @@ function CallView({ call, isLast }: { readonly call: ToolCall; readonly isLast: 
             tabIndex={0}
             className="mt-2 max-h-60 overflow-auto rounded-lg bg-sunken p-2 font-mono text-sm break-words whitespace-pre-wrap"
           >
-            {told}
+            <VisibleText text={told} />
           </pre>
           {requestId != null && (
             <p className="mt-1 font-mono text-xs break-all">

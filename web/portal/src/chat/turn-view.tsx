@@ -101,7 +101,7 @@ function Answer({ turn, streaming, busy, isLast, onResume, onAgain, onRate }: Tu
         </div>
       )}
       {turn.cut !== undefined && <p className="text-sm text-warn">{t(turn.cut === "length" ? "cutLength" : "cutFilter")}</p>}
-      {turn.stopped === true && <p className="text-sm text-muted">{t("stopped")}</p>}
+      {turn.stopped === true && !streaming && <p className="text-sm text-muted">{t("stopped")}</p>}
       {turn.refusal !== undefined && <RefusalCard refusal={turn.refusal} isPart={turn.text !== ""} />}
       {!streaming && (
         <div className="flex items-center gap-0.5 text-muted">

@@ -1,6 +1,7 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { OfferedTool } from "../tools/offered-tools.ts";
 import { answerTurn } from "./answer-turn.ts";
+import { useAnsweredElsewhere, whileAnswering } from "./answering-tab.ts";
 import { refusalOf } from "./ask.ts";
 import { forgetConversation, onChangedElsewhere, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
@@ -30,6 +31,8 @@ export interface Talk {
   readonly notice: NoticePlan | null;
   readonly gate: NoticeGate | null;
   readonly streaming: boolean;
+  /** Whether another tab answers in it: what is asked here meanwhile would leave without that answer. */
+  readonly elsewhere: boolean;
   /** Whether this browser could not keep what was last said. */
   readonly unkept: boolean;
   send(text: string, attachments: readonly Attachment[], model: AskedModel): void;
@@ -96,6 +99,17 @@ function gateOf(
   });
 }
 
+/** The conversation as it was left, and the notice that belongs above it. `found`: as it is kept, null where it is new. */
+async function openConversation(owner: string, handle: string, systemId: string | null) {
+  const found = await readConversation(owner, handle).catch(() => null);
+  const stored = found ?? newConversation(owner, handle);
+  const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
+  const plan = await readNoticePlan(systemId);
+  // What was shown stays as it was: the record is of that text.
+  const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
+  return { found, kept, shown };
+}
+
 export interface Talked {
   readonly owner: string;
   readonly handle: string;
@@ -120,6 +134,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setConversation(next);
   }, []);
   const { unkept, readAs, keep, join, drop } = useKeeping(current, asking, show);
+  const { elsewhere, look } = useAnsweredElsewhere(handle, streaming);
 
   const change = useCallback(
     (patch: (conversation: KeptConversation) => KeptConversation, isKept = true) => {
@@ -139,13 +154,8 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const found = await readConversation(owner, handle).catch(() => null);
-      const stored = found ?? newConversation(owner, handle);
-      const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
-      const plan = await readNoticePlan(systemId);
+      const { found, kept, shown } = await openConversation(owner, handle, systemId);
       if (left) return;
-      // What was shown stays as it was: the record is of that text.
-      const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
       readAs(found);
       show(kept);
       setNotice(shown);
@@ -182,11 +192,13 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
         ...(title === null || now.isNamed === true ? {} : { title }),
       }));
       try {
-        await gate.open();
-        const { signal } = stop;
-        const tools = await toolsOf(current.current?.toolServerIds ?? []);
-        const knowledgeBaseIds = current.current?.knowledgeBaseIds ?? null;
-        await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, knowledgeBaseIds, signal, onChange: patchAnswer });
+        await whileAnswering(handle, async () => {
+          await gate.open();
+          const { signal } = stop;
+          const tools = await toolsOf(current.current?.toolServerIds ?? []);
+          const knowledgeBaseIds = current.current?.knowledgeBaseIds ?? null;
+          await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, knowledgeBaseIds, signal, onChange: patchAnswer });
+        });
       } catch (error) {
         patchAnswer(stop.signal.aborted ? { stopped: true } : { refusal: refusalOf(error) }, true);
       } finally {
@@ -212,12 +224,15 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
           if (current.current !== null) void forgetConversation(handle);
           forget();
           onGone();
-        } else void join(owner, handle);
+        } else {
+          void join(owner, handle);
+          if (asking.current === null) look();
+        }
       }),
-    [owner, handle, forget, join, onListed, onGone],
+    [owner, handle, forget, join, look, onListed, onGone],
   );
 
-  return { conversation, notice, gate, streaming, unkept, change, ...turns };
+  return { conversation, notice, gate, streaming, elsewhere, unkept, change, ...turns };
 }
 
 type Turns = Pick<Talk, "send" | "again" | "restore" | "resume" | "stop" | "forget">;

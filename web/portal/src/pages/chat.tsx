@@ -132,7 +132,7 @@ function Conversation({
   const [said, setSaid] = useState("");
   const heading = useRef<HTMLHeadingElement>(null);
   const rate = useRating(talk);
-  const { conversation, notice, gate, streaming } = talk;
+  const { conversation, notice, gate, streaming, elsewhere } = talk;
   const available = models.data?.models ?? [];
   const open = (wanted: string | null) => available.find(({ id }) => id === wanted);
   const model = open(chosen ?? conversation?.modelId ?? null) ?? open(lastModel(owner)) ?? available[0] ?? null;
@@ -199,10 +199,10 @@ function Conversation({
             <TurnView
               key={turn.id}
               turn={turn}
-              streaming={streaming && at === turns.length - 1 && turn.role === "assistant"}
+              streaming={(streaming || elsewhere) && at === turns.length - 1 && turn.role === "assistant"}
               isLast={at === turns.length - 1}
               onResume={onResume}
-              busy={streaming || model === null}
+              busy={streaming || elsewhere || model === null}
               onAgain={onAgain}
               onRate={rate}
             />
@@ -214,12 +214,12 @@ function Conversation({
       </p>
       <div className="mx-auto w-full max-w-3xl px-4 pb-4">
         <p role="status" className="mb-2 text-sm text-warn empty:mb-0">
-          {talk.unkept && t("notKept")}
+          {talk.unkept ? t("notKept") : elsewhere && t("answersElsewhere")}
         </p>
         <Composer
           draft={`${owner}/${handle}`}
           streaming={streaming}
-          ready={model !== null && gate !== null}
+          ready={model !== null && gate !== null && !elsewhere}
           takesImages={model?.supports_vision === true}
           onSend={(text, attachments) => model !== null && talk.send(text, attachments, model)}
           onStop={talk.stop}

@@ -68,6 +68,7 @@ export default {
   noConversations: "Hier stehen später Ihre Gespräche.",
   keptHere: "Gespräche werden nur in diesem Browser gespeichert. Wer ihn benutzen kann, kann sie lesen.",
   notKept: "Dieses Gespräch konnte in diesem Browser nicht gespeichert werden. Exportieren Sie es, bevor Sie die Seite verlassen.",
+  answersElsewhere: "Ein anderer Tab antwortet gerade in diesem Gespräch. Sie können hier fortfahren, sobald er fertig ist.",
   chatEmptyTitle: "Wobei kann ich helfen?",
   chatEmpty: "Wählen Sie ein Modell und schreiben Sie eine Nachricht.",
   model: "Modell",

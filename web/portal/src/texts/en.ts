@@ -67,6 +67,7 @@ const en = {
   noConversations: "Your conversations will be listed here.",
   keptHere: "Conversations are kept in this browser only. Whoever can use this browser can read them.",
   notKept: "This conversation could not be kept in this browser. Export it before you leave this page.",
+  answersElsewhere: "Another tab is answering in this conversation. You can go on here once it is done.",
   chatEmptyTitle: "What can I help with?",
   chatEmpty: "Choose a model and write a message.",
   model: "Model",

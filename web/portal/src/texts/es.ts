@@ -68,6 +68,7 @@ export default {
   noConversations: "Aquí aparecerán sus conversaciones.",
   keptHere: "Las conversaciones se guardan solo en este navegador. Quien pueda usarlo puede leerlas.",
   notKept: "Esta conversación no se pudo guardar en este navegador. Expórtela antes de salir de esta página.",
+  answersElsewhere: "Otra pestaña está respondiendo en esta conversación. Podrá continuar aquí cuando termine.",
   chatEmptyTitle: "¿En qué puedo ayudar?",
   chatEmpty: "Elija un modelo y escriba un mensaje.",
   model: "Modelo",

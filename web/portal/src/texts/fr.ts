@@ -68,6 +68,7 @@ export default {
   noConversations: "Vos discussions apparaîtront ici.",
   keptHere: "Les discussions ne sont gardées que dans ce navigateur. Qui peut l’utiliser peut les lire.",
   notKept: "Cette discussion n’a pas pu être conservée dans ce navigateur. Exportez-la avant de quitter cette page.",
+  answersElsewhere: "Un autre onglet répond en ce moment dans cette discussion. Vous pourrez continuer ici dès qu’il aura terminé.",
   chatEmptyTitle: "En quoi puis-je aider ?",
   chatEmpty: "Choisissez un modèle et écrivez un message.",
   model: "Modèle",

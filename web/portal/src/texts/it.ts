@@ -68,6 +68,7 @@ export default {
   noConversations: "Le sue conversazioni appariranno qui.",
   keptHere: "Le conversazioni sono conservate solo in questo browser. Chi può usarlo può leggerle.",
   notKept: "Non è stato possibile conservare questa conversazione in questo browser. La esporti prima di lasciare la pagina.",
+  answersElsewhere: "Un’altra scheda sta rispondendo in questa conversazione. Potrà continuare qui appena avrà finito.",
   chatEmptyTitle: "Come posso aiutare?",
   chatEmpty: "Scelga un modello e scriva un messaggio.",
   model: "Modello",

@@ -68,6 +68,7 @@ export default {
   noConversations: "As suas conversas aparecerão aqui.",
   keptHere: "As conversas ficam apenas neste navegador. Quem o puder usar pode lê-las.",
   notKept: "Não foi possível guardar esta conversa neste navegador. Exporte-a antes de sair desta página.",
+  answersElsewhere: "Outro separador está a responder nesta conversa. Poderá continuar aqui assim que terminar.",
   chatEmptyTitle: "Em que posso ajudar?",
   chatEmpty: "Escolha um modelo e escreva uma mensagem.",
   model: "Modelo",

@@ -68,6 +68,7 @@ export default {
   noConversations: "您的对话会显示在这里。",
   keptHere: "对话只保存在此浏览器中。能使用此浏览器的人都能看到。",
   notKept: "无法在此浏览器中保存此对话。请在离开此页面之前将其导出。",
+  answersElsewhere: "另一个标签页正在此对话中作答。完成后即可在此继续。",
   chatEmptyTitle: "需要什么帮助？",
   chatEmpty: "选择模型并输入消息。",
   model: "模型",

@@ -1,3 +1,4 @@
+import { VisibleText } from "@gatehouse/web-kit/visible-text.tsx";
 import type { ReactNode } from "react";
 import { usePortalTexts } from "../translations.ts";
 import { writtenMembers } from "./written-json.ts";
@@ -11,10 +12,12 @@ export function CallArguments({ text }: { readonly text: string }): ReactNode {
     <dl className="grid gap-2">
       {members.map(({ name, value }, at) => (
         <div key={at}>
-          <dt className="font-mono text-sm font-semibold">{name}</dt>
+          <dt className="font-mono text-sm font-semibold">
+            <VisibleText text={name} />
+          </dt>
           <dd>
             <pre dir="auto" tabIndex={0} className="max-h-60 overflow-auto rounded-lg bg-sunken p-2 font-mono text-sm whitespace-pre-wrap">
-              {value}
+              <VisibleText text={value} />
             </pre>
           </dd>
         </div>
