@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
+import { containing, type Page, type Paged, pageOfRows, totalOf } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 
@@ -35,7 +35,7 @@ export const agentSkillStore: RecordStore<AgentSkillRow, AgentSkillInsert, Agent
     const items = await query.orderBy("name").limit(page.limit).offset(page.offset).execute();
     let counted = db.selectFrom("agent_skills").where("tenant_id", "=", tenantId);
     if (pattern !== null) counted = counted.where("name", "ilike", pattern);
-    const { total } = await counted.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    const total = await totalOf(counted);
     return { items, total };
   },
   find: lockThenFind("agent_skills", (db, tenantId, id) => rows(db, tenantId).where("id", "=", id).executeTakeFirst()),
@@ -77,9 +77,7 @@ export async function readServedSkills(trx: Trx, tenantId: string): Promise<Serv
 /** The newest first. Of a skill that was found in its tenant, as all that follows. */
 export async function versionsOfSkill(db: Database, skillId: string, page: Page): Promise<Paged<AgentSkillVersionRow>> {
   const query = db.selectFrom("agent_skill_versions").where("skill_id", "=", skillId);
-  const items = await query.selectAll().orderBy("version", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("version", "desc"), page);
 }
 
 export function skillVersion(db: Database | Trx, skillId: string, version: number): Promise<AgentSkillVersionRow | undefined> {

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, totalOf } from "./paging.ts";
 import type { ApprovalTable } from "./tables/approvals.ts";
 
 export type ApprovalRow = Selectable<ApprovalTable>;
@@ -82,12 +82,10 @@ const pendingOf = (db: Database, tenantId: string, now: Date) =>
 
 /** How many are pending that these groups' members may resolve, and that somebody else asked for. */
 export async function countResolvableApprovals(db: Database, tenantId: string, viewer: ApprovalViewer, now: Date): Promise<number> {
-  const { total } = await pendingOf(db, tenantId, now)
+  const found = pendingOf(db, tenantId, now)
     .where("requester_id", "<>", viewer.requesterId)
-    .where((eb) => eb.or(inGroups(viewer)))
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  return total;
+    .where((eb) => eb.or(inGroups(viewer)));
+  return totalOf(found);
 }
 
 /** Newest first. */
@@ -114,8 +112,7 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return { items, total: await totalOf(query) };
 }
 
 /** Resolves a request that is pending and has not expired; undefined when it is not (any more). */

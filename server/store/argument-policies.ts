@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ArgumentPolicyTable } from "./tables/policies.ts";
 
@@ -20,15 +20,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
     let query = db.selectFrom("argument_policies as p").where("p.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("p.name", "ilike", containing(search));
     if (target !== undefined) query = query.where("p.target", "=", target);
-    const items = await query
-      .selectAll("p")
-      .select(groupIds.as("group_ids"))
-      .orderBy("p.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("p").select(groupIds.as("group_ids")).orderBy("p.name"), page);
   },
   find: lockThenFind("argument_policies", (db, tenantId, id) =>
     db

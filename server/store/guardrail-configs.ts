@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { GuardrailConfigTable } from "./tables/policies.ts";
 
@@ -17,9 +17,7 @@ export const guardrailConfigStore: RecordStore<
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("guardrail_configs").where("tenant_id", "=", tenantId);
     if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
-    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name"), page);
   },
   find: findInTenant("guardrail_configs"),
   ...writesById("guardrail_configs"),

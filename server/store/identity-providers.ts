@@ -1,3 +1,4 @@
+import { pageOfRows } from "./paging.ts";
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
@@ -16,9 +17,7 @@ export const identityProviderStore: RecordStore<
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("identity_providers").where("tenant_id", "=", tenantId);
     if (filters.audience !== undefined) query = query.where("audience", "=", filters.audience);
-    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name"), page);
   },
   find: findInTenant("identity_providers"),
   ...writesById("identity_providers"),

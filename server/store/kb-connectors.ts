@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { KnowledgeConnectorTable } from "./tables/knowledge.ts";
 
@@ -15,9 +15,7 @@ export const kbConnectorStore: RecordStore<KbConnectorRow, KbConnectorInsert, Kb
         .selectFrom("knowledge_connectors")
         .where("tenant_id", "=", tenantId)
         .where("name", "ilike", search === undefined ? "%" : containing(search));
-      const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-      const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-      return { items, total };
+      return pageOfRows(query, query.selectAll().orderBy("name"), page);
     },
     find: findInTenant("knowledge_connectors"),
     ...writesById("knowledge_connectors"),

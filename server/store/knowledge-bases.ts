@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, totalOf } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { KnowledgeBaseTable } from "./tables/knowledge.ts";
 
@@ -40,13 +40,8 @@ export const knowledgeBaseStore: RecordStore<KnowledgeBaseRow, KnowledgeBaseInse
       .limit(page.limit)
       .offset(page.offset)
       .execute();
-    const { total } = await db
-      .selectFrom("knowledge_bases")
-      .where("tenant_id", "=", tenantId)
-      .where("name", "ilike", pattern)
-      .select((eb) => eb.fn.countAll<number>().as("total"))
-      .executeTakeFirstOrThrow();
-    return { items, total };
+    const all = db.selectFrom("knowledge_bases").where("tenant_id", "=", tenantId).where("name", "ilike", pattern);
+    return { items, total: await totalOf(all) };
   },
   find: lockThenFind("knowledge_bases", (db, tenantId, id) => rows(db, tenantId).where("b.id", "=", id).executeTakeFirst()),
   ...writesById("knowledge_bases"),

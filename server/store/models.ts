@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ModelTable } from "./tables/models.ts";
 
@@ -29,15 +29,11 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
       const pattern = containing(filters.search);
       query = query.where((eb) => eb.or([eb("m.name", "ilike", pattern), eb("m.model_name", "ilike", pattern)]));
     }
-    const items = await query
+    const rows = query
       .selectAll("m")
       .select(["p.provider_key", groupIds.as("group_ids")])
-      .orderBy("m.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+      .orderBy("m.name");
+    return pageOfRows(query, rows, page);
   },
   find: lockThenFind("models", (db, tenantId, id) =>
     modelsOf(db, tenantId)

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { ResponsePolicyTable, ResponseTable } from "./tables/responses.ts";
 
 export type ResponsePolicyRow = Selectable<ResponsePolicyTable>;
@@ -18,9 +18,7 @@ export async function responsePolicyPage(
     systemId === null
       ? query.where("ai_system_id", "is", null)
       : query.where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]));
-  const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("name"), page);
 }
 
 /** Those that hold for a system and are not off. */
@@ -64,9 +62,7 @@ export async function removeResponsePolicy(trx: Trx, id: string): Promise<void> 
 /** The newest first. */
 export async function responsePage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ResponseRow>> {
   const query = db.selectFrom("responses").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
-  const items = await query.selectAll().orderBy("fired_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("fired_at", "desc").orderBy("id"), page);
 }
 
 export async function insertResponse(trx: Trx, values: Insertable<ResponseTable>): Promise<void> {

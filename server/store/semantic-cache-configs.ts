@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticCacheConfigTable } from "./tables/policies.ts";
 
@@ -19,15 +19,7 @@ export const semanticCacheConfigStore: RecordStore<
   async page(db, tenantId, { search }, page) {
     let query = db.selectFrom("semantic_cache_configs as c").where("c.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("c.name", "ilike", containing(search));
-    const items = await query
-      .selectAll("c")
-      .select(groupIds.as("group_ids"))
-      .orderBy("c.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name"), page);
   },
   find: lockThenFind("semantic_cache_configs", (db, tenantId, id) =>
     db

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ServerConfigTable } from "./tables/tools.ts";
 
@@ -32,15 +32,7 @@ export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert,
             .where("b.group_id", "=", groupId),
         ),
       );
-    const items = await query
-      .selectAll("c")
-      .select(groupIds.as("group_ids"))
-      .orderBy("c.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name"), page);
   },
   find: lockThenFind("server_configs", (db, tenantId, id) =>
     db

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { WebSearchProviderTable } from "./tables/web-search.ts";
 
@@ -21,9 +21,7 @@ export const webSearchProviderStore: RecordStore<
   async page(db, tenantId, { search }, page) {
     let query = db.selectFrom("web_search_providers").where("tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("name", "ilike", containing(search));
-    const items = await query.selectAll().orderBy("priority").orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("priority").orderBy("name"), page);
   },
   find: findInTenant("web_search_providers"),
   ...writesById("web_search_providers"),
