@@ -134,7 +134,7 @@ export class CallExporter {
     });
     const late = setTimeout(() => abort.abort(), ANSWER_BODY_MS);
     try {
-      const bytes = response.body === null ? null : await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
+      const bytes = await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
       if (WORTH_ANOTHER_TRY.has(response.status)) throw new CollectorBusy(response);
       if (this.away) this.log.info("collector_back", { spans_waiting: this.waiting.length });
       this.away = false;
