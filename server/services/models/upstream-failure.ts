@@ -52,8 +52,7 @@ function isAboutModel(text: string): boolean {
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const precise = headers.get("retry-after-ms");
   if (precise !== null && /^\d+$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
-  const ms = msOfRetryAfter(headers.get("retry-after"), now);
-  return ms !== null && ms >= 0 ? Math.min(ms, LONGEST_COOL_MS) : null;
+  return msOfRetryAfter(headers, now, LONGEST_COOL_MS);
 }
 
 /** Google says in the body what others say in a header. */

@@ -5,6 +5,7 @@ import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
+import { msOfRetryAfter } from "../../wire/retry-after.ts";
 import { callFacts, type CallFacts } from "../../wire/otlp/call-facts.ts";
 import { CallMetrics } from "../../wire/otlp/call-metrics.ts";
 import { sentAttributes, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";
@@ -32,8 +33,7 @@ class CollectorBusy extends Error {
 
   constructor({ status, headers }: Response) {
     super(`the collector answered ${status}`);
-    const seconds = headers.get("retry-after") ?? "";
-    this.pauseMs = /^\d+$/.test(seconds) ? Math.min(Number(seconds) * 1000, LONGEST_ASKED_PAUSE_MS) : null;
+    this.pauseMs = msOfRetryAfter(headers, Date.now(), LONGEST_ASKED_PAUSE_MS);
   }
 }
 

@@ -8,6 +8,7 @@ import { UsageRefused } from "./usage-vendor.ts";
 /** Of a whole exchange. A lease on a run is longer. */
 export const VENDOR_TIMEOUT_MS = 25_000;
 const MAX_BYTES = 32 * 1024 * 1024;
+/** A vendor's word is no reason to wait for a year. */
 const LONGEST_WAIT_MS = 6 * 3_600_000;
 const LONGEST_PLACE = 16_384;
 
@@ -17,12 +18,6 @@ interface Question {
   readonly body?: string;
   /** What of it is nobody's to read, though the vendor may repeat it. */
   readonly secret: string;
-}
-
-/** Bounded, since a vendor's word is no reason to wait for a year. */
-function retryAfterMs({ headers }: Response): number | null {
-  const ms = msOfRetryAfter(headers.get("retry-after"), Date.now());
-  return ms === null ? null : Math.min(Math.max(ms, 0), LONGEST_WAIT_MS);
 }
 
 /** What a vendor says went wrong: its own words are shown to administrators, cut, and never the secret that was sent. */
@@ -49,7 +44,7 @@ export async function askVendor(outbound: Outbound, url: string, question: Quest
     const passing = status === 200 || status === 408 || status === 429 || status >= 500;
     throw new UsageRefused(
       status === 200 ? "The vendor's answer broke off or is no JSON object." : `The vendor answered ${status}${wordsOf(value, secret)}`,
-      { passing, status, retryAfterMs: retryAfterMs(response) },
+      { passing, status, retryAfterMs: msOfRetryAfter(response.headers, Date.now(), LONGEST_WAIT_MS) },
     );
   } catch (error) {
     if (error instanceof UsageRefused) throw error;
