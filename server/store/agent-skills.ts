@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged, pageOfRows, totalOf } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 
 export type AgentSkillRow = Selectable<AgentSkillTable> & { readonly latest_version: number | null };
@@ -42,15 +42,7 @@ export const agentSkillStore: RecordStore<AgentSkillRow, AgentSkillInsert, Agent
   ...writesById("agent_skills"),
 };
 
-export async function agentSkillNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("agent_skills")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const agentSkillIdByName = idByName("agent_skills");
 
 /** A skill as calls need it: on, published, and granted to some group. */
 export interface ServedSkillRow {

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, totalOf } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { KnowledgeBaseTable } from "./tables/knowledge.ts";
 
 export type KnowledgeBaseRow = Selectable<KnowledgeBaseTable> & {
@@ -47,15 +47,7 @@ export const knowledgeBaseStore: RecordStore<KnowledgeBaseRow, KnowledgeBaseInse
   ...writesById("knowledge_bases"),
 };
 
-export async function knowledgeBaseNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("knowledge_bases")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const knowledgeBaseIdByName = idByName("knowledge_bases");
 
 export async function knowledgeBasesEmbeddingWith(db: Database | Trx, tenantId: string, modelId: string, limit: number): Promise<string[]> {
   const found = await db

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { type Page, type Paged, pageOfRows } from "./paging.ts";
+import { idByName } from "./record-store.ts";
 import type { ResponsePolicyTable, ResponseTable } from "./tables/responses.ts";
 
 export type ResponsePolicyRow = Selectable<ResponsePolicyTable>;
@@ -37,15 +38,7 @@ export function findResponsePolicy(db: Database | Trx, tenantId: string, id: str
   return db.selectFrom("response_policies").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
-export async function responsePolicyNamed(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await trx
-    .selectFrom("response_policies")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const responsePolicyIdByName = idByName("response_policies");
 
 export async function insertResponsePolicy(trx: Trx, values: Insertable<ResponsePolicyTable>): Promise<void> {
   await trx.insertInto("response_policies").values(values).execute();

@@ -1,7 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
-import type { Database, Trx } from "./database.ts";
 import { containing, pageOfRows } from "./paging.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import { findInTenant, idByName, type RecordStore, writesById } from "./record-store.ts";
 import type { VirtualServerTable } from "./tables/tools.ts";
 
 export type VirtualServerRow = Selectable<VirtualServerTable>;
@@ -23,12 +22,4 @@ export const virtualServerStore: RecordStore<
   ...writesById("virtual_servers"),
 };
 
-export async function virtualServerNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("virtual_servers")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const virtualServerIdByName = idByName("virtual_servers");

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, pageOfRows } from "./paging.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import { findInTenant, idByName, type RecordStore, writesById } from "./record-store.ts";
 import type { WebSearchProviderTable } from "./tables/web-search.ts";
 
 export type WebSearchProviderRow = Selectable<WebSearchProviderTable>;
@@ -27,15 +27,7 @@ export const webSearchProviderStore: RecordStore<
   ...writesById("web_search_providers"),
 };
 
-export async function webSearchProviderNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("web_search_providers")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const webSearchProviderIdByName = idByName("web_search_providers");
 
 /** Those switched on, in the order in which they are asked. */
 export async function readWebSearchProviders(db: Database | Trx, tenantId: string): Promise<WebSearchProviderRow[]> {
