@@ -6,6 +6,7 @@ import { buildPages } from "../support/built-pages.ts";
 import { testDatabase } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 
 /**
  * What the guides show first is run as a reader would paste it, one guide after the other on one gateway. In what they
@@ -36,7 +37,7 @@ beforeAll(async () => {
   const database = await testDatabase();
   closeDatabase = database.close;
   gateway = await startGateway({ databaseUrl: database.url });
-  while (!gateway.output().includes("Your first governed call")) await Bun.sleep(20);
+  await until(() => gateway.output().includes("Your first governed call"));
   const made = (name: string) => new RegExp(`^ *${name} +(.+)$`, "m").exec(gateway.output())?.[1] ?? "";
   environment = {
     PATH: process.env.PATH ?? "",
