@@ -9,7 +9,7 @@ import type { Outlet } from "./road/outlet.ts";
 import type { Surface } from "./road/surface.ts";
 import { agentCard, agentKeys } from "./surfaces/a2a/documents.ts";
 import { agentRest } from "./surfaces/a2a/rest.ts";
-import { agentRpc } from "./surfaces/a2a/rpc.ts";
+import { agentOfAddress, agentOfQuery, agentRpc } from "./surfaces/a2a/rpc.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { batchEmbedContents, embedContent } from "./surfaces/gemini/embed-content.ts";
@@ -369,10 +369,18 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   agentRoute("GET", `${AGENT_TASK}/pushNotificationConfigs/:config_id`, "push_config_get", "GetTaskPushNotificationConfig"),
   agentRoute("DELETE", `${AGENT_TASK}/pushNotificationConfigs/:config_id`, "push_config_delete", "DeleteTaskPushNotificationConfig"),
   agentRoute("GET", `${AGENT}/extendedAgentCard`, "extended_agent_card", "GetExtendedAgentCard"),
+  // Clients that put paths together add the slash.
+  ...[AGENT, `${AGENT}/`].map((path): Governed => ({
+    method: "POST",
+    path,
+    surface: ({ agents }) => agentRpc(agents, agentOfAddress),
+    audit: a2a("a2a_outbound"),
+    body: true,
+  })),
   ...(["outbound", "inbound"] as const).map((direction): Governed => ({
     method: "POST",
     path: `/v1/proxy/a2a/${direction}`,
-    surface: ({ agents }) => agentRpc(agents),
+    surface: ({ agents }) => agentRpc(agents, agentOfQuery),
     audit: a2a(`a2a_${direction}`),
     body: true,
   })),

@@ -87,6 +87,8 @@ export interface Call extends OnRoster {
   readonly whenEnded: ((errorType: string | null) => void)[];
   /** The body as it comes, on routes that are not read whole before they are governed; read at most once. */
   arriving?: ReadableStream<Uint8Array>;
+  /** Bytes of texts that the request names and the gateway put in their places; none where left out. */
+  putInBytes?: number;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
   /** The same before passages of knowledge bases were put into it, which differ from call to call; left out where none were. */
@@ -109,6 +111,11 @@ export interface Attempt {
   /** What a failed attempt had used before it failed, where the provider reported it. */
   usage: Usage | null;
   costMicros: MicroUsd | null;
+}
+
+/** The request is that much longer than what its caller sent. */
+export function notePutIn(call: Call, bytes: number): void {
+  call.putInBytes = (call.putInBytes ?? 0) + bytes;
 }
 
 /** Why `abort` was pulled. */

@@ -24,3 +24,25 @@ test("whole numbers among the values of a schema are looked at, and said as text
   });
   expect(touched).toEqual(["tools", "tools", "tools"]);
 });
+
+test("what the language of schemas says is no text without words in it, and any text is where a schema has to stand", () => {
+  const parameters = {
+    type: "object",
+    $id: "https://example.com/titan",
+    required: ["titan", "First name"],
+    properties: { titan: { type: "string", pattern: "^titan$" }, q: "titan", "First name": { anyOf: ["titan", { type: "string" }] } },
+    items: "titan",
+  };
+  const tool = { type: "function", function: { name: "find", notes: ["titan"], parameters }, allowed_callers: { file_ids: ["titan"] } };
+  const slots = definitionTexts({ tools: [tool] }, ["tools"], () => undefined);
+  expect(slots.map(({ kind, text }) => [kind, text])).toEqual([
+    ["text", "titan"],
+    ["fixed_text", "First name"],
+    ["text", "titan"],
+    ["fixed_text", "First name"],
+    ["text", "titan"],
+    ["text", "titan"],
+  ]);
+  for (const slot of slots) slot.replace("[BANNED]");
+  expect(tool.function).toMatchObject({ notes: ["[BANNED]"], parameters: { items: "[BANNED]", properties: { q: "[BANNED]" } } });
+});

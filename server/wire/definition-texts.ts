@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
-import { hasWords, isNoText } from "./other-texts.ts";
+import { hasWords, isNoText, isProtocolName } from "./other-texts.ts";
 import { REQUEST_LEVELS } from "./nesting.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
@@ -31,16 +31,19 @@ const SCHEMA: ReadonlySet<string> = new Set([
   ...["parameters", "input_schema", "inputSchema", "output_schema", "outputSchema", "schema", "response"],
   ...["parametersJsonSchema", "parameters_json_schema", "responseJsonSchema", "response_json_schema", "responseSchema", "response_schema"],
 ]);
-/** The language of schemas: its own words, names of arguments, patterns, and where further schemas stand. */
-const LANGUAGE: ReadonlySet<string> = new Set([
+/** What the language of schemas says in texts: kinds, names of arguments, patterns, addresses. What has words in it is shown like any other. */
+const SAID: ReadonlySet<string> = new Set([
   ...["type", "format", "pattern", "required", "dependentRequired", "propertyOrdering", "property_ordering", "propertyName"],
   ...["$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary"],
-  ...["contentEncoding", "contentMediaType", "contentSchema", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
+  ...["contentEncoding", "contentMediaType"],
+]);
+/** The language of schemas: that, and where further schemas stand. */
+const LANGUAGE: ReadonlySet<string> = new Set([
+  ...SAID,
+  ...["contentSchema", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"],
   ...["additionalProperties", "unevaluatedProperties", "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
   ...NAMED,
 ]);
-/** Of these, those that say of which kind something is: a text with spaces between its words is none. */
-const KINDS: ReadonlySet<string> = new Set(["type", "format", "contentEncoding", "contentMediaType"]);
 /** What a server is asked with. */
 const HEADERS = "headers";
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "server_url"]);
@@ -55,61 +58,107 @@ function placeWithin(key: string, place: Place): Place {
   return key === HEADERS ? "beside" : place;
 }
 
+/** A list or an object that is gone through. */
+interface Holder {
+  readonly holder: JsonObject | JsonValue[];
+  readonly place: Place;
+  readonly depth: number;
+  /** What a list is the value of; "" for an object, and where whoever wrote the schema named it. */
+  readonly of: string;
+  /** Whether all below it are words. */
+  readonly worded: boolean;
+  /** Whether its members are named by whoever wrote the schema. */
+  readonly named: boolean;
+}
+
 /**
- * The words in answer schemas, and those in tool definitions that are no descriptions; whole numbers among values too. `touch` is told
- * the member a replacement stands in.
+ * The words in answer schemas, and those in tool definitions that are no descriptions, names with words in them among them; whole
+ * numbers among values too. `touch` is told the member a replacement stands in.
  */
 export function definitionTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
   const slots: TextSlot[] = [];
-  const slot = (holder: JsonObject | JsonValue[], key: string | number, member: string, kind: "text" | "fixed_text") => {
-    const places = holder as Record<string | number, JsonValue>;
-    slots.push({
-      role: "tool_definition",
-      kind,
-      text: String(places[key]),
-      replace(text) {
-        places[key] = text;
-        touch(member);
-      },
-    });
-  };
-  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number, place: Place): void => {
-    if (depth > MAX_DEPTH) return;
-    const isNaming = named || Array.isArray(holder);
-    for (const key in holder) {
-      const value = (holder as JsonObject)[key] as JsonValue;
-      // The descriptions of tools are texts of the request already.
-      const isTold = key === "description" && TOOLS.has(member);
-      const isWord = worded || (!isNaming && WORDS.has(key) && !isTold);
-      // What the language of schemas does not know, servers show a model all the same.
-      const isForeign = place === "schema" && !isNaming && !LANGUAGE.has(key) && !WORDS.has(key) && !SCHEMA.has(key);
-      if (place === "schema" && !isNaming && !worded && KINDS.has(key)) {
-        if (typeof value === "string" && hasWords(value)) slot(holder, key, member, "fixed_text");
-        if (Array.isArray(value))
-          for (const [n, one] of value.entries()) if (typeof one === "string" && hasWords(one)) slot(value, n, member, "fixed_text");
-      }
-      if (typeof value === "string") {
-        if (value === "") continue;
-        if (isWord || isForeign) slot(holder, key, member, "text");
-        else if (key === GRAMMAR && !named) slot(holder, key, member, "fixed_text");
-        else if (place === "own" && !Array.isArray(holder) && !isTold && !CREDENTIALS.has(key) && !isNoText(key, value))
-          slot(holder, key, member, "text");
-      } else if (Number.isSafeInteger(value)) {
-        if (isWord) slot(holder, key, member, "text");
-      } else if (Array.isArray(value) || isObject(value))
-        walk(
-          value,
-          member,
-          worded || isForeign || (isWord && (Array.isArray(value) || VALUES.has(key))),
-          !worded && !named && NAMED.has(key),
-          depth + 1,
-          placeWithin(key, place),
-        );
-    }
-  };
   for (const member of members) {
     const value = body[member];
-    if (Array.isArray(value) || isObject(value)) walk(value, member, false, false, 0, TOOLS.has(member) ? "own" : "beside");
+    const place: Place = TOOLS.has(member) ? "own" : "beside";
+    if (Array.isArray(value) || isObject(value))
+      collect({ holder: value, place, depth: 0, of: Array.isArray(value) ? member : "", worded: false, named: false }, slots, {
+        // The descriptions of tools are texts of the request already.
+        describes: !TOOLS.has(member),
+        touch: () => touch(member),
+      });
   }
   return slots;
+}
+
+interface Member {
+  readonly describes: boolean;
+  readonly touch: () => void;
+}
+
+function collect(at: Holder, slots: TextSlot[], member: Member): void {
+  const { holder, place, depth, worded, named } = at;
+  if (depth > MAX_DEPTH) return;
+  const isList = Array.isArray(holder);
+  const isNaming = named || isList;
+  for (const key in holder) {
+    if (!isList && place !== "beside" && !isProtocolName(key)) slots.push(nameSlot(key));
+    const value = (holder as JsonObject)[key] as JsonValue;
+    const isWord = worded || (!isNaming && WORDS.has(key) && !isTold(key, member));
+    // What the language of schemas does not know, servers show a model all the same.
+    const isForeign = place === "schema" && !isNaming && !LANGUAGE.has(key) && !WORDS.has(key) && !SCHEMA.has(key);
+    if (typeof value === "string") {
+      const kind = value === "" ? null : isWord || isForeign ? "text" : kindOf(at, key, value, member);
+      if (kind !== null) slots.push(valueSlot(holder, key, kind, member));
+    } else if (Number.isSafeInteger(value)) {
+      if (isWord) slots.push(valueSlot(holder, key, "text", member));
+    } else if (Array.isArray(value) || isObject(value)) {
+      const inner: Holder = {
+        holder: value,
+        place: placeWithin(key, place),
+        depth: depth + 1,
+        of: !Array.isArray(value) || named ? "" : isList ? at.of : key,
+        worded: worded || isForeign || (isWord && (Array.isArray(value) || VALUES.has(key))),
+        named: !worded && !named && NAMED.has(key),
+      };
+      collect(inner, slots, member);
+    }
+  }
+}
+
+const isTold = (key: string, { describes }: Member) => key === "description" && !describes;
+
+/** As what a string is looked at that stands neither where words do nor under a name nobody knows; null where it is none. */
+function kindOf({ holder, place, of, named }: Holder, key: string, value: string, member: Member): "text" | "fixed_text" | null {
+  const isList = Array.isArray(holder);
+  const name = isList ? of : key;
+  if (!isList && !named && key === GRAMMAR) return "fixed_text";
+  if (!isList && isTold(key, member)) return null;
+  switch (place) {
+    case "schema":
+      // Where a schema has to stand, a text is no part of the language either.
+      if (named || !SAID.has(name)) return "text";
+      return hasWords(value) ? "fixed_text" : null;
+    case "own":
+      return CREDENTIALS.has(name) || isNoText(name, value) ? null : "text";
+    case "beside":
+      return null;
+  }
+}
+
+function valueSlot(holder: JsonObject | JsonValue[], key: string, kind: "text" | "fixed_text", { touch }: Member): TextSlot {
+  const places = holder as Record<string, JsonValue>;
+  return {
+    role: "tool_definition",
+    kind,
+    text: String(places[key]),
+    replace(text) {
+      places[key] = text;
+      touch();
+    },
+  };
+}
+
+/** What calls answer to cannot be said differently. */
+function nameSlot(text: string): TextSlot {
+  return { role: "tool_definition", kind: "fixed_text", text, replace: () => undefined };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hasWords } from "./other-texts.ts";
+import { hasWords, visitOthers } from "./other-texts.ts";
 
 test("words are told from ids and bytes, whatever stands between them", () => {
   for (const space of [" ", "\t", "\n", "\r\n", "\f"]) {
@@ -11,4 +11,14 @@ test("words are told from ids and bytes, whatever stands between them", () => {
   for (const end of ["\n", "\r\n"])
     for (const width of [64, 76]) expect(hasWords(base64.match(new RegExp(`.{1,${width}}`, "g"))?.join(end) ?? "")).toBe(false);
   expect(hasWords(`${base64}\nIgnore\nthem`)).toBe(true);
+});
+
+test("what a tool is told is text under whatever name, its environment like its input", () => {
+  for (const member of ["input", "env"]) {
+    const found: string[] = [];
+    visitOthers({ [member]: { url: "titan", q: "find" }, url: "titan" }, null, (holder, key) =>
+      found.push(`${key}: ${String(holder[key])}`),
+    );
+    expect(found).toEqual(["url: titan", "q: find"]);
+  }
 });

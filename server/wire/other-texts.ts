@@ -32,6 +32,7 @@ const SHAPES = words(`
 `);
 /** Names that whoever wrote the protocol may have given. */
 const PLAIN_NAME = /^[\w.$:-]{1,64}$/;
+export const isProtocolName = (name: string): boolean => PLAIN_NAME.test(name);
 
 type Kind = "text" | "fixed_text" | "fixed_name";
 /** `holder[key]` is the text; of a `fixed_name` it is the key itself. */
@@ -96,7 +97,7 @@ export function visitOther(holder: object, key: string | number, name: string, v
     for (let at = 0; at < value.length; at++) visitOther(value, at, name, visit);
   } else if (typeof value === "object" && value !== null) {
     // A tool's own words for what it is told.
-    if (name === "input") visitData(places, key, visit);
+    if (name === "input" || name === "env") visitData(places, key, visit);
     else visitOthers(value, null, visit);
   }
 }

@@ -280,3 +280,20 @@ describe("a text file cannot be written so that only its reader finds it", () =>
     expect(JSON.stringify(chat.out)).toContain(base64(text.replace("secret", "***")));
   });
 });
+
+test("a text file counts with what a request says, by what is left of it", () => {
+  const text = "Read me. ".repeat(100);
+  const address = `data:text/plain;base64,${base64(text)}`;
+  const chat = chatWith(
+    { filename: "a.txt", file_data: address },
+    { filename: "b.pdf", file_data: "data:application/pdf;base64,JVBERi0=" },
+  );
+  const input = [{ role: "user", content: [{ type: "input_file", filename: "a.txt", file_data: address }] }];
+  const responses = read(readResponsesRequest(bytes({ model: "m", input })));
+  expect([chat.inputCharacters, responses.inputCharacters]).toEqual([text.length + "Read it.".length, text.length]);
+  responses
+    .texts()
+    .find((slot) => slot.text === text)
+    ?.replace("gone");
+  expect(responses.inputCharacters).toBe("gone".length);
+});

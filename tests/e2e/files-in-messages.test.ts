@@ -139,3 +139,22 @@ test("files that are too much for one request are refused before they are read",
   expect(await refused(content)).toMatchObject({ status: 413, error: expect.stringContaining("20 MiB") });
   expect(world.vendor.seen).toHaveLength(before);
 });
+
+test("a text that is named is held against the tokens of its group like one that is sent", async () => {
+  const bounded = await world.caller("bounded", async (groupId) => {
+    const limits = { llm_global_limits: { tokens: { daily_limit: 20_000 } } };
+    await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, limits);
+  });
+  const ask = async (file_id: string) =>
+    bounded.openai.chat.completions
+      .create({ model: "openai-plain", max_tokens: 10, messages: [{ role: "user", content: [{ type: "file", file: { file_id } }] }] })
+      .then(
+        () => 200,
+        ({ status }: { status: number }) => status,
+      );
+  const note = await store(bounded, "Meet at noon.", "note.txt");
+  expect(await ask(note)).toBe(200);
+  const book = await store(bounded, "Once upon a time there was an otter. ".repeat(30_000), "book.txt");
+  const before = world.vendor.seen.length;
+  expect([await ask(book), world.vendor.seen.length]).toEqual([429, before]);
+});

@@ -75,6 +75,23 @@ test("a secret reaches no tool server", async () => {
 
 const SECRET = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
 
+test.each([
+  ["a method of the server's own", "x-vendor/note", { text: SECRET }],
+  ["a member beside an address", "resources/read", { uri: "test://note", note: SECRET }],
+  ["a member of a list", "tools/list", { note: SECRET }],
+  ["a member of a ping", "ping", { uri: SECRET }],
+] as const)("a secret reaches no tool server in %s", async (_where, method, params) => {
+  const before = server.seen.length;
+  const answer = await post(url, team.apiKey, stateless(1, method, params));
+  expect(answer.body.error).toMatchObject({ data: { code: "guardrail_blocked", check: "secrets", direction: "input" } });
+  expect(
+    server.seen
+      .slice(before)
+      .map(({ body }) => body)
+      .join(""),
+  ).not.toContain("ghp_");
+});
+
 /** Newest first. */
 const blocked = (atLeast: number) => rowsOf(world.admin, { guardrail_blocked: true }, atLeast);
 

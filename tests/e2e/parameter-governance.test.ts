@@ -16,6 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
+const withParameters = (parameters: object) => ({ tools: [{ type: "function", function: { name: "find", parameters } }] });
+
 /** Members of a chat request in which words reach the model as definitions do. */
 const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
   [
@@ -31,9 +33,15 @@ const DEFINED: readonly (readonly [string, (words: string) => object])[] = [
     `the ${name} of a tool's parameter`,
     (words) => {
       const q = { type: "string", [name]: name === "enum" || name === "examples" ? [words] : words };
-      return { tools: [{ type: "function", function: { name: "find", parameters: { type: "object", properties: { q } } } }] };
+      return withParameters({ type: "object", properties: { q } });
     },
   ]),
+  ["a list beside a tool's schema", (words) => ({ tools: [{ type: "function", function: { name: "find", notes: [words] } }] })],
+  ["a text in the place of a tool's parameter", (words) => withParameters({ type: "object", properties: { q: words } })],
+  ["a text in the place of all parameters", (words) => withParameters({ type: "object", properties: words })],
+  ["the name of a tool's parameter", (words) => withParameters({ type: "object", properties: { [words]: { type: "string" } } })],
+  ["a parameter that must be given", (words) => withParameters({ type: "object", required: ["q", words] })],
+  ["the pattern of a tool's parameter", (words) => withParameters({ type: "object", properties: { q: { pattern: `^${words} $` } } })],
 ];
 
 describe("parameter governance", () => {
@@ -53,6 +61,41 @@ describe("parameter governance", () => {
     }
     expect(answers).toEqual(Object.fromEntries(DEFINED.map(([name]) => [name, [403, 400, 200] as const])));
     expect(world.upstream.seen).toHaveLength(length + DEFINED.length);
+  });
+
+  test("what text files say counts as input like what messages say, on every surface", async () => {
+    const a = await team("files");
+    expect((await patch(a.id, "llm-global-governance", { governance: { context_window: { max_input_tokens: 200 } } })).status).toBe(200);
+    const read = async (words: string) => {
+      const data = Buffer.from(words).toString("base64");
+      const address = `data:text/plain;base64,${data}`;
+      const asked: readonly (readonly [path: string, body: object])[] = [
+        [
+          "proxy/llm/chat/completions",
+          { messages: [{ role: "user", content: [{ type: "file", file: { filename: "a.txt", file_data: address } }] }] },
+        ],
+        ["proxy/llm/responses", { input: [{ role: "user", content: [{ type: "input_file", filename: "a.txt", file_data: address }] }] }],
+        [
+          "messages",
+          {
+            max_tokens: 5,
+            messages: [{ role: "user", content: [{ type: "document", source: { type: "text", media_type: "text/plain", data: words } }] }],
+          },
+        ],
+      ];
+      return Promise.all(
+        asked.map(async ([path, body]) => {
+          const reply = await fetch(`${world.gateway.runtimeUrl}/v1/${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "x-api-key": a.key, "anthropic-version": "2023-06-01" },
+            body: JSON.stringify({ model: "fake-1", ...body }),
+          });
+          return reply.status;
+        }),
+      );
+    };
+    expect(await read("word ".repeat(2_000))).toEqual([400, 400, 400]);
+    expect(await read("word")).toEqual([200, 200, 200]);
   });
 
   test("arguments of earlier calls are searched for banned patterns as whoever parses them has them", async () => {
@@ -94,6 +137,27 @@ describe("parameter governance", () => {
     );
     const untouched = await chat(a.key, { temperature: 0.1, max_tokens: 50 });
     expect(untouched.headers.get("x-gw-parameters-clamped")).toBeNull();
+  });
+
+  test("a tool is taken away by whichever of its names a reader may know it", async () => {
+    const a = await team("two-names");
+    await patch(a.id, "llm-global-governance", { governance: { tool_use: { blocked_tools: ["shell", "code_interpreter"] } } });
+    const inner = { name: "weather", parameters: { type: "object" } };
+    const asked: readonly (readonly [path: string, tool: object])[] = [
+      ["responses", { type: "function", name: "shell", function: inner, parameters: { type: "object" } }],
+      ["responses", { type: "shell", name: "weather" }],
+      ["chat/completions", { type: "custom", function: inner, custom: { name: "shell" } }],
+      ["chat/completions", { type: "code_interpreter", name: "weather" }],
+    ];
+    for (const [path, tool] of asked) {
+      const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": a.key },
+        body: JSON.stringify({ model: "fake-1", input: "hi", messages: [{ role: "user", content: "hi" }], tools: [tool] }),
+      });
+      expect([reply.status, reply.headers.get("x-gw-parameters-clamped")]).toEqual([200, "tools"]);
+      expect(world.upstream.seen.at(-1)?.body).not.toContain("tools");
+    }
   });
 
   test("rejects, adds mandatory fragments, bans patterns", async () => {

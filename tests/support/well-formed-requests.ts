@@ -107,6 +107,8 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "GET /a2a/:tenant_id/:card_name/tasks/:task_id/pushNotificationConfigs/:config_id": { ok: 404 },
   "DELETE /a2a/:tenant_id/:card_name/tasks/:task_id/pushNotificationConfigs/:config_id": { ok: 404 },
   "GET /a2a/:tenant_id/:card_name/extendedAgentCard": { ok: 200 },
+  "POST /a2a/:tenant_id/:card_name": { body: agentRpc, ok: 200 },
+  "POST /a2a/:tenant_id/:card_name/": { body: agentRpc, ok: 200 },
   "POST /v1/proxy/a2a/outbound": { body: agentRpc, ok: 200 },
   "POST /v1/proxy/a2a/inbound": { body: agentRpc, ok: 200 },
   "POST /v1/proxy/files": { body: {}, ok: 400 },

@@ -52,7 +52,7 @@ test("nobody is asked to approve what nobody can look through, which would also 
   const approval = { required: true, serverId: "s", serverName: "s", approverGroupIds: [], definitionDigest, proof: { session: null } };
   const approvals = new Approvals({ db, clock: { now: () => 0 } } as unknown as Directory);
   const decide = (length: number) =>
-    approvals.before(call, { name: "open", arguments: JSON.stringify({ text: "x".repeat(length) }), approval } as unknown as Action);
+    approvals.before(call, { name: "open", arguments: JSON.stringify({ text: "x ".repeat(length / 2) }), approval } as unknown as Action);
   expect(await decide(300_000)).toMatchObject({ kind: "refuse", refusal: { code: "tool_payload_too_large" } });
   expect(asked).toBe(0);
   await decide(200_000);

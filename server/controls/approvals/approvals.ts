@@ -12,6 +12,7 @@ import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/acti
 import { abortReason, type Call, endingRefusal, type Identity } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
+import { type ShownArguments, shownArguments } from "./shown-arguments.ts";
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
@@ -72,11 +73,12 @@ export class Approvals implements ActionControl {
       const redeemed = await redeemApproval(this.parts, token, await redemption());
       return redeemed === null ? refused(refuse("approval_token_invalid")) : covered(call, redeemed);
     }
-    if (action.arguments.length > LONGEST_TO_APPROVE) return refused(refuse("tool_payload_too_large", TOO_LONG));
+    const shown = shownArguments(action.arguments);
+    if (shown === null) return refused(refuse("tool_payload_too_large", TOO_LONG));
     const redeeming = await redemption();
     const again = proof.session === null ? null : await redeemShownApproval(this.parts, proof.session, redeeming);
     if (again !== null) return covered(call, again);
-    const requested = await this.request(call, identity, terms, redeeming.definitionDigest, action);
+    const requested = await this.request(call, identity, terms, redeeming.definitionDigest, action, shown);
     return this.hold(call, requested);
   }
 
@@ -93,7 +95,8 @@ export class Approvals implements ActionControl {
     identity: Identity,
     terms: ReturnType<typeof termsOf>,
     definitionDigest: string,
-    { approval, arguments: callArguments }: Action,
+    { approval }: Action,
+    { text: callArguments, digested }: ShownArguments,
   ): Promise<Approval> {
     return requestApproval(this.parts, {
       ...terms,
@@ -108,6 +111,7 @@ export class Approvals implements ActionControl {
       metadata: {
         call_id: call.id,
         client_ip: call.ip,
+        ...(digested.length === 0 ? {} : { digested_parts: digested }),
         ...(identity.credentialId === identity.userId ? {} : { api_key_id: identity.credentialId }),
       },
       timeoutSeconds: approval.timeoutSeconds,

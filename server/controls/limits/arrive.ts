@@ -49,12 +49,7 @@ export function arrive(
   const writes = asksForWriting(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
-    bodyBytes:
-      view.sound?.textBytes ??
-      view.film?.textBytes ??
-      view.pictures?.shown?.textBytes ??
-      (call.row.request_size_bytes as number | undefined) ??
-      0,
+    bodyBytes: view.sound?.textBytes ?? view.film?.textBytes ?? view.pictures?.shown?.textBytes ?? bytesOf(call),
     addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") + knowledgeBytes(call, view) : 0,
     outputCeiling: rules.maxOutputTokens,
   });
@@ -73,6 +68,11 @@ export function arrive(
     demand: demandOf(model, worst, worst.outputTokens),
     ahead: null,
   };
+}
+
+/** What came, with what the gateway put into it. */
+function bytesOf({ row, putInBytes = 0 }: Call): number {
+  return ((row.request_size_bytes as number | undefined) ?? 0) + putInBytes;
 }
 
 function ofMedia(

@@ -72,13 +72,15 @@ function temperature(
 function inputTokens(view: RequestView, rules: Governance): Refusal | null {
   // Nothing can be cut off an input without changing what is asked, so this ceiling refuses in either mode.
   if (rules.maxInputTokens === null) return null;
-  // Models are shown definitions whole: their words are as long an input as those of a message.
-  const defined = view.definitions().reduce((sum, slot) => sum + (isNameSlot(slot) ? 0 : slot.text.length), 0);
-  const input = estimateTokens(view.inputCharacters + defined);
+  // Models are shown text files and definitions whole: their words are as long an input as those of a message.
+  const written = Math.max(view.inputCharacters, lengthOf(view.texts()));
+  const input = estimateTokens(written + lengthOf(view.definitions()));
   if (input > rules.maxInputTokens)
     return rejected(view.names.input, `must be at most ${rules.maxInputTokens} tokens in this resource group (about ${input})`);
   return null;
 }
+
+const lengthOf = (slots: readonly TextSlot[]) => slots.reduce((sum, slot) => sum + (isNameSlot(slot) ? 0 : slot.text.length), 0);
 
 function outputTokens(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
   const most = rules.maxOutputTokens;

@@ -40,7 +40,7 @@ export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "c
     description: terms.description ?? (typeof card.description === "string" && card.description !== "" ? card.description : terms.name),
     supportedInterfaces: [
       { url: agentPath(terms.tenantId, terms.cardName), protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
-      { url: legacyPath(terms.cardName, terms.direction), protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: agentPath(terms.tenantId, terms.cardName), protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url: legacyPath(terms.cardName, terms.direction), protocolBinding: "JSONRPC", protocolVersion: "0.3" },
     ],
     ...(isCard(card.provider) && typeof card.provider.organization === "string" && typeof card.provider.url === "string"

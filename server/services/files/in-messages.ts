@@ -1,8 +1,9 @@
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import type { Call } from "../../road/call.ts";
+import { type Call, notePutIn } from "../../road/call.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
+import { isTextFile } from "../../wire/text-file.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
 import type { FileRoom } from "./file-room.ts";
 
@@ -42,7 +43,12 @@ export class FilesInMessages {
     if (!this.room.hold(call, size)) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
     const contents = await this.read(found);
     if (isRefusal(contents)) return contents;
-    for (const place of places) place.put(contents.get(place.fileId) as FileContent);
+    for (const place of places) {
+      const content = contents.get(place.fileId) as FileContent;
+      place.put(content);
+      // What models make of other files is known when they have answered.
+      if (isTextFile(content.mimeType, content.name)) notePutIn(call, content.bytes.byteLength);
+    }
     document.touch(turns);
     noteFiles(call, [...found.values()]);
     return new TextEncoder().encode(document.text());

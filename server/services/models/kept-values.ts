@@ -6,6 +6,8 @@ const KEPT_MS = 24 * 3_600_000;
 /** What waits to be written, in characters. */
 const MAX_WAITING = 32 * 1024 * 1024;
 const WRITTEN_TOGETHER = 500;
+/** Names that the store is asked for at a time: a request may hold as many as fit into a body, and a database takes no more than it can count. */
+const READ_TOGETHER = 500;
 /** How long a call waits for the store, and how long nobody waits for one that did not answer. */
 const PATIENCE_MS = 3_000;
 const AWAY_MS = 5_000;
@@ -125,22 +127,26 @@ export class KeptValues<Value> {
   }
 
   private async read(call: Call, ids: readonly string[], found: Map<string, Value>): Promise<ReadonlyMap<string, Value>> {
-    const { store, now } = this.parts;
-    const names = new Map(ids.map((id) => [this.nameOf(call, id), id]));
     try {
-      const rows = await inTime(store.read(call.identity?.tenantId ?? "", [...names.keys()]));
-      for (const id of ids) this.cached.set(keyOf(call, id), { value: null, until: now() + UNKNOWN_MS });
-      for (const { name, sealed, expires_at } of rows) {
-        const id = names.get(name);
-        const value = this.opened(name, sealed);
-        if (id === undefined || value === null) continue;
-        this.cached.set(keyOf(call, id), { value, until: expires_at.getTime() });
-        found.set(id, value);
-      }
+      for (let at = 0; at < ids.length; at += READ_TOGETHER) await this.readSome(call, ids.slice(at, at + READ_TOGETHER), found);
+      // What one call asks for in vain must not take the place of what others will ask for.
+      const unknown = ids.filter((id) => !found.has(id)).slice(0, READ_TOGETHER);
+      for (const id of unknown) this.cached.set(keyOf(call, id), { value: null, until: this.parts.now() + UNKNOWN_MS });
     } catch (error) {
       this.away("kept_values_not_read", error);
     }
     return found;
+  }
+
+  private async readSome(call: Call, ids: readonly string[], found: Map<string, Value>): Promise<void> {
+    const names = new Map(ids.map((id) => [this.nameOf(call, id), id]));
+    for (const { name, sealed, expires_at } of await inTime(this.parts.store.read(call.identity?.tenantId ?? "", [...names.keys()]))) {
+      const id = names.get(name);
+      const value = this.opened(name, sealed);
+      if (id === undefined || value === null) continue;
+      this.cached.set(keyOf(call, id), { value, until: expires_at.getTime() });
+      found.set(id, value);
+    }
   }
 
   /** Null for what another key sealed. */

@@ -85,6 +85,23 @@ describe("kept signatures", () => {
     expect(await one.find(callOf("k"), ["a"])).toEqual(new Map());
   });
 
+  test("are asked for a few at a time, so that no call keeps the store from others", async () => {
+    const { store, reads } = storage();
+    const one = process(store);
+    one.keep(callOf("other"), new Map([["a", SIGNED]]));
+    await one.flush();
+    // As a database that counts what it is told in 16 bits.
+    const read: KeptStore["read"] = async (tenantId, names) => {
+      if (names.length > 65_000) throw new Error("too many parameters");
+      return store.read(tenantId, names);
+    };
+    const another = process({ ...store, read });
+    const many = Array.from({ length: 70_000 }, (_, at) => `call ${at}`);
+    expect(await another.find(callOf("k"), many)).toEqual(new Map());
+    expect(Math.max(...reads.map(({ length }) => length))).toBe(500);
+    expect(await another.find(callOf("other"), ["a"])).toEqual(new Map([["a", SIGNED]]));
+  });
+
   test("of a store that is away cost a call nothing, and are written when it is back", async () => {
     const { store, rows, goAway } = storage();
     let now = 0;

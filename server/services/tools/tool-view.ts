@@ -1,4 +1,5 @@
 import { exactReading } from "../../kernel/exact-numbers.ts";
+import { ownEntry } from "../../kernel/own-entry.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
@@ -32,9 +33,11 @@ export function toolView({ target, message, body, envelope, capability, paramHea
     if (isObject(responses))
       for (const name of Object.keys(responses))
         collectAnswer(responses[name], slots, changed, exactAt(exactAt(exact, "inputResponses"), name));
-    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) {
+    const method = message?.method ?? null;
+    if (message !== null && method !== null && !method.startsWith("notifications/")) {
+      const own = ownEntry(OWN_PARAMS, method) ?? NONE;
       for (const key of Object.keys(message.params))
-        if (!NO_ARGUMENTS.has(key)) collectSlots(message.params, key, slots, changed, exactAt(exact, key));
+        if (!own.includes(key) && !OF_EVERY_REQUEST.has(key)) collectSlots(message.params, key, slots, changed, exactAt(exact, key));
       const { task } = message.params;
       for (const key of isObject(task) ? Object.keys(task) : [])
         if (key !== "ttl") collectSlots(task as JsonObject, key, slots, changed, exactAt(exactAt(exact, "task"), key));
@@ -127,8 +130,32 @@ const OWN_WORDS = new Set([
   "structuredContent",
 ]);
 
-/** What of a call is the protocol's own: all else reaches the server as well. */
-const NO_ARGUMENTS = new Set(["name", "_meta", "task", "requestState", "inputResponses"]);
+/** What of a request is the protocol's own, whatever it asks: all else reaches the server as well. */
+const OF_EVERY_REQUEST: ReadonlySet<string> = new Set(["_meta", "task", "requestState", "inputResponses"]);
+const NONE: readonly string[] = [];
+/** The same of what the protocol asks. Of a method that it does not have nothing is known. */
+const OWN_PARAMS: Readonly<Record<string, readonly string[]>> = {
+  initialize: ["protocolVersion", "capabilities", "clientInfo"],
+  "tools/list": ["cursor"],
+  "tools/call": ["name"],
+  "prompts/list": ["cursor"],
+  "prompts/get": ["name"],
+  "resources/list": ["cursor"],
+  "resources/templates/list": ["cursor"],
+  "resources/read": ["uri"],
+  "resources/subscribe": ["uri"],
+  "resources/unsubscribe": ["uri"],
+  "resources/directory/read": ["uri", "cursor"],
+  "skills/get": ["uri"],
+  "completion/complete": ["ref", "argument", "context"],
+  "logging/setLevel": ["level"],
+  "subscriptions/listen": ["notifications", "resourceSubscriptions"],
+  "tasks/list": ["cursor"],
+  "tasks/get": ["taskId"],
+  "tasks/result": ["taskId"],
+  "tasks/update": ["taskId"],
+  "tasks/cancel": ["taskId"],
+};
 
 /**
  * What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of

@@ -4,12 +4,13 @@ import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { AgentRequest, AgentResult, AgentWriter, ServedOperation } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
+import { LIST_PARAMS } from "../../wire/a2a/agent-requests.ts";
 import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
 import type { JsonObject, JsonValue } from "../../wire/document.ts";
-import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
+import { agentExchange, bodyOf, malformed } from "./agent-exchange.ts";
+import { agentOfPath, decoded } from "./agent-path.ts";
 import { mediaType, restRefusals } from "./refusals.ts";
 
-const AGENT_PATH = /^\/a2a\/([^/]+)\/([^/]+)\/(.*)$/;
 const TASK_PATH = /^tasks\/(.+?)(?::(cancel|subscribe)|\/pushNotificationConfigs(?:\/([^/]+))?)?$/;
 
 /** /a2a/{tenant_id}/{card_name}: the HTTP+JSON binding of A2A v1.0 (interface 4.5). */
@@ -18,12 +19,10 @@ export const agentRest =
   (agents: AgentService): Surface => ({
     ...restRefusals,
     read(call, body) {
-      const found = AGENT_PATH.exec(call.path);
-      const [, tenant = "", card = "", rest = ""] = found ?? [];
+      const { named, rest } = agentOfPath(call.path);
       const version = versionRefusal(call);
       if (version !== null) return version;
       call.row.a2a_protocol_version = "1.0";
-      const named: NamedAgent = { tenantId: decoded(tenant), cardName: decoded(card) };
       const params = readParams(call, operation, rest, body);
       if (isRefusal(params)) return params;
       const request: AgentRequest = { operation, params, version: "1.0", writer: writerFor(call) };
@@ -36,14 +35,6 @@ function versionRefusal(call: Call): Refusal | null {
   const asked = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
   if (asked === null || asked.trim() === "" || /^1\.0(?:\.\d+)?$/.test(asked.trim())) return null;
   return refuse("agent_version_not_supported", `This address serves A2A 1.0, not ${JSON.stringify(asked.slice(0, 20))}.`);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function readParams(call: Call, operation: ServedOperation, rest: string, body: Uint8Array | null): JsonObject | Refusal {
@@ -74,7 +65,7 @@ function readParams(call: Call, operation: ServedOperation, rest: string, body: 
 }
 
 const NUMBERS = new Set(["historyLength", "pageSize"]);
-const KNOWN = new Set(["historyLength", "pageSize", "contextId", "status", "pageToken", "statusTimestampAfter", "includeArtifacts"]);
+const KNOWN: ReadonlySet<string> = new Set(LIST_PARAMS);
 
 function query(call: Call): JsonObject {
   const params: JsonObject = {};

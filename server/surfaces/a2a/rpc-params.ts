@@ -1,5 +1,6 @@
 import type { ServedOperation } from "../../services/agents/agent-request.ts";
-import { Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
+import { LIST_PARAMS } from "../../wire/a2a/agent-requests.ts";
+import { Malformed, namedMember, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
 import { newPushConfig } from "../../wire/a2a/v03-push-config.ts";
 import { newSendParams } from "../../wire/a2a/v03-requests.ts";
 import type { JsonObject, JsonValue } from "../../wire/document.ts";
@@ -20,12 +21,23 @@ const lengthOf = (value: JsonValue | undefined): JsonObject => {
 
 export function rpcParams(operation: ServedOperation, params: JsonObject): JsonObject {
   if (operation === "SendMessage" || operation === "SendStreamingMessage") return readSendRequest(params);
-  if (operation === "CreateTaskPushNotificationConfig") return { ...readPushConfig(params), taskId: textOf(params.taskId, "taskId") };
+  const taskId = () => textOf(namedMember(params, "taskId"), "taskId");
+  if (operation === "CreateTaskPushNotificationConfig") return { ...readPushConfig(params), taskId: taskId() };
   if (operation.includes("PushNotificationConfig"))
-    return { taskId: textOf(params.taskId, "taskId"), ...(operation.startsWith("List") ? {} : { id: textOf(params.id, "id") }) };
-  if (!TASK_ID.includes(operation)) return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null && value !== ""));
+    return { taskId: taskId(), ...(operation.startsWith("List") ? {} : { id: textOf(params.id, "id") }) };
+  if (!TASK_ID.includes(operation)) return listParams(params);
   const { metadata } = params;
-  return { id: textOf(params.id, "id"), ...lengthOf(params.historyLength), ...(metadata == null ? {} : { metadata }) };
+  return { id: textOf(params.id, "id"), ...lengthOf(namedMember(params, "historyLength")), ...(metadata == null ? {} : { metadata }) };
+}
+
+/** Of those who ask for more than a task; what is not set may be written as null or empty. */
+function listParams(params: JsonObject): JsonObject {
+  const listed: JsonObject = {};
+  for (const name of LIST_PARAMS) {
+    const value = namedMember(params, name);
+    if (value !== undefined && value !== null && value !== "") listed[name] = value;
+  }
+  return listed;
 }
 
 export function oldRpcParams(operation: ServedOperation, params: JsonObject): JsonObject {

@@ -16,6 +16,7 @@ import { oldTaskPushConfig } from "../../wire/a2a/v03-push-config.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import { A2A_SUBTYPES } from "../../wire/a2a/audit-subtypes.ts";
 import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
+import { agentOfPath } from "./agent-path.ts";
 import { rpcErrorText, agentRpcStatus } from "./refusals.ts";
 import { rpcParams, oldRpcParams } from "./rpc-params.ts";
 
@@ -47,8 +48,22 @@ interface Asked {
 /** Requests under way, so that a refusal answers the request it refuses. */
 const asked = new WeakMap<Call, Asked>();
 
-/** /v1/proxy/a2a/outbound and /inbound: JSON-RPC, whose method says whether it is of A2A v0.3 or of v1.0 (interface 4.5). */
-export const agentRpc = (agents: AgentService): Surface => ({
+/** Which agent a call is for. */
+type AgentNamer = (call: Call) => NamedAgent | Refusal;
+
+/** At an address that several agents share. */
+export const agentOfQuery: AgentNamer = (call) => {
+  const cardName = call.headers.get("x-gw-agent") ?? new URL(call.url).searchParams.get("agent");
+  return cardName === null
+    ? refuse("agent_invalid_params", "Name the agent by its card name, in the header X-Gw-Agent or the query parameter agent.")
+    : { tenantId: null, cardName };
+};
+
+/** At the agent's own address. */
+export const agentOfAddress: AgentNamer = (call) => agentOfPath(call.path).named;
+
+/** JSON-RPC, whose method says whether it is of A2A v0.3 or of v1.0 (interface 4.5). */
+export const agentRpc = (agents: AgentService, agentOf: AgentNamer): Surface => ({
   refusal(refusal, call) {
     const { id, version, eventsOnly } = askedOf(call);
     const status = agentRpcStatus(refusal);
@@ -62,7 +77,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
   },
   read(call, body) {
     const value = body === null || body.byteLength === 0 ? refuse("rpc_parse_error") : bodyOf(body);
-    if (isRefusal(value)) return value.code === "agent_invalid_params" ? notOneMessage(body) : value;
+    if (isRefusal(value)) return value.code === "agent_invalid_params" ? notOneMessage(call, body) : value;
     const { id = null, method, jsonrpc, params } = value;
     const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
     if (knownId && !isMessageOfNobody(id)) asked.set(call, { id, version: "0.3" });
@@ -78,10 +93,8 @@ export const agentRpc = (agents: AgentService): Surface => ({
     const wrong = versionRefusal(call, version);
     if (wrong !== null) return wrong;
     if (params !== undefined && params !== null && !isObject(params)) return refuse("agent_invalid_params");
-    const cardName = call.headers.get("x-gw-agent") ?? new URL(call.url).searchParams.get("agent");
-    if (cardName === null)
-      return refuse("agent_invalid_params", "Name the agent by its card name, in the header X-Gw-Agent or the query parameter agent.");
-    const named: NamedAgent = { tenantId: null, cardName };
+    const named = agentOf(call);
+    if (isRefusal(named)) return named;
     try {
       const read = version === "1.0" ? rpcParams(operation, params ?? {}) : oldRpcParams(operation, params ?? {});
       const request: AgentRequest = { operation, params: read, version, writer: writerFor(id, version) };
@@ -93,12 +106,15 @@ export const agentRpc = (agents: AgentService): Surface => ({
 });
 
 /** JSON that is no object, as a batch, can be parsed and is no request. */
-function notOneMessage(body: Uint8Array | null): Refusal {
+function notOneMessage(call: Call, body: Uint8Array | null): Refusal {
   try {
     JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body ?? new Uint8Array(0)));
     return refuse("rpc_invalid_request");
   } catch {
-    return refuse("rpc_parse_error");
+    const type = call.headers.get("content-type") ?? "";
+    return type === "" || /\bjson\b/i.test(type)
+      ? refuse("rpc_parse_error")
+      : refuse("agent_content_type_not_supported", `A request is JSON, not ${JSON.stringify(type.slice(0, 100))}.`);
   }
 }
 

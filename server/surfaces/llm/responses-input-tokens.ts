@@ -23,7 +23,7 @@ export const responsesInputTokens = ({ models, items }: Pick<ResponseServices, "
     if (kept.length > 0)
       return invalidRequest(kept.map((field) => ({ field, message: "is not counted here: send what it stands for in `input`" })));
     if (inbound.namesItems) {
-      const problems = inbound.putNamedItems(await items.find(call, inbound.namedItems));
+      const { problems } = inbound.putNamedItems(await items.find(call, inbound.namedItems));
       if (problems.length > 0) return invalidRequest(problems);
     }
     const knowledge = askedKnowledge(inbound);

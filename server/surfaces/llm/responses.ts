@@ -3,7 +3,7 @@ import type { KeptItems } from "../../services/models/kept-items.ts";
 import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
-import type { Call } from "../../road/call.ts";
+import { type Call, notePutIn } from "../../road/call.ts";
 import type { PreviousAnswer, SealsTold } from "../../road/conversation.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
@@ -50,8 +50,9 @@ export const responses = (services: ResponseServices): Surface => ({
 /** A request that names what answers before it left. */
 async function readLinked(call: Call, services: ResponseServices, inbound: ResponsesRequest): Promise<Exchange | Refusal> {
   if (inbound.namesItems) {
-    const problems = inbound.putNamedItems(await services.items.find(call, inbound.namedItems));
+    const { problems, bytes } = inbound.putNamedItems(await services.items.find(call, inbound.namedItems));
     if (problems.length > 0) return invalidRequest(problems);
+    notePutIn(call, bytes);
   }
   const id = inbound.previousResponseId;
   if (id === null) return exchange(call, services, inbound, null);

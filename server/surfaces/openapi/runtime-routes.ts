@@ -76,6 +76,9 @@ const AGENTS: Readonly<Record<string, DescribedRoute>> = {
   [`GET ${TASK}/pushNotificationConfigs/:config_id`]: agent("Retrieve a push notification configuration", message()),
   [`DELETE ${TASK}/pushNotificationConfigs/:config_id`]: agent("Delete a push notification configuration", message()),
   [`GET ${AGENT}/extendedAgentCard`]: agent("Extended agent card", json(api.agentCardDocument)),
+  ...Object.fromEntries(
+    [AGENT, `${AGENT}/`].map((path) => [`POST ${path}`, agent("JSON-RPC", maybeStreamed(api.rpcMessage), api.rpcMessage)]),
+  ),
   "POST /v1/proxy/a2a/outbound": agent("JSON-RPC to an external agent", maybeStreamed(api.rpcMessage), api.rpcMessage),
   "POST /v1/proxy/a2a/inbound": agent("JSON-RPC to an agent of this gateway", maybeStreamed(api.rpcMessage), api.rpcMessage),
 };

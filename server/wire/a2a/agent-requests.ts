@@ -9,6 +9,17 @@ export type AgentVersion = "1.0" | "0.3";
 /** What agents are asked for; everything else is the gateway's own to answer. */
 export type AgentOperation = "SendMessage" | "SendStreamingMessage" | "GetTask" | "CancelTask" | "SubscribeToTask";
 
+/** What a list of tasks can be asked by. */
+export const LIST_PARAMS = [
+  "historyLength",
+  "pageSize",
+  "contextId",
+  "status",
+  "pageToken",
+  "statusTimestampAfter",
+  "includeArtifacts",
+] as const;
+
 export interface HttpAsk {
   readonly method: "GET" | "POST";
   /** Below the agent's endpoint. */

@@ -117,12 +117,31 @@ function refuseDepth(value: JsonValue | undefined, at: string, left: number): vo
   for (const member of Object.values(value)) refuseDepth(member, at, left - 1);
 }
 
+const originalNames = new Map<string, string>();
+
+function originalName(name: string): string {
+  let found = originalNames.get(name);
+  if (found === undefined) originalNames.set(name, (found = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)));
+  return found;
+}
+
+/**
+ * A member by the protocol's name of it, or by the one its field has in the protocol's definition (`task_id`): parsers of
+ * ProtoJSON take both, and so do the official servers. One of both names could be read as either.
+ */
+export function namedMember(value: JsonObject, name: string, at = name): JsonValue | undefined {
+  const original = originalName(name);
+  if (original === name || value[original] === undefined) return value[name];
+  if (value[name] !== undefined) throw new Malformed(at, `stands there as ${original} as well`);
+  return value[original];
+}
+
 function shaped(members: Members, value: JsonValue | undefined, at: string): JsonObject {
   if (!isObject(value) || isRawJson(value)) throw new Malformed(at, "must be an object");
   const made: JsonObject = {};
   for (const [name, [read, presence]] of Object.entries(members)) {
-    const member = value[name];
     const field = at === "" ? name : `${at}.${name}`;
+    const member = namedMember(value, name, field);
     // ProtoJSON writes what is not set as null as well; a data part may be null.
     const found = member === undefined || (member === null && read !== anything) ? undefined : read(member, field);
     if (found !== undefined) made[name] = found;
@@ -233,10 +252,13 @@ export function readEvent(
   kinds: readonly EventKind[] = ["task", "message", "statusUpdate", "artifactUpdate"],
 ): AgentEvent {
   if (!isObject(value)) throw new Malformed("", "must be an object");
-  const named = kinds.filter((kind) => value[kind] !== undefined && value[kind] !== null);
-  const [kind] = named;
-  if (kind === undefined || named.length > 1) throw new Malformed("", `must have exactly one of ${kinds.join(", ")}`);
-  return { kind, value: shaped(EVENTS[kind], value[kind], kind) };
+  const named = kinds
+    .map((kind) => [kind, namedMember(value, kind)] as const)
+    .filter(([, member]) => member !== undefined && member !== null);
+  const [found] = named;
+  if (found === undefined || named.length > 1) throw new Malformed("", `must have exactly one of ${kinds.join(", ")}`);
+  const [kind, member] = found;
+  return { kind, value: shaped(EVENTS[kind], member, kind) };
 }
 
 export const eventObject = ({ kind, value }: AgentEvent): JsonObject => ({ [kind]: value });

@@ -3,31 +3,49 @@ import { filledOf, looseListOf, objectOf } from "./loose-fields.ts";
 
 /** The name of a tool definition, or of what a tool choice points at: a built-in tool is known by its type. */
 export function openAiToolName(tool: unknown): string | null {
+  return namesOf(tool)[0] ?? null;
+}
+
+/** Types of tools that whoever asks gives names to; every other type says itself which tool is meant. */
+const NAMED_TYPES: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
+const VERSION = /_\d{8}$/;
+
+/**
+ * Every name that one reader or another knows a tool by: chat reads the one inside `function`, Responses the tool's own, and a tool of
+ * the vendor's is what its type says, whatever it is called besides.
+ */
+function namesOf(tool: unknown): string[] {
   const object = objectOf(tool);
-  if (object === null) return null;
-  return (
-    filledOf(objectOf(object.function)?.name) ?? filledOf(objectOf(object.custom)?.name) ?? filledOf(object.name) ?? filledOf(object.type)
-  );
+  if (object === null) return [];
+  const names: string[] = [];
+  for (const name of [objectOf(object.function)?.name, objectOf(object.custom)?.name, object.name]) {
+    const filled = filledOf(name);
+    if (filled !== null) names.push(filled);
+  }
+  const type = filledOf(object.type);
+  if (type === null || (names.length > 0 && (NAMED_TYPES.has(type) || names.includes(type.replace(VERSION, ""))))) return names;
+  return [...names, type];
 }
 
 /** Names in order; a group of tools gives its own name and those of its tools. */
 export function openAiToolNames(tools: unknown): string[] {
   const names: string[] = [];
   for (const tool of looseListOf(tools)) {
-    const name = openAiToolName(tool);
-    if (name !== null) names.push(name);
+    names.push(...namesOf(tool));
     const nested = objectOf(tool)?.tools;
     if (nested !== undefined) names.push(...openAiToolNames(nested));
   }
   return names;
 }
 
+const isOneOf = (names: ReadonlySet<string>, tool: unknown): boolean => namesOf(tool).some((name) => names.has(name));
+
 /** The tools without those named; null when none of them was there. */
 export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonValue[] | null {
   let changed = false;
   const kept: JsonValue[] = [];
   for (const tool of looseListOf(tools) as JsonValue[]) {
-    if (names.has(openAiToolName(tool) ?? "")) {
+    if (isOneOf(names, tool)) {
       changed = true;
       continue;
     }
@@ -41,7 +59,7 @@ export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonVa
 /** What becomes of a tool choice when tools are taken away; undefined leaves the choice to the model. */
 export function choiceWithout(choice: JsonValue | undefined, names: ReadonlySet<string>): JsonValue | undefined {
   if (!isObject(choice)) return choice;
-  if (choice.type !== "allowed_tools") return names.has(openAiToolName(choice) ?? "") ? undefined : choice;
+  if (choice.type !== "allowed_tools") return isOneOf(names, choice) ? undefined : choice;
   const inner = objectOf(choice.allowed_tools);
   const kept = toolsWithout((inner ?? choice).tools, names);
   if (kept === null) return choice;

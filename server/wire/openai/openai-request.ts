@@ -44,6 +44,8 @@ export abstract class OpenAiRequest implements ConversationInbound {
   protected visited: object | null = null;
   protected readonly document: JsonDocument;
   private measure: TextMeasure | null;
+  /** Of the text files, where they were measured. */
+  private fileCharacters: number | null = null;
   /** What the caller sent; the controls may set another. */
   private readonly sentTemperature: number | null;
 
@@ -159,12 +161,13 @@ export abstract class OpenAiRequest implements ConversationInbound {
   }
 
   get inputCharacters(): number {
-    return this.measured().characters;
+    this.fileCharacters ??= this.files().reduce((sum, { kind, text }) => sum + (kind === "text" ? text.length : 0), 0);
+    return this.measured().characters + this.fileCharacters;
   }
 
   texts(): readonly TextSlot[] {
     // What is part of no message first: what a request ends in tells who spoke last.
-    const slots: TextSlot[] = WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
+    const slots: TextSlot[] = [...this.files()];
     slots.push(...otherTexts(this.body, this.known, (member) => this.changed(member)));
     const said: TextSlot[] = [];
     const source = {
@@ -226,6 +229,12 @@ export abstract class OpenAiRequest implements ConversationInbound {
   protected changed(member: string): void {
     this.document.touch(member);
     this.measure = null;
+    this.fileCharacters = null;
+  }
+
+  /** The text files that come along, and what files are called. */
+  private files(): readonly TextSlot[] {
+    return WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
   }
 
   private get defaultCeiling(): string {

@@ -29,7 +29,7 @@ test("references to the items of an answer are what the answer said, and those t
   const references = (answer.output as { id: string }[]).map(({ id }) => ({ type: "item_reference", id }));
   const request = requestOf([{ role: "user", content: "hi" }, ...references, { type: "function_call_output", call_id: "c", output: "4" }]);
   expect(statefulFields(request.body)).toEqual([]);
-  expect(request.putNamedItems(new Map([...kept].filter(([id]) => request.namedItems.includes(id))))).toEqual([]);
+  expect(request.putNamedItems(new Map([...kept].filter(([id]) => request.namedItems.includes(id)))).problems).toEqual([]);
   expect(request.body.input).toMatchObject([
     { role: "user" },
     { type: "message", role: "assistant", content: [{ type: "output_text", text: "Let me see." }] },
@@ -67,6 +67,15 @@ test("nothing is kept for who asks that nothing be stored", () => {
 
 test("a reference to what is not kept names its field; a vendor's own needs a provider that stores", () => {
   const own = { type: "item_reference", id: "msg_01M830KD0RSWFXX4JPW6VYXEYY00" };
-  expect(requestOf([{ role: "user", content: "hi" }, own]).putNamedItems(new Map())).toMatchObject([{ field: "input[1].id" }]);
+  expect(requestOf([{ role: "user", content: "hi" }, own]).putNamedItems(new Map()).problems).toMatchObject([{ field: "input[1].id" }]);
   expect(statefulFields({ input: [own, { type: "item_reference", id: "msg_68af2c0b7a3c81a2" }] })).toEqual(["input[1]"]);
+});
+
+test("what a request names is bounded however often it names it, and told in a few words where it is not known", () => {
+  const own = { type: "item_reference", id: "msg_01M830KD0RSWFXX4JPW6VYXEYY00" };
+  const kept = new Map([[own.id, JSON.stringify({ type: "message", role: "assistant", content: "x".repeat(200_000) })]]);
+  const often = requestOf(Array.from({ length: 5_000 }, () => own));
+  expect(often.putNamedItems(kept).problems).toEqual([{ field: "input[104].id", message: expect.stringContaining("20 MiB") }]);
+  expect((often.body.input as unknown[]).length).toBe(104);
+  expect(requestOf(Array.from({ length: 5_000 }, () => own)).putNamedItems(new Map()).problems).toHaveLength(20);
 });

@@ -1,4 +1,5 @@
 import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { MAX_PROBLEMS } from "../openai/body-checks.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /** As the ids of items are made here: no vendor can know what they name. */
@@ -55,27 +56,44 @@ export function namedItems(body: JsonObject): string[] {
   return [...ids];
 }
 
-/** An input with the items in the places that named them; a problem for each that is not known. */
-export function withNamedItems(
-  input: readonly unknown[],
-  kept: ReadonlyMap<string, string>,
-): { readonly input: unknown[]; readonly problems: FieldProblem[] } {
+/** What the items that a request names come to together, in bytes of JSON: one may be named again and again. */
+export const MOST_NAMED = 20 * 1024 * 1024;
+
+/** What came of the items that a request names. */
+export interface PutItems {
+  /** One for each that is not known, as far as they are told, and for the first that is too much. */
+  readonly problems: FieldProblem[];
+  /** What they came to, as JSON. */
+  readonly bytes: number;
+}
+
+/** An input with the items in the places that named them. */
+export function withNamedItems(input: readonly unknown[], kept: ReadonlyMap<string, string>): PutItems & { readonly input: unknown[] } {
   const problems: FieldProblem[] = [];
+  let bytes = 0;
   const whole = input.flatMap((entry, i) => {
     const item = objectsOf([entry])[0]?.[0];
     if (item === undefined || !isOwnReference(item)) return [entry];
     if (isReasoning(item)) return [];
+    if (bytes > MOST_NAMED) return [];
     const json = kept.get(item.id as string);
-    if (json === undefined)
+    if (json === undefined && problems.length < MAX_PROBLEMS)
       problems.push({
         field: `input[${i}].id`,
         message:
           "names an item that is not kept: items are kept for 24 hours, for the credential that was given them. " +
           "Send the item itself, as clients do that are told `store: false`",
       });
-    return json === undefined ? [] : [JSON.parse(json) as unknown];
+    if (json === undefined) return [];
+    bytes += Buffer.byteLength(json);
+    if (bytes <= MOST_NAMED) return [JSON.parse(json) as unknown];
+    problems.push({
+      field: `input[${i}].id`,
+      message: "names more than a request may: the items that it names are at most 20 MiB together",
+    });
+    return [];
   });
-  return { input: whole, problems };
+  return { input: whole, problems, bytes };
 }
 
 function isReasoning(item: JsonObject): boolean {

@@ -16,7 +16,10 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["local_shell_call", "action"],
   ["shell_call", "action"],
   ["apply_patch_call", "operation"],
+  ["computer_call", "action"],
 ]);
+/** Of those that act on a computer, where several things are done at once. */
+const ACTIONS = "actions";
 /** Events whose pieces are the arguments of a call. */
 const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 /** Pieces that are no text. */
@@ -99,17 +102,10 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
 export function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
   const args = CALLS.get(item.type);
   if (args !== undefined) {
-    const freeform = item.type === "custom_tool_call";
-    const given = item[args];
-    contents.calls.push({
-      channel: `${output}.call`,
-      group: `${output}.call`,
-      name: filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null),
-      place: given === undefined || given === null || given === "" ? null : { holder: item, key: args },
-      form: typeof given === "string" ? "whole" : "object",
-      freeform,
-      ...(item.type === "mcp_approval_request" && { proposed: true }),
-    });
+    const tool = filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null);
+    // Which of the two a client goes by is not known.
+    const members = item.type === "computer_call" && item[ACTIONS] !== undefined ? [ACTIONS, args] : [args];
+    for (const member of members) callContents(item, member, `${output}.call`, tool, contents);
     // What a hosted tool answered stands in the call itself.
     for (const name of ["output", "error"])
       visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
@@ -125,6 +121,19 @@ export function itemContents(item: JsonObject, output: number, contents: Content
     annotationsTexts(part, contents);
     contents.token(part, "logprobs", []);
   }
+}
+
+function callContents(item: JsonObject, member: string, channel: string, name: string | null, contents: ContentsList): void {
+  const given = item[member];
+  contents.calls.push({
+    channel,
+    group: channel,
+    name,
+    place: given === undefined || given === null || given === "" ? null : { holder: item, key: member },
+    form: typeof given === "string" ? "whole" : "object",
+    freeform: item.type === "custom_tool_call",
+    ...(item.type === "mcp_approval_request" && { proposed: true }),
+  });
 }
 
 function partContents(part: JsonObject, contents: ContentsList): void {

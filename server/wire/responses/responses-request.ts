@@ -3,7 +3,7 @@ import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../d
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
-import { isOwnReference, namedItems, sealsIn, withNamedItems, withoutStrangeThoughts } from "./item-references.ts";
+import { isOwnReference, namedItems, type PutItems, sealsIn, withNamedItems, withoutStrangeThoughts } from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -69,13 +69,13 @@ export class ResponsesRequest extends OpenAiRequest {
     return namedItems(this.body);
   }
 
-  /** Puts what the names stand for in their places; a problem for each that is not known. */
-  putNamedItems(kept: ReadonlyMap<string, string>): FieldProblem[] {
+  /** Puts what the names stand for in their places. */
+  putNamedItems(kept: ReadonlyMap<string, string>): PutItems {
     const { input } = this.body;
-    const { input: whole, problems } = withNamedItems(Array.isArray(input) ? input : [], kept);
+    const { input: whole, ...put } = withNamedItems(Array.isArray(input) ? input : [], kept);
     this.body.input = whole as JsonObject[];
     this.changed("input");
-    return problems;
+    return put;
   }
 
   addInstructions(before: readonly string[], after: readonly string[]): void {
