@@ -7,15 +7,19 @@ import type { EndedAccess } from "./road/ended-access.ts";
 import type { openTools } from "./services/tools/tool-service.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 
+/** Who keeps in memory what is written in the directory. */
+interface Followers extends Pick<AdmissionParts, "credentials" | "users" | "snapshots" | "workloads"> {
+  readonly tenants: NamedTenants;
+  readonly tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">;
+  readonly ended: EndedAccess;
+  readonly feed: LiveFeed;
+}
+
 /** Puts what was written to the directory in force here. */
-export function followed(
+export function openFollower(
   connection: DatabaseConnection,
-  { credentials, users, snapshots, workloads }: AdmissionParts,
-  tenants: NamedTenants,
-  tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
   log: Log,
-  ended: EndedAccess,
-  feed: LiveFeed,
+  { credentials, users, snapshots, workloads, tenants, tools, ended, feed }: Followers,
 ): ConfigFollower {
   return new ConfigFollower(
     connection,

@@ -3,7 +3,7 @@ import { openBatches } from "./compose-batch.ts";
 import { fileJobs, openFiles } from "./compose-files.ts";
 import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
-import { followed } from "./compose-follower.ts";
+import { openFollower } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
 import { openReplays } from "./compose-replay.ts";
@@ -153,7 +153,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
   const ended = new EndedAccess({ ...admission, calls, snapshots, log });
-  const follower = followed(connection, admission, tenants, tools, log, ended, feed);
+  const follower = openFollower(connection, log, { ...admission, tenants, tools, ended, feed });
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
   const refused = new RefusedCredentials(limits.alerts, clock);

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** Wraps what must be read back (upstream keys) and derives the keys of what must not (HMACs). One per process. */
 export interface SecretBox {
@@ -75,6 +75,12 @@ export function sealContext(
 
 export function sha256Hex(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
+}
+
+/** Compares what was shown with what is right, in a time that does not tell how much of it is. */
+export function isSameSecret(shown: string | Uint8Array, own: string | Uint8Array): boolean {
+  const [a, b] = [Buffer.from(shown), Buffer.from(own)];
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
 const API_KEY_PREFIX = "sk_gw_api_";

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { ALL_FORMATS, FilePathSource, Input } from "mediabunny";
-import type { LengthJob, LengthJobDone } from "./sound-length.ts";
+import type { ThreadJob, ThreadJobDone } from "./thread-turns.ts";
 
 /** Longer than anything that fits into a file which may be sent: what says so is not believed. */
 const LONGEST_SECONDS = 30 * 86_400;
@@ -17,6 +17,6 @@ async function secondsOf(path: string): Promise<number | null> {
   }
 }
 
-parentPort?.on("message", ({ id, path }: LengthJob) => {
-  void secondsOf(path).then((seconds) => parentPort?.postMessage({ id, seconds } satisfies LengthJobDone, []));
+parentPort?.on("message", ({ id, job: path }: ThreadJob<string>) => {
+  void secondsOf(path).then((result) => parentPort?.postMessage({ id, result } satisfies ThreadJobDone<number>, []));
 });

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { textsToCount } from "./counted-texts.ts";
-import type { CountJob, CountJobDone } from "./token-counts.ts";
+import type { ThreadJob, ThreadJobDone } from "./thread-turns.ts";
 
 /** Characters that are encoded at once: what encoding one word takes grows with the square of its length. */
 const PIECE = 128;
@@ -35,13 +35,13 @@ function counted(body: string): number | null {
   return tokens;
 }
 
-function work({ id, text }: CountJob): CountJobDone {
+function work({ id, job: text }: ThreadJob<string>): ThreadJobDone<number> {
   try {
-    return { id, tokens: counted(text) };
+    return { id, result: counted(text) };
   } catch {
     // Nested too deeply, or what the tokenizer does not take.
-    return { id, tokens: null };
+    return { id, result: null };
   }
 }
 
-parentPort?.on("message", (job: CountJob) => parentPort?.postMessage(work(job), []));
+parentPort?.on("message", (given: ThreadJob<string>) => parentPort?.postMessage(work(given), []));

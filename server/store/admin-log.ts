@@ -1,7 +1,7 @@
 import { adminEntryHash } from "@gatehouse/ledger-format/admin-entry";
 import { sql, type Insertable, type Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { AdminLogTable } from "./tables/ledger.ts";
 
 export type AdminLogRow = Selectable<AdminLogTable>;
@@ -82,7 +82,5 @@ export async function adminLogPage(
   if (filters.actor_id !== undefined) query = query.where("actor_id", "=", filters.actor_id);
   if (filters.from !== undefined) query = query.where("at", ">=", new Date(filters.from));
   if (filters.to !== undefined) query = query.where("at", "<", new Date(filters.to));
-  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("id", "desc"), page);
 }

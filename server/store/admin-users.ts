@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { type RecordStore, writesById } from "./record-store.ts";
 import type { AdminUserTable } from "./tables/people.ts";
 import { exactMatchFirst, nameIs } from "./usernames.ts";
@@ -27,9 +27,7 @@ export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUse
         eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]),
       );
     }
-    const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("username").orderBy("id"), page);
   },
   find: (db, tenantId, id, lock) => {
     let query = db.selectFrom("admin_users").selectAll().where("id", "=", id);

@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { pageOfRows } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { AgentGrantTable } from "./tables/agents.ts";
 
@@ -30,16 +31,12 @@ export const agentGrantStore: RecordStore<AgentGrantRow, AgentGrantInsert, Agent
             .where("b.group_id", "=", groupId),
         ),
       );
-    const items = await query
+    const rows = query
       .selectAll("g")
       .select([groupIds.as("group_ids"), agentDigest.as("agent_skills_digest")])
       .orderBy("g.created_at")
-      .orderBy("g.id")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+      .orderBy("g.id");
+    return pageOfRows(query, rows, page);
   },
   find: lockThenFind("agent_grants", (db, tenantId, id) =>
     db

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, type Page, type Paged, pageOfRows, totalOf } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 
 export type AgentSkillRow = Selectable<AgentSkillTable> & { readonly latest_version: number | null };
@@ -35,22 +35,14 @@ export const agentSkillStore: RecordStore<AgentSkillRow, AgentSkillInsert, Agent
     const items = await query.orderBy("name").limit(page.limit).offset(page.offset).execute();
     let counted = db.selectFrom("agent_skills").where("tenant_id", "=", tenantId);
     if (pattern !== null) counted = counted.where("name", "ilike", pattern);
-    const { total } = await counted.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    const total = await totalOf(counted);
     return { items, total };
   },
   find: lockThenFind("agent_skills", (db, tenantId, id) => rows(db, tenantId).where("id", "=", id).executeTakeFirst()),
   ...writesById("agent_skills"),
 };
 
-export async function agentSkillNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("agent_skills")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const agentSkillIdByName = idByName("agent_skills");
 
 /** A skill as calls need it: on, published, and granted to some group. */
 export interface ServedSkillRow {
@@ -77,9 +69,7 @@ export async function readServedSkills(trx: Trx, tenantId: string): Promise<Serv
 /** The newest first. Of a skill that was found in its tenant, as all that follows. */
 export async function versionsOfSkill(db: Database, skillId: string, page: Page): Promise<Paged<AgentSkillVersionRow>> {
   const query = db.selectFrom("agent_skill_versions").where("skill_id", "=", skillId);
-  const items = await query.selectAll().orderBy("version", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("version", "desc"), page);
 }
 
 export function skillVersion(db: Database | Trx, skillId: string, version: number): Promise<AgentSkillVersionRow | undefined> {

@@ -1,3 +1,4 @@
+import { totalOf } from "./paging.ts";
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { AgentTaskTable } from "./tables/agents.ts";
@@ -176,12 +177,12 @@ export async function listOwnTasks(db: Database, scope: TaskScope, listing: Task
   if (listing.contextId !== null) query = query.where("context_id", "=", listing.contextId);
   if (listing.state !== null) query = query.where("state", "=", listing.state);
   if (listing.since !== null) query = query.where("status_at", ">=", listing.since);
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const total = await totalOf(query);
   const { after } = listing;
   if (after !== null)
     query = query.where((eb) => eb.or([eb("status_at", "<", after.at), eb.and([eb("status_at", "=", after.at), eb("id", ">", after.id)])]));
   const rows = await query.selectAll().orderBy("status_at", "desc").orderBy("id").limit(listing.limit).execute();
-  return { rows, total: Number(total) };
+  return { rows, total };
 }
 
 /** The states a task went through, the first first. */

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { AgentTable } from "./tables/agents.ts";
 import type { TenantTurns } from "./tenant-turns.ts";
@@ -21,9 +21,7 @@ export const agentStore: RecordStore<AgentRow, AgentInsert, AgentPatch, AgentFil
     if (direction !== undefined) query = query.where("direction", "=", direction);
     if (search !== undefined)
       query = query.where((eb) => eb.or([eb("name", "ilike", containing(search)), eb("card_name", "ilike", containing(search))]));
-    const items = await query.selectAll().orderBy("card_name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("card_name"), page);
   },
   find: findInTenant("agents"),
   ...writesById("agents"),

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { AiContractTable } from "./tables/assurance.ts";
 
 export type ContractRow = Selectable<AiContractTable>;
@@ -12,9 +12,7 @@ const ofSystem = (db: Database | Trx, tenantId: string, systemId: string) =>
 /** The newest first. */
 export async function contractPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ContractRow>> {
   const query = ofSystem(db, tenantId, systemId);
-  const items = await query.selectAll().orderBy("version", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("version", "desc"), page);
 }
 
 export function contractVersion(db: Database | Trx, tenantId: string, systemId: string, version: number): Promise<ContractRow | undefined> {

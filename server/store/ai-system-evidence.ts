@@ -1,3 +1,4 @@
+import { pageOfRows } from "./paging.ts";
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
@@ -10,9 +11,7 @@ export type EvidencePatch = Updateable<AiSystemEvidenceTable>;
 export const evidenceStore: RecordStore<EvidenceRow, EvidenceInsert, EvidencePatch, { readonly systemId: string }> = {
   async page(db, tenantId, { systemId }, page) {
     const query = db.selectFrom("ai_system_evidence").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
-    const items = await query.selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);
   },
   find: findInTenant("ai_system_evidence"),
   ...writesById("ai_system_evidence"),

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, totalOf } from "./paging.ts";
 import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { AiSystemTable } from "./tables/assurance.ts";
 
@@ -28,11 +28,7 @@ export const aiSystemStore: RecordStore<AiSystemRow, AiSystemInsert, AiSystemPat
     if (state !== undefined) query = query.where("lifecycle_state", "=", state);
     if (search !== undefined) query = query.where("resource_groups.name", "ilike", containing(search));
     const items = await query.orderBy("resource_groups.name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await db
-      .selectFrom(query.as("found"))
-      .select((eb) => eb.fn.countAll<number>().as("total"))
-      .executeTakeFirstOrThrow();
-    return { items, total };
+    return { items, total: await totalOf(db.selectFrom(query.as("found"))) };
   },
   find: lockThenFind("ai_systems", (db, tenantId, id) => rows(db, tenantId).where("ai_systems.id", "=", id).executeTakeFirst()),
   ...writesById("ai_systems"),

@@ -1,6 +1,6 @@
 import type { AlertRow } from "./alerts.ts";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 
 export type AlertOfUserRow = AlertRow & { readonly acknowledged_at: Date | null };
 
@@ -18,13 +18,5 @@ export async function alertsOfGroups(
     .leftJoin("alert_acknowledgements as k", (join) => join.onRef("k.alert_id", "=", "a.id").on("k.end_user_id", "=", userId))
     .where("a.tenant_id", "=", tenantId)
     .where("a.group_id", "in", groupIds);
-  const items = await query
-    .selectAll("a")
-    .select("k.acknowledged_at")
-    .orderBy("a.id", "desc")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll("a").select("k.acknowledged_at").orderBy("a.id", "desc"), page);
 }

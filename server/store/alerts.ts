@@ -1,6 +1,6 @@
 import { sql, type Selectable } from "kysely";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { AlertTable } from "./tables/policies.ts";
 
 export type AlertRow = Selectable<AlertTable>;
@@ -16,9 +16,7 @@ export async function alertPage(db: Database, tenantId: string | null, filters: 
   if (tenantId !== null) query = query.where("tenant_id", "=", tenantId);
   if (filters.group_id !== undefined) query = query.where("group_id", "=", filters.group_id);
   if (filters.resolved !== undefined) query = query.where("resolved", "=", filters.resolved);
-  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("id", "desc"), page);
 }
 
 export async function alertById(db: Database, tenantId: string, id: string): Promise<AlertRow | undefined> {

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ApiKeyTable } from "./schema.ts";
 
@@ -28,9 +28,7 @@ export const apiKeyStore: RecordStore<ApiKeyRow, ApiKeyInsert, ApiKeyPatch, ApiK
     if (filters.status === "expired") query = query.where("revoked_at", "is", null).where("expires_at", "<=", filters.now);
     if (filters.status === "active") query = query.where(active(filters.now));
     if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
-    const items = await query.selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);
   },
   find: findInTenant("api_keys"),
   ...writesById("api_keys"),

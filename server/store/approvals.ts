@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, totalOf } from "./paging.ts";
 import type { ApprovalTable } from "./tables/approvals.ts";
 
 export type ApprovalRow = Selectable<ApprovalTable>;
@@ -114,8 +114,7 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return { items, total: await totalOf(query) };
 }
 
 /** Resolves a request that is pending and has not expired; undefined when it is not (any more). */

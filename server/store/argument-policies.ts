@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ArgumentPolicyTable } from "./tables/policies.ts";
 
 export type ArgumentPolicyRow = Selectable<ArgumentPolicyTable> & { readonly group_ids: string[] };
@@ -20,15 +20,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
     let query = db.selectFrom("argument_policies as p").where("p.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("p.name", "ilike", containing(search));
     if (target !== undefined) query = query.where("p.target", "=", target);
-    const items = await query
-      .selectAll("p")
-      .select(groupIds.as("group_ids"))
-      .orderBy("p.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("p").select(groupIds.as("group_ids")).orderBy("p.name"), page);
   },
   find: lockThenFind("argument_policies", (db, tenantId, id) =>
     db
@@ -42,15 +34,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
   ...writesById("argument_policies"),
 };
 
-export async function argumentPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("argument_policies")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const argumentPolicyIdByName = idByName("argument_policies");
 
 /** Those switched on, by name. */
 export async function readArgumentPolicies(db: Database | Trx, tenantId: string): Promise<ArgumentPolicyRow[]> {

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { AssetTable } from "./tables/assets.ts";
 
@@ -23,9 +23,7 @@ export const assetStore: RecordStore<AssetRow, AssetInsert, AssetPatch, AssetFil
       if (value !== undefined) query = query.where(name, "=", value);
     }
     if (search !== undefined) query = query.where("name", "ilike", containing(search));
-    const items = await query.selectAll().orderBy("name").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name").orderBy("id"), page);
   },
   find: findInTenant("assets"),
   ...writesById("assets"),

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { AssuranceSnapshotTable } from "./tables/assurance.ts";
 
 export type SnapshotRow = Selectable<AssuranceSnapshotTable>;
@@ -8,9 +8,7 @@ export type SnapshotRow = Selectable<AssuranceSnapshotTable>;
 /** The newest first. */
 export async function snapshotPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<SnapshotRow>> {
   const query = db.selectFrom("assurance_snapshots").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
-  const items = await query.selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);
 }
 
 export function findSnapshot(db: Database | Trx, tenantId: string, systemId: string, id: string): Promise<SnapshotRow | undefined> {

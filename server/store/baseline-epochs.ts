@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { BaselineEpochTable } from "./tables/drift.ts";
 
 export type EpochRow = Selectable<BaselineEpochTable>;
@@ -18,9 +18,7 @@ export function newestEpoch(db: Database | Trx, tenantId: string, systemId: stri
 
 export async function epochPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<EpochRow>> {
   const query = db.selectFrom("baseline_epochs").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
-  const items = await query.selectAll().orderBy("epoch", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("epoch", "desc"), page);
 }
 
 export async function insertEpoch(trx: Trx, values: Insertable<BaselineEpochTable>): Promise<void> {

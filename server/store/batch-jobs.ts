@@ -3,7 +3,7 @@ import { storableValue } from "../kernel/storable.ts";
 import type { Database } from "./database.ts";
 import type { FileOwner } from "./files.ts";
 import { hasId } from "./has-id.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, totalOf } from "./paging.ts";
 import type { BatchJobError, BatchJobTable, BatchProblem, BatchStatus } from "./tables/batch.ts";
 
 export type BatchJobRow = Selectable<BatchJobTable>;
@@ -63,12 +63,12 @@ export async function listBatchJobs(
     found = found.where("j.status", "=", status as BatchStatus);
     counted = counted.where("j.status", "=", status as BatchStatus);
   }
-  const { total } = await counted.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const total = await totalOf(counted);
   if (page.after !== undefined) found = found.where("j.id", "<", page.after);
   if (page.before !== undefined) found = found.where("j.id", ">", page.before);
   const direction = page.before === undefined ? "desc" : "asc";
   const items = await found.orderBy("j.id", direction).limit(page.limit).offset(page.offset).execute();
-  return { items: direction === "asc" ? items.toReversed() : items, total: Number(total) };
+  return { items: direction === "asc" ? items.toReversed() : items, total };
 }
 
 /** Of everybody in the tenant, newest first. */
@@ -80,13 +80,9 @@ export async function batchJobsOfTenant(
 ): Promise<Paged<BatchJobWithCost>> {
   const which = sql<boolean>`j.tenant_id = ${tenantId} ${status === undefined ? sql`` : sql`AND j.status = ${status}`}
     ${groupId === undefined ? sql`` : sql`AND j.resource_group_id = ${groupId}`}`;
-  const { total } = await db
-    .selectFrom("batch_jobs as j")
-    .where(which)
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
+  const total = await totalOf(db.selectFrom("batch_jobs as j").where(which));
   const items = await jobsOf(db).where(which).orderBy("j.id", "desc").limit(page.limit).offset(page.offset).execute();
-  return { items, total: Number(total) };
+  return { items, total };
 }
 
 export async function batchJobOfTenant(db: Database, tenantId: string, id: string): Promise<BatchJobWithCost | undefined> {

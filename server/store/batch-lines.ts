@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "./database.ts";
+import { totalOf } from "./paging.ts";
 import type { BatchJobError, BatchLineTable } from "./tables/batch.ts";
 
 export type BatchLineRow = Selectable<BatchLineTable>;
@@ -196,11 +197,7 @@ export async function pageOfLines(
   finishedOnly: boolean,
 ): Promise<{ readonly lines: readonly number[]; readonly total: number }> {
   const which = sql<boolean>`${linesOf(job)} ${finishedOnly ? sql`AND state IN (2, 3)` : sql``}`;
-  const { total } = await db
-    .selectFrom("batch_lines")
-    .where(which)
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
+  const total = await totalOf(db.selectFrom("batch_lines").where(which));
   const found = await db
     .selectFrom("batch_lines")
     .where(which)
@@ -209,7 +206,7 @@ export async function pageOfLines(
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  return { lines: found.map(({ line }) => line), total: Number(total) };
+  return { lines: found.map(({ line }) => line), total };
 }
 
 /** The value of a key as it stands now: a job outlives a rotation of the key it was submitted with. */

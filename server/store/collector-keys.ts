@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
+import { containing, type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { CollectorKeyTable } from "./tables/discovery.ts";
 
 export type CollectorKeyRow = Selectable<CollectorKeyTable>;
@@ -19,9 +19,7 @@ export async function collectorKeyPage(
   let query = db.selectFrom("collector_keys").where("tenant_id", "=", tenantId);
   if (search !== undefined) query = query.where("collector_id", "ilike", containing(search));
   if (status !== undefined) query = query.where("revoked_at", status === "active" ? "is" : "is not", null);
-  const items = await query.selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);
 }
 
 export async function findCollectorKey(trx: Trx, tenantId: string, id: string): Promise<CollectorKeyRow | undefined> {

@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import type { OAuthTokenRow } from "./oauth-tokens.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 
 export interface ConnectedAccountFilters {
   readonly mcp_server_id?: string | undefined;
@@ -23,7 +23,7 @@ export async function connectedAccounts(
   if (filters.mcp_server_id !== undefined) query = query.where("t.mcp_server_id", "=", filters.mcp_server_id);
   if (filters.end_user_id !== undefined)
     query = query.where("t.principal_type", "=", "user").where("t.principal_id", "=", filters.end_user_id);
-  const items = await query
+  const rows = query
     .selectAll("t")
     .select((eb) => [
       "s.name as server_name",
@@ -43,10 +43,6 @@ export async function connectedAccounts(
         .as("principal_name"),
     ])
     .orderBy("t.created_at", "desc")
-    .orderBy("t.id")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+    .orderBy("t.id");
+  return pageOfRows(query, rows, page);
 }

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
+import { containing, type Page, type Paged, totalOf } from "./paging.ts";
 import type { DiscoveredAssetTable } from "./tables/discovery.ts";
 
 export type DiscoveredAssetRow = Selectable<DiscoveredAssetTable> & { readonly device_name: string | null };
@@ -52,7 +52,7 @@ export async function discoveredAssetPage(
   // The ids of the page come from the index alone: what is skipped is neither read nor joined.
   const ids = all.select("a.id").orderBy("a.last_seen", "desc").orderBy("a.id").limit(page.limit).offset(page.offset);
   const found = await withDevice(db, tenantId).where("a.id", "in", ids).orderBy("a.last_seen", "desc").orderBy("a.id").execute();
-  const { total } = await all.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const total = await totalOf(all);
   return { items: found, total };
 }
 

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { DriftFindingTable } from "./tables/drift.ts";
 
 export type FindingRow = Selectable<DriftFindingTable>;
@@ -18,9 +18,7 @@ export async function findingPage(db: Database, tenantId: string, filters: Findi
   if (filters.systemId !== undefined) query = query.where("ai_system_id", "=", filters.systemId);
   if (filters.status !== undefined) query = query.where("status", "=", filters.status);
   if (filters.kind !== undefined) query = query.where("kind", "=", filters.kind);
-  const items = await query.selectAll().orderBy("last_seen", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("last_seen", "desc").orderBy("id"), page);
 }
 
 export function lockedFinding(trx: Trx, tenantId: string, id: string): Promise<FindingRow | undefined> {

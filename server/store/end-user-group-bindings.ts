@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import { type EndUserGroupRow, memberCount } from "./end-user-groups.ts";
 
 export interface Binding {
@@ -56,15 +56,7 @@ export async function endUserGroupsOfResourceGroup(
     .innerJoin("resource_group_end_user_groups as b", "b.end_user_group_id", "end_user_groups.id")
     .where("end_user_groups.tenant_id", "=", tenantId)
     .where("b.resource_group_id", "=", groupId);
-  const items = await bound
-    .selectAll("end_user_groups")
-    .select(memberCount)
-    .orderBy("end_user_groups.name")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await bound.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(bound, bound.selectAll("end_user_groups").select(memberCount).orderBy("end_user_groups.name"), page);
 }
 
 /** Ids of the resource groups an end-user group is bound to. */

@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, type Updateable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { lockName } from "./named-lock.ts";
 import { isName, nameContains } from "./names.ts";
-import { type Page, type Paged, containing } from "./paging.ts";
+import { containing, type Page, type Paged, pageOfRows } from "./paging.ts";
 import { type RecordStore, lockThenFind, writesById } from "./record-store.ts";
 import type { EndUserGroupTable } from "./tables/people.ts";
 
@@ -29,9 +29,7 @@ export const endUserGroupStore: RecordStore<
       const pattern = containing(filters.search);
       query = query.where((eb) => eb.or([nameContains(filters.search ?? ""), eb("display_name", "ilike", pattern)]));
     }
-    const items = await query.selectAll().select(memberCount).orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().select(memberCount).orderBy("name"), page);
   },
   find: lockThenFind("end_user_groups", (db, tenantId, id) =>
     db

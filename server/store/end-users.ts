@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { formerValuesOf } from "./former-key-values.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { exactMatchFirst, nameIs } from "./usernames.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { EndUserTable } from "./tables/people.ts";
@@ -26,9 +26,7 @@ export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, 
         eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]),
       );
     }
-    const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("username").orderBy("id"), page);
   },
   find: findInTenant("end_users"),
   ...writesById("end_users"),

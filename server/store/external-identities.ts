@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { ExternalIdentityTable } from "./tables/identity.ts";
 
 export type ExternalIdentityRow = Selectable<ExternalIdentityTable>;
@@ -85,9 +85,7 @@ export async function externalIdentityPage(
     const wanted = filters[name];
     if (wanted !== undefined) query = query.where(name, "=", wanted);
   }
-  const items = await query.selectAll().orderBy("created_at").orderBy("subject").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("created_at").orderBy("subject"), page);
 }
 
 export async function deleteExternalIdentity(trx: Trx, providerId: string, subject: string): Promise<void> {

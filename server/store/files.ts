@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { hasId } from "./has-id.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, totalOf } from "./paging.ts";
 import type { FileTable } from "./tables/files.ts";
 
 export type FileRow = Selectable<FileTable>;
@@ -65,7 +65,7 @@ export async function listFiles(
   }
   if (filter.chatId !== undefined) found = found.where("chat_id", "=", filter.chatId);
   if (filter.ids !== undefined) found = found.where("id", "in", [...filter.ids]);
-  const { total } = await found.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const total = await totalOf(found);
   if (page.after !== undefined) found = found.where("id", page.oldestFirst === true ? ">" : "<", page.after);
   if (page.before !== undefined) found = found.where("id", ">", page.before);
   const items = await found
@@ -75,7 +75,7 @@ export async function listFiles(
     .offset(page.offset)
     .execute();
   // What stands before is found from there, and shown as everything else is.
-  return { items: page.before === undefined ? items : items.toReversed(), total: Number(total) };
+  return { items: page.before === undefined ? items : items.toReversed(), total };
 }
 
 /** From then on its bytes stay: they are no upload under way any more. */

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { findInTenant, idByName, type RecordStore, writesById } from "./record-store.ts";
 import type { GuardrailConfigTable } from "./tables/policies.ts";
 
 export type GuardrailConfigRow = Selectable<GuardrailConfigTable>;
@@ -17,23 +17,13 @@ export const guardrailConfigStore: RecordStore<
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("guardrail_configs").where("tenant_id", "=", tenantId);
     if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
-    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name"), page);
   },
   find: findInTenant("guardrail_configs"),
   ...writesById("guardrail_configs"),
 };
 
-export async function guardrailConfigIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("guardrail_configs")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const guardrailConfigIdByName = idByName("guardrail_configs");
 
 /** Names of configurations that ask a model as a guard by one of these, its name or its id; at most `limit`. */
 export async function guardrailsAsking(db: Database | Trx, tenantId: string, called: readonly string[], limit: number): Promise<string[]> {

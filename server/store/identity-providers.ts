@@ -1,6 +1,7 @@
+import { pageOfRows } from "./paging.ts";
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import { findInTenant, idByName, type RecordStore, writesById } from "./record-store.ts";
 import type { IdentityProviderTable } from "./tables/identity.ts";
 
 export type IdentityProviderRow = Selectable<IdentityProviderTable>;
@@ -16,23 +17,13 @@ export const identityProviderStore: RecordStore<
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("identity_providers").where("tenant_id", "=", tenantId);
     if (filters.audience !== undefined) query = query.where("audience", "=", filters.audience);
-    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name"), page);
   },
   find: findInTenant("identity_providers"),
   ...writesById("identity_providers"),
 };
 
-export async function identityProviderByName(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await trx
-    .selectFrom("identity_providers")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const identityProviderIdByName = idByName("identity_providers");
 
 /** All that are in force for an audience in a tenant that is enabled. */
 export async function enabledProviders(

@@ -1,3 +1,4 @@
+import { pageOfRows } from "./paging.ts";
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
@@ -16,9 +17,7 @@ export const incidentWindowStore: RecordStore<WindowRow, WindowInsert, WindowPat
   async page(db, tenantId, { systemId }, page) {
     let query = db.selectFrom("incident_windows").where("tenant_id", "=", tenantId);
     if (systemId !== undefined) query = query.where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]));
-    const items = await query.selectAll().orderBy("started_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("started_at", "desc").orderBy("id"), page);
   },
   find: findInTenant("incident_windows"),
   ...writesById("incident_windows"),

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { findInTenant, idByName, type RecordStore, writesById } from "./record-store.ts";
 import type { KnowledgeConnectorTable } from "./tables/knowledge.ts";
 
 export type KbConnectorRow = Selectable<KnowledgeConnectorTable>;
@@ -15,23 +15,13 @@ export const kbConnectorStore: RecordStore<KbConnectorRow, KbConnectorInsert, Kb
         .selectFrom("knowledge_connectors")
         .where("tenant_id", "=", tenantId)
         .where("name", "ilike", search === undefined ? "%" : containing(search));
-      const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-      const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-      return { items, total };
+      return pageOfRows(query, query.selectAll().orderBy("name"), page);
     },
     find: findInTenant("knowledge_connectors"),
     ...writesById("knowledge_connectors"),
   };
 
-export async function kbConnectorNamed(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await trx
-    .selectFrom("knowledge_connectors")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const kbConnectorIdByName = idByName("knowledge_connectors");
 
 export interface BroughtDocument {
   readonly id: string;

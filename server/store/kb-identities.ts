@@ -1,3 +1,4 @@
+import { pageOfRows } from "./paging.ts";
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
@@ -17,9 +18,7 @@ export const kbIdentityStore: RecordStore<KbIdentityRow, KbIdentityInsert, KbIde
     let query = db.selectFrom("kb_identities").where("tenant_id", "=", tenantId);
     if (filters.end_user_id !== undefined) query = query.where("end_user_id", "=", filters.end_user_id);
     if (filters.connector_type !== undefined) query = query.where("connector_type", "=", filters.connector_type);
-    const items = await query.selectAll().orderBy("created_at").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("created_at").orderBy("id"), page);
   },
   find: findInTenant("kb_identities"),
   ...writesById("kb_identities"),

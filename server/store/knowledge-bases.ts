@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, totalOf } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { KnowledgeBaseTable } from "./tables/knowledge.ts";
 
 export type KnowledgeBaseRow = Selectable<KnowledgeBaseTable> & {
@@ -40,27 +40,14 @@ export const knowledgeBaseStore: RecordStore<KnowledgeBaseRow, KnowledgeBaseInse
       .limit(page.limit)
       .offset(page.offset)
       .execute();
-    const { total } = await db
-      .selectFrom("knowledge_bases")
-      .where("tenant_id", "=", tenantId)
-      .where("name", "ilike", pattern)
-      .select((eb) => eb.fn.countAll<number>().as("total"))
-      .executeTakeFirstOrThrow();
-    return { items, total };
+    const all = db.selectFrom("knowledge_bases").where("tenant_id", "=", tenantId).where("name", "ilike", pattern);
+    return { items, total: await totalOf(all) };
   },
   find: lockThenFind("knowledge_bases", (db, tenantId, id) => rows(db, tenantId).where("b.id", "=", id).executeTakeFirst()),
   ...writesById("knowledge_bases"),
 };
 
-export async function knowledgeBaseNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("knowledge_bases")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const knowledgeBaseIdByName = idByName("knowledge_bases");
 
 export async function knowledgeBasesEmbeddingWith(db: Database | Trx, tenantId: string, modelId: string, limit: number): Promise<string[]> {
   const found = await db

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
+import { containing, type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { KnowledgeChunkTable, KnowledgeDocumentTable, KnowledgeVectorTable } from "./tables/knowledge.ts";
 
 export type KnowledgeDocumentRow = Omit<Selectable<KnowledgeDocumentTable>, "content">;
@@ -40,9 +40,7 @@ export async function pageOfDocuments(
   let query = inBase(db, tenantId, baseId);
   if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
   if (filters.status !== undefined) query = query.where("status", "=", filters.status);
-  const items = await query.select(FACTS).orderBy("name").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.select(FACTS).orderBy("name"), page);
 }
 
 export function findDocument(db: Database | Trx, tenantId: string, baseId: string, id: string): Promise<KnowledgeDocumentRow | undefined> {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { AgentTaskRow } from "./agent-tasks.ts";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 
 export interface TaskFilters {
   readonly agent_id?: string | undefined;
@@ -32,12 +32,7 @@ export async function taskPage(db: Database, tenantId: string, filters: TaskFilt
   if (filters.agent_id !== undefined) query = query.where("t.agent_id", "=", filters.agent_id);
   if (filters.state !== undefined) query = query.where("t.state", "=", filters.state);
   if (filters.root_task_id !== undefined) query = query.where("t.root_task_id", "=", filters.root_task_id);
-  const items = await query.orderBy("t.created_at", "desc").orderBy("t.id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query
-    .clearSelect()
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  return { items, total: Number(total) };
+  return pageOfRows(query.clearSelect(), query.orderBy("t.created_at", "desc").orderBy("t.id"), page);
 }
 
 export async function findListedTask(

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { lockName } from "./named-lock.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { McpServerTable } from "./tables/tools.ts";
 
@@ -19,9 +19,7 @@ export const mcpServerStore: RecordStore<McpServerRow, McpServerInsert, McpServe
     let query = db.selectFrom("mcp_servers").where("tenant_id", "=", tenantId);
     if (filters.enabled_only === "true") query = query.where("enabled", "=", true);
     if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
-    const items = await query.selectAll().orderBy("name").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name").orderBy("id"), page);
   },
   find: findInTenant("mcp_servers"),
   ...writesById("mcp_servers"),

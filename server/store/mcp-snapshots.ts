@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { McpServerSnapshotTable } from "./tables/tools.ts";
 
 export type McpSnapshotRow = Selectable<McpServerSnapshotTable>;
@@ -32,7 +32,5 @@ export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSn
 /** Newest first. */
 export async function mcpSnapshots(db: Database, tenantId: string, serverId: string, page: Page): Promise<Paged<McpSnapshotRow>> {
   const query = db.selectFrom("mcp_server_snapshots").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId);
-  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("id", "desc"), page);
 }

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ModelTable } from "./tables/models.ts";
 
 export type ModelRow = Selectable<ModelTable> & { readonly provider_key: string; readonly group_ids: string[] };
@@ -29,15 +29,11 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
       const pattern = containing(filters.search);
       query = query.where((eb) => eb.or([eb("m.name", "ilike", pattern), eb("m.model_name", "ilike", pattern)]));
     }
-    const items = await query
+    const rows = query
       .selectAll("m")
       .select(["p.provider_key", groupIds.as("group_ids")])
-      .orderBy("m.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+      .orderBy("m.name");
+    return pageOfRows(query, rows, page);
   },
   find: lockThenFind("models", (db, tenantId, id) =>
     modelsOf(db, tenantId)
@@ -49,10 +45,7 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
   ...writesById("models"),
 };
 
-export async function modelIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("models").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
-  return row?.id;
-}
+export const modelIdByName = idByName("models");
 
 /** Which of these ids are models of the tenant. */
 export async function knownModels(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Set<string>> {

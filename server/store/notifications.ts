@@ -1,6 +1,6 @@
 import { sql, type Selectable } from "kysely";
 import type { Database } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { NotificationTable } from "./tables/people.ts";
 
 export type NotificationRow = Selectable<NotificationTable>;
@@ -23,9 +23,7 @@ export async function notificationPage(
   let query = db.selectFrom("notifications").where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).where(notExpired);
   if (filters.notification_type !== undefined) query = query.where("notification_type", "=", filters.notification_type);
   if (filters.unread_only === true) query = query.where("is_read", "=", false);
-  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("id", "desc"), page);
 }
 
 export async function unreadNotifications(db: Database, tenantId: string, userId: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ProviderTable } from "./tables/models.ts";
 
@@ -21,9 +21,7 @@ export const providerStore: RecordStore<ProviderRow, ProviderInsert, ProviderPat
       const pattern = containing(filters.search);
       query = query.where((eb) => eb.or([eb("provider_key", "ilike", pattern), eb("name", "ilike", pattern)]));
     }
-    const items = await query.selectAll().orderBy("provider_key").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("provider_key"), page);
   },
   find: findInTenant("providers"),
   ...writesById("providers"),

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { ProvisioningLogTable } from "./tables/provisioning.ts";
 
 export type ProvisioningLogRow = Selectable<ProvisioningLogTable>;
@@ -28,9 +28,7 @@ export async function provisioningLogPage(
     const wanted = filters[name];
     if (wanted !== undefined) query = query.where(name, "=", wanted);
   }
-  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("id", "desc"), page);
 }
 
 export async function pruneProvisioningLog(db: Database, tenantId: string, before: Date): Promise<number> {

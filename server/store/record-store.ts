@@ -52,6 +52,24 @@ export type TenantRecordTable =
   | "discovered_assets"
   | "assets";
 
+/** Those of which a tenant has one of a name. */
+type NamedTable = Extract<
+  TenantRecordTable,
+  | "agent_skills"
+  | "argument_policies"
+  | "guardrail_configs"
+  | "identity_providers"
+  | "knowledge_bases"
+  | "knowledge_connectors"
+  | "models"
+  | "response_policies"
+  | "semantic_cache_configs"
+  | "semantic_policies"
+  | "server_configs"
+  | "virtual_servers"
+  | "web_search_providers"
+>;
+
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(
   table: Table,
@@ -95,6 +113,14 @@ export function writesById<Table extends TenantRecordTable | "tenants">(
     remove: async (trx, id) => {
       await trx.deleteFrom(named).where("id", "=", id).execute();
     },
+  };
+}
+
+/** Finds the id of the tenant's record that has exactly this name. */
+export function idByName(table: NamedTable): (db: Database | Trx, tenantId: string, name: string) => Promise<string | undefined> {
+  return async (db, tenantId, name) => {
+    const row = await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+    return row?.id;
   };
 }
 

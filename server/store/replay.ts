@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import { lookupsOf } from "./row-lookups.ts";
 import { matchingIds } from "./row-search.ts";
 import type { ReplayRunTable } from "./tables/replay.ts";
@@ -81,18 +81,9 @@ const runs = (db: Database | Trx, tenantId: string, systemId: string) =>
 
 /** The newest first. */
 export async function replayRunPage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ReplayRunRow>> {
-  const items = await runs(db, tenantId, systemId)
-    .selectAll("replay_runs")
-    .select("replay_suites.version as suite_version")
-    .orderBy("replay_runs.created_at", "desc")
-    .orderBy("replay_runs.id")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await runs(db, tenantId, systemId)
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  return { items, total };
+  const query = runs(db, tenantId, systemId);
+  const rows = query.selectAll("replay_runs").select("replay_suites.version as suite_version");
+  return pageOfRows(query, rows.orderBy("replay_runs.created_at", "desc").orderBy("replay_runs.id"), page);
 }
 
 export function findReplayRun(db: Database | Trx, tenantId: string, systemId: string, id: string): Promise<ReplayRunRow | undefined> {

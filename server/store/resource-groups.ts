@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { isName, nameContains } from "./names.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ResourceGroupTable } from "./schema.ts";
 
@@ -26,9 +26,7 @@ export const resourceGroupStore: RecordStore<ResourceGroupRow, ResourceGroupInse
       const pattern = containing(filters.search);
       query = query.where((eb) => eb.or([nameContains(filters.search ?? ""), eb("display_name", "ilike", pattern)]));
     }
-    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("name"), page);
   },
   find: findInTenant("resource_groups"),
   ...writesById("resource_groups"),

@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
+import { idByName } from "./record-store.ts";
 import type { ResponsePolicyTable, ResponseTable } from "./tables/responses.ts";
 
 export type ResponsePolicyRow = Selectable<ResponsePolicyTable>;
@@ -18,9 +19,7 @@ export async function responsePolicyPage(
     systemId === null
       ? query.where("ai_system_id", "is", null)
       : query.where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]));
-  const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("name"), page);
 }
 
 /** Those that hold for a system and are not off. */
@@ -39,15 +38,7 @@ export function findResponsePolicy(db: Database | Trx, tenantId: string, id: str
   return db.selectFrom("response_policies").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
 
-export async function responsePolicyNamed(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await trx
-    .selectFrom("response_policies")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const responsePolicyIdByName = idByName("response_policies");
 
 export async function insertResponsePolicy(trx: Trx, values: Insertable<ResponsePolicyTable>): Promise<void> {
   await trx.insertInto("response_policies").values(values).execute();
@@ -64,9 +55,7 @@ export async function removeResponsePolicy(trx: Trx, id: string): Promise<void> 
 /** The newest first. */
 export async function responsePage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ResponseRow>> {
   const query = db.selectFrom("responses").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
-  const items = await query.selectAll().orderBy("fired_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("fired_at", "desc").orderBy("id"), page);
 }
 
 export async function insertResponse(trx: Trx, values: Insertable<ResponseTable>): Promise<void> {

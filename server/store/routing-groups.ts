@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { lockThenFind, type RecordStore } from "./record-store.ts";
 import type { RoutingGroupTable } from "./tables/models.ts";
 
@@ -44,15 +44,11 @@ export function routingGroupStore(
         const pattern = containing(filters.search);
         query = query.where((eb) => eb.or([eb("g.id", "ilike", pattern), eb("g.name", "ilike", pattern)]));
       }
-      const items = await query
+      const rows = query
         .selectAll("g")
         .select([members.as("members"), SHARED_MODES.as("modes")])
-        .orderBy("g.id")
-        .limit(page.limit)
-        .offset(page.offset)
-        .execute();
-      const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-      return { items, total };
+        .orderBy("g.id");
+      return pageOfRows(query, rows, page);
     },
     find: lockThenFind("routing_groups", (db, _scope, id) =>
       groups(db)

@@ -1,3 +1,4 @@
+import { pageOfRows } from "./paging.ts";
 import { type Insertable, type Selectable, type Updateable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
@@ -9,9 +10,7 @@ export type ScimTokenInsert = Insertable<ScimTokenTable>;
 export const scimTokenStore: RecordStore<ScimTokenRow, ScimTokenInsert, Updateable<ScimTokenTable>, object> = {
   async page(db, tenantId, _filters, page) {
     const query = db.selectFrom("scim_tokens").where("tenant_id", "=", tenantId);
-    const items = await query.selectAll().orderBy("created_at").orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("created_at").orderBy("id"), page);
   },
   find: findInTenant("scim_tokens"),
   ...writesById("scim_tokens"),

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { SealedComplianceReportTable } from "./tables/compliance.ts";
 
 export type SealedReportRow = Selectable<SealedComplianceReportTable>;
@@ -17,9 +17,7 @@ export async function sealedReportPage(
 ): Promise<Paged<ListedReport>> {
   let query = db.selectFrom("sealed_compliance_reports").where("tenant_id", "=", tenantId);
   if (framework !== undefined) query = query.where("framework", "=", framework);
-  const items = await query.select(LISTED).orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.select(LISTED).orderBy("created_at", "desc").orderBy("id"), page);
 }
 
 export function findSealedReport(db: Database | Trx, tenantId: string, id: string): Promise<SealedReportRow | undefined> {

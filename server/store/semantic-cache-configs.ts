@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticCacheConfigTable } from "./tables/policies.ts";
 
 export type SemanticCacheConfigRow = Selectable<SemanticCacheConfigTable> & { readonly group_ids: string[] };
@@ -19,15 +19,7 @@ export const semanticCacheConfigStore: RecordStore<
   async page(db, tenantId, { search }, page) {
     let query = db.selectFrom("semantic_cache_configs as c").where("c.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("c.name", "ilike", containing(search));
-    const items = await query
-      .selectAll("c")
-      .select(groupIds.as("group_ids"))
-      .orderBy("c.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name"), page);
   },
   find: lockThenFind("semantic_cache_configs", (db, tenantId, id) =>
     db
@@ -41,15 +33,7 @@ export const semanticCacheConfigStore: RecordStore<
   ...writesById("semantic_cache_configs"),
 };
 
-export async function semanticCacheConfigByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("semantic_cache_configs")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const semanticCacheConfigIdByName = idByName("semantic_cache_configs");
 
 /** Oldest first: where two hold for one group, the older does. */
 export async function readSemanticCacheConfigs(db: Database | Trx, tenantId: string): Promise<SemanticCacheConfigRow[]> {

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticPolicyTable } from "./tables/policies.ts";
 
 export type SemanticPolicyRow = Selectable<SemanticPolicyTable> & { readonly group_ids: string[] };
@@ -19,15 +19,7 @@ export const semanticPolicyStore: RecordStore<
   async page(db, tenantId, { search }, page) {
     let query = db.selectFrom("semantic_policies as p").where("p.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("p.name", "ilike", containing(search));
-    const items = await query
-      .selectAll("p")
-      .select(groupIds.as("group_ids"))
-      .orderBy("p.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("p").select(groupIds.as("group_ids")).orderBy("p.name"), page);
   },
   find: lockThenFind("semantic_policies", (db, tenantId, id) =>
     db
@@ -41,15 +33,7 @@ export const semanticPolicyStore: RecordStore<
   ...writesById("semantic_policies"),
 };
 
-export async function semanticPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("semantic_policies")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const semanticPolicyIdByName = idByName("semantic_policies");
 
 export async function readSemanticPolicies(db: Database | Trx, tenantId: string): Promise<SemanticPolicyRow[]> {
   return db

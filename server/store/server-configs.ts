@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { idByName, lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ServerConfigTable } from "./tables/tools.ts";
 
 export type ServerConfigRow = Selectable<ServerConfigTable> & { readonly group_ids: string[] };
@@ -32,15 +32,7 @@ export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert,
             .where("b.group_id", "=", groupId),
         ),
       );
-    const items = await query
-      .selectAll("c")
-      .select(groupIds.as("group_ids"))
-      .orderBy("c.name")
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name"), page);
   },
   find: lockThenFind("server_configs", (db, tenantId, id) =>
     db
@@ -54,15 +46,7 @@ export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert,
   ...writesById("server_configs"),
 };
 
-export async function serverConfigNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("server_configs")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const serverConfigIdByName = idByName("server_configs");
 
 export async function setConfigGroups(trx: Trx, tenantId: string, configId: string, groups: readonly string[]): Promise<void> {
   await trx.deleteFrom("server_config_groups").where("config_id", "=", configId).execute();

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
+import { containing, pageOfRows } from "./paging.ts";
 import { type RecordStore, writesById } from "./record-store.ts";
 import type { TenantTable } from "./schema.ts";
 
@@ -19,9 +19,7 @@ export const tenantStore: RecordStore<TenantRow, TenantInsert, TenantPatch, Tena
       const pattern = containing(filters.search);
       query = query.where((eb) => eb.or([eb("id", "ilike", pattern), eb("name", "ilike", pattern), eb("display_name", "ilike", pattern)]));
     }
-    const items = await query.selectAll().orderBy("id").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("id"), page);
   },
   find: (db, _scope, id, lock) => {
     const query = db.selectFrom("tenants").selectAll().where("id", "=", id);

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, pageOfRows } from "./paging.ts";
 import type { UsageImportMappingTable } from "./tables/usage-import-buckets.ts";
 
 export type UsageImportMappingRow = Selectable<UsageImportMappingTable>;
@@ -21,9 +21,7 @@ export async function mappingPage(
   if (kind !== undefined) query = query.where("kind", "=", kind);
   if (state === "ignored") query = query.where("ignored", "=", true);
   else if (state !== undefined) query = query.where("ignored", "=", false).where("target", state === "matched" ? "is not" : "is", null);
-  const items = await query.selectAll().orderBy("kind").orderBy("vendor_id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
+  return pageOfRows(query, query.selectAll().orderBy("kind").orderBy("vendor_id"), page);
 }
 
 export async function allMappings(db: Database | Trx, tenantId: string, providerId: string): Promise<UsageImportMappingRow[]> {

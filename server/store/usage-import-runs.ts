@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, totalOf } from "./paging.ts";
 import type { UsageImportRunTable } from "./tables/usage-import.ts";
 
 export type UsageImportRunRow = Selectable<UsageImportRunTable>;
@@ -19,13 +19,8 @@ export async function usageImportRunPage(
   const { rows: items } = await sql<UsageImportRunRow>`
     SELECT ${COLUMNS} FROM usage_import_runs WHERE tenant_id = ${tenantId} AND provider_id = ${providerId}
      ORDER BY started_at DESC, id LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
-  const { total } = await db
-    .selectFrom("usage_import_runs")
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .where("tenant_id", "=", tenantId)
-    .where("provider_id", "=", providerId)
-    .executeTakeFirstOrThrow();
-  return { items, total };
+  const all = db.selectFrom("usage_import_runs").where("tenant_id", "=", tenantId).where("provider_id", "=", providerId);
+  return { items, total: await totalOf(all) };
 }
 
 /** The one that is not finished, of which there is one at most. */

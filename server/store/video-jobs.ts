@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { FileOwner } from "./files.ts";
 import { hasId } from "./has-id.ts";
-import type { Page, Paged } from "./paging.ts";
+import { type Page, type Paged, totalOf } from "./paging.ts";
 import type { TenantTurns } from "./tenant-turns.ts";
 import type { VideoError, VideoJobTable, VideoStatus } from "./tables/videos.ts";
 
@@ -30,7 +30,7 @@ export async function listVideoJobs(
 ): Promise<Paged<VideoJobRow>> {
   const { oldestFirst = false } = page;
   let found = db.selectFrom("video_jobs").where(owned(owner));
-  const { total } = await found.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const total = await totalOf(found);
   if (page.after !== undefined) found = found.where("id", oldestFirst ? ">" : "<", page.after);
   const items = await found
     .selectAll()
@@ -38,7 +38,7 @@ export async function listVideoJobs(
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  return { items, total: Number(total) };
+  return { items, total };
 }
 
 export async function countOpenVideoJobs(db: Database, tenantId: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing } from "./paging.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import { containing, pageOfRows } from "./paging.ts";
+import { findInTenant, idByName, type RecordStore, writesById } from "./record-store.ts";
 import type { WebSearchProviderTable } from "./tables/web-search.ts";
 
 export type WebSearchProviderRow = Selectable<WebSearchProviderTable>;
@@ -21,23 +21,13 @@ export const webSearchProviderStore: RecordStore<
   async page(db, tenantId, { search }, page) {
     let query = db.selectFrom("web_search_providers").where("tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("name", "ilike", containing(search));
-    const items = await query.selectAll().orderBy("priority").orderBy("name").limit(page.limit).offset(page.offset).execute();
-    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-    return { items, total };
+    return pageOfRows(query, query.selectAll().orderBy("priority").orderBy("name"), page);
   },
   find: findInTenant("web_search_providers"),
   ...writesById("web_search_providers"),
 };
 
-export async function webSearchProviderNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("web_search_providers")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-  return row?.id;
-}
+export const webSearchProviderIdByName = idByName("web_search_providers");
 
 /** Those switched on, in the order in which they are asked. */
 export async function readWebSearchProviders(db: Database | Trx, tenantId: string): Promise<WebSearchProviderRow[]> {

@@ -1,5 +1,5 @@
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../support/free-port.ts";
 import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
@@ -53,14 +53,4 @@ async function answers(base: string, gateway: LastingProcess): Promise<void> {
       return;
   }
   throw new Error("the other gateway did not start");
-}
-
-/** It takes a port and never tells which it got. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }

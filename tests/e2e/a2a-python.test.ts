@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { freePort } from "../support/free-port.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { artifactText, grantAgent, registerAgent } from "./a2a-harness.ts";
@@ -22,13 +22,6 @@ else {
   const agents: AgentFixture[] = [];
   const servers: ChildProcess[] = [];
 
-  const freePort = async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  };
   const startPython = async (version: string): Promise<string> => {
     const port = await freePort();
     servers.push(spawn(PYTHON, [SCRIPT, "server", String(port), version], { stdio: "inherit" }));

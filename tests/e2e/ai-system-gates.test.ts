@@ -4,7 +4,6 @@ import { jsonLog } from "../../server/kernel/log.ts";
 import { openDatabase } from "../../server/store/database.ts";
 import { type AdminClient, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -167,16 +166,15 @@ test("a system whose replays did not pass does not come into service, and does o
   const suite = async (required: string) => {
     const cases = asked.map((row_id) => ({ row_id, expect: { required_texts: [required] } }));
     const body = { size: 0, threshold: 0.5, repeats: 1, cases };
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50))
-      if ((await owner.request("POST", at("/replay/suite"), body)).status === 200) return;
-    throw new Error("the call is never on record");
+    await until(async () => (await owner.request("POST", at("/replay/suite"), body)).status === 200);
   };
   const replayed = async () => {
     const { id } = await owner.post(at("/replay/run"), {});
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
-      const { state } = await owner.get(at(`/replay/runs/${id}`));
-      if (!["queued", "running"].includes(state)) return state;
-    }
+    const run = await until(
+      () => owner.get(at(`/replay/runs/${id}`)),
+      ({ state }) => !["queued", "running"].includes(state),
+    );
+    return run.state;
   };
   const unmet = async () => {
     const { status, body } = await lifecycle("in_service");

@@ -3,6 +3,7 @@ import { type AdminClient, rowsOf, signIn, signInAsApprover } from "../support/a
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { rawStream } from "../support/raw-stream.ts";
+import { until } from "../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 let database: TestDatabase;
@@ -101,7 +102,10 @@ beforeAll(async () => {
   });
   paths = { old: `/v1/proxy/mcp/${ids.old}`, modern: `/v1/proxy/mcp/${ids.modern}`, virtual: `/v1/proxy/vmcp/${virtual.id}` };
   for (const gateway of gateways)
-    while ((await post(gateway.runtimeUrl + paths.virtual, team.apiKey, stateless(1, "tools/list"))).status !== 200) await Bun.sleep(50);
+    await until(
+      () => post(gateway.runtimeUrl + paths.virtual, team.apiKey, stateless(1, "tools/list")),
+      ({ status }) => status === 200,
+    );
 });
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));

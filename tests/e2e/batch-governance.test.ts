@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowsOf, serveModels, type Served } from "../support/admin.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { newPerson } from "../support/portal.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
@@ -108,7 +109,7 @@ test("a job whose budget is used up waits and says so, and goes on when there is
       headers: { "x-api-key": poor.apiKey, "content-type": "application/json" },
       body: JSON.stringify({ model: "fake-1", max_tokens: 500, messages: [{ role: "user", content: "x" }] }),
     });
-  while ((await chat()).headers.get("x-gw-usage-utilization") === null) await Bun.sleep(20);
+  await until(async () => (await chat()).headers.has("x-gw-usage-utilization"));
   const { id } = await submit(poor.apiKey, many("poor", 20));
   const waiting = await jobOf(poor.apiKey, id, ({ error }) => error !== null);
   expect(waiting).toMatchObject({ status: "in_progress", error: { code: "usage_limit_reached" } });

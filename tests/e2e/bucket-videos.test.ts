@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowsOf } from "../support/admin.ts";
 import { BEDROCK_KEY, VERTEX_TOKEN } from "../support/bucket-batch-vendors.ts";
 import { startNovaReel, startVeo } from "../support/bucket-video-vendors.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { videoBytesOf } from "../support/video-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -56,11 +56,11 @@ async function llm(method: string, path: string, body?: unknown) {
   return { status: response.status, body: (await response.json()) as any };
 }
 async function ended(id: string): Promise<any> {
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await Bun.sleep(100)) {
-    const { body } = await llm("GET", `/video/jobs/${id}`);
-    if (!["queued", "in_progress"].includes(body.status)) return body;
-  }
-  throw new Error(`the job ${id} came to no end`);
+  const { body } = await until(
+    () => llm("GET", `/video/jobs/${id}`),
+    (answer) => !["queued", "in_progress"].includes(answer.body.status),
+  );
+  return body;
 }
 async function filmed(body: object): Promise<any> {
   const { body: made } = await llm("POST", "/video/generations", body);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowOf, serveModels, type Served } from "../support/admin.ts";
 import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { PASSWORD, portalClient } from "../support/portal.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -96,9 +96,7 @@ test("a stranger on the control plane is in the admin log with where they came f
     (await world.admin.get("/v1/admin/admin-log?action=refused&page_size=200")).entries.filter(
       (entry: { client_ip: string }) => entry.client_ip === "203.0.113.50",
     );
-  const deadline = Date.now() + PATIENCE_MS;
-  while ((await told()).length === 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await told()).toMatchObject([
+  expect(await until(told, (entries) => entries.length > 0)).toMatchObject([
     {
       tenant_id: null,
       actor_id: null,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Served, serveModels } from "../support/admin.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What a collector of OpenTelemetry is told of calls. */
@@ -59,14 +59,6 @@ afterAll(async () => {
 afterEach(() => {
   status = 200;
 });
-
-async function until<T>(found: () => T | undefined | false): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(20)) {
-    const value = found();
-    if (value !== undefined && value !== false) return value;
-  }
-  throw new Error("the collector was told nothing of it");
-}
 
 const of = (span: Span, key: string) => Object.values(span.attributes.find((one) => one.key === key)?.value ?? {})[0];
 

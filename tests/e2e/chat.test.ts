@@ -4,7 +4,7 @@ import { type AdminClient, rowOf, type Served, serveModels } from "../support/ad
 import { ANSWER_TEXT, type FakeUpstream, STREAM_FRAMES, USAGE_FRAME } from "../support/fake-upstream.ts";
 import type { GatewayProcess } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { leastOf } from "../support/until.ts";
+import { leastOf, until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -355,7 +355,7 @@ describe("a caller who hangs up", () => {
       { "x-api-key": served.apiKey, "x-correlation-id": correlation },
       caller.signal,
     ).catch(() => null);
-    while (upstream.seen.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => upstream.seen.length > before);
     caller.abort();
     await waiting;
     await upstream.seen.at(-1)?.aborted;

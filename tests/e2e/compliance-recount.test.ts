@@ -15,6 +15,7 @@ import { type AdminClient, rowOf, rowsOf, serveModels, signIn, signInAsApprover 
 import { ADMIN_PASSWORD, type GatewayProcess, startGateway } from "../support/gateway.ts";
 import { newPerson } from "../support/portal.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
@@ -127,7 +128,7 @@ beforeAll(async () => {
     headers: { "content-type": "application/json", "x-api-key": clinic.apiKey },
     body: JSON.stringify({ model: "torn", stream: true, messages: [{ role: "user", content: "hi" }] }),
   }).then(async (answer) => [answer.status, await answer.text().catch(() => "broken off")]);
-  while (!world.upstream.seen.some(({ body }) => body.includes('"torn"'))) await Bun.sleep(5);
+  await until(() => world.upstream.seen.some(({ body }) => body.includes('"torn"')));
   world.upstream.release();
   expect((await broken)[0]).toBe(200);
   for (const content of ["hi", "write to joe@example.com", "project titan"]) await chat(ward.apiKey, "priced", {}, content);
@@ -164,7 +165,7 @@ beforeAll(async () => {
   expect(traced.status).toBe(200);
   // One call is under way when the process is killed at the end; the next one tells of it.
   const lost = chat(served.apiKey, "hold").catch(() => null);
-  while (!world.upstream.seen.some(({ body }) => body.includes('"hold"'))) await Bun.sleep(5);
+  await until(() => world.upstream.seen.some(({ body }) => body.includes('"hold"')));
   await system.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu-central-1"] });
   for (;;) if ((await chat(clinic.apiKey, "in us-east-1")).status === 403) break;
   await chat(clinic.apiKey, "in eu-central-1");

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminClient, rowOf, rowsOf, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
@@ -59,13 +59,11 @@ test("rows carry the tags of the profile's frameworks, and none without a profil
   expect(await tagsOf(await ask(clinic))).toBeNull();
   await setProfile(FRAMEWORKS);
   expect((await owner.get(`${PATH}/profile`)).frameworks.toSorted()).toEqual(FRAMEWORKS);
-  const inForce = async () => {
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
-      const tags = await tagsOf(await ask(office));
-      if (tags !== null) return tags;
-    }
-    throw new Error("the profile never came into force");
-  };
+  const inForce = () =>
+    until(
+      async () => tagsOf(await ask(office)),
+      (tags) => tags !== null,
+    );
   expect(await inForce()).toEqual([]);
   expect(await tagsOf(await ask(clinic))).toEqual(["eu_ai_act:high_risk", "hipaa:phi_access"]);
   expect(await tagsOf(await ask(ward))).toEqual(["eu_ai_act:high_risk", "hipaa:phi_access"]);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf } from "../support/admin.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { newPerson } from "../support/portal.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
@@ -45,11 +45,6 @@ const put = (content: Uint8Array | string, fields: Record<string, string>, key =
   send("POST", "/v1/proxy/files", { body: form(content, fields, name) }, key);
 
 const stored = () => storedBytes(world.gateway.dataDir);
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + PATIENCE_MS; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 20)))
-    if (Date.now() > end) throw new Error("it never came to hold");
-}
 
 test("a file is stored, described, read whole and in ranges, and deleted with its bytes", async () => {
   const made = await put(PNG, { kind: "image", chat_id: "c1", display_name: "dot.png" });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { buildPages } from "../support/built-pages.ts";
 import { testDatabase } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
 import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 
 /**
  * What the guides show first is run as a reader would paste it, one guide after the other on one gateway. In what they
@@ -36,7 +37,7 @@ beforeAll(async () => {
   const database = await testDatabase();
   closeDatabase = database.close;
   gateway = await startGateway({ databaseUrl: database.url });
-  while (!gateway.output().includes("Your first governed call")) await Bun.sleep(20);
+  await until(() => gateway.output().includes("Your first governed call"));
   const made = (name: string) => new RegExp(`^ *${name} +(.+)$`, "m").exec(gateway.output())?.[1] ?? "";
   environment = {
     PATH: process.env.PATH ?? "",
@@ -87,14 +88,6 @@ async function run(script: string): Promise<{ code: number | null; stdout: strin
   return { code, stdout, stderr };
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
-
 /** What the README has a reader type before the guides, and what that leaves in these variables. */
 async function runReadme(): Promise<Awaited<ReturnType<typeof run>>> {
   const blocks = [...readFileSync(`${PROJECT}README.md`, "utf8").matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block as string);
@@ -125,7 +118,7 @@ describe("the example at the head of", () => {
     expect(example, "the guide opens with an introduction, an sh block and a text block").not.toBe("");
     expect(example.trim().split("\n").length).toBeWithin(5, 15);
     const ports = new Map<string, string>();
-    for (const [port] of example.matchAll(OWN_PORT)) if (!ports.has(port)) ports.set(port, await freePort());
+    for (const [port] of example.matchAll(OWN_PORT)) if (!ports.has(port)) ports.set(port, String(await freePort()));
     const moved = (text: string) => text.replaceAll(OWN_PORT, (port) => ports.get(port) ?? port);
     const { code, stdout, stderr } = await run(patience([...ports.values()]) + moved(example));
     expect({ code, stderr }).toMatchObject({ code: 0 });

@@ -6,6 +6,7 @@ import { type AdminClient, rowOf, signInAsApprover } from "../support/admin.ts";
 import { answerOf } from "../support/calling-answers.ts";
 import { type InboundSurface, SURFACES } from "../support/inbound-surfaces.ts";
 import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** `tool_use.mode: approval_required`: answers in which a model calls tools wait, sealed, until somebody approves them. */
@@ -154,7 +155,7 @@ test("what waits is sealed, and goes when it is rejected", async () => {
   expect(row?.sealed).toBeDefined();
   expect(row?.sealed).not.toContain("look");
   await resolved(approval, "reject");
-  while ((await kept()).length > 0) await Bun.sleep(50);
+  await until(kept, (rows) => rows.length === 0);
   await close();
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Files that cannot be read hold up no other file, and no right that is taken away. */
@@ -152,7 +153,7 @@ test("repositories that never answer hold up no other tenant, and no stop of the
       ...{ ...tenant, name, knowledge_base_id: base, connector_type: "git" },
       location: location(name),
     });
-  while (asked === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => asked > 0);
 
   mkdirSync(join(root, "beside/files"), { recursive: true });
   writeFileSync(join(root, "beside/files/permissions.json"), "{}");
@@ -162,14 +163,13 @@ test("repositories that never answer hold up no other tenant, and no stop of the
   const wanted = { ...other, knowledge_base_id: theirs, connector_type: "directory", location: "files" };
   const { id } = await admin.post("/v1/admin/kb-connectors", wanted);
   const synced = async () => (await admin.get(`/v1/admin/kb-connectors/${id}?tenant_id=beside`)).synced_at;
-  for (const deadline = Date.now() + PATIENCE_MS; (await synced()) === null; await new Promise((resolve) => setTimeout(resolve, 50)))
-    if (Date.now() > deadline) throw new Error("the other tenant waits");
+  await until(synced);
   expect(asked).toBe(1);
 
   await world.gateway.stop();
   expect(asked).toBe(1);
   const again = await startGateway({ databaseUrl: world.databaseUrl, dataDir: world.gateway.dataDir, env: { GW_KNOWLEDGE_DIR: root } });
-  while (asked === 1) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => asked > 1);
   await again.stop();
   await silent.stop(true);
 });

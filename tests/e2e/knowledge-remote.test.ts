@@ -39,7 +39,7 @@ async function startStore(python: string) {
       ({ ok }) => ok,
       () => false,
     );
-  while (!(await made())) await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(made);
   return {
     endpoint,
     async stop() {

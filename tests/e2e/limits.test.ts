@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, rowsOf } from "../support/admin.ts";
 import { GROUPS, PRICED, type LimitedWorld, startLimitedWorld } from "../support/limited-world.ts";
+import { until } from "../support/until.ts";
 
 /** What a caller and an administrator meet of limits, on one process with its own counters. */
 
@@ -219,7 +220,7 @@ describe("rates", () => {
     ];
     const seen = world.upstream.seen.length;
     const held = chat(a.key, { model: "hold", stream: true });
-    while (world.upstream.seen.length === seen) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => world.upstream.seen.length > seen);
     expect(told(await chat(a.key))).toEqual([200, "100", "max concurrent limit: 2 of 2 in flight"]);
     await limit(a.id, { concurrency: { max_concurrent: 1 } });
     const second = await chat(a.key);

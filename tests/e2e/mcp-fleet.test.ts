@@ -132,7 +132,10 @@ test.each(["handshake", "stateless"] as const)(
 /** Waits until a team may use what is at a path at either process: what was configured at one reaches the other a moment later. */
 async function usable(path: string, { apiKey } = team): Promise<void> {
   for (const { runtimeUrl } of gateways)
-    while ((await post(`${runtimeUrl}/v1/proxy/${path}`, apiKey, stateless(0, "tools/list"))).status !== 200) await Bun.sleep(20);
+    await until(
+      () => post(`${runtimeUrl}/v1/proxy/${path}`, apiKey, stateless(0, "tools/list")),
+      ({ status }) => status === 200,
+    );
 }
 
 test.each(["handshake", "stateless"] as const)("whoever listens at either process hears of a change once (%s server)", async (dialect) => {
@@ -170,7 +173,7 @@ test.each(["handshake", "stateless"] as const)("whoever listens at either proces
   // A session that one process began is listened to at the other.
   const streams = [...listening, rawStream(other, "GET", { accept: "text/event-stream", ...inSession })];
   await streams[2]?.until("text/event-stream");
-  while (changing.listening() < 3) await Bun.sleep(20);
+  await until(() => changing.listening() >= 3);
   changing.tell("notifications/tools/list_changed");
   await Promise.all(streams.map((stream) => stream.until("notifications/tools/list_changed")));
   expect(streams.map((stream) => stream.count("notifications/tools/list_changed"))).toEqual([1, 1, 1]);
@@ -246,7 +249,7 @@ test("what a session says at one process holds at the other: single resources, c
     );
   };
   expect((await logs("error")).text).not.toContain("notifications/message");
-  while (!(await logs("debug")).text.includes("notifications/message")) await Bun.sleep(20);
+  await until(async () => (await logs("debug")).text.includes("notifications/message"));
   for (const [method, params] of [
     ["logging/setLevel", { level: "loud" }],
     ["resources/subscribe", { uri: `test://${"x".repeat(3000)}` }],
@@ -354,7 +357,7 @@ test("a session the gateway made is over at either process once its client has e
     expect((await end(one)).status).toBe(204);
     const gone = await list(one);
     expect([gone.status, gone.body.error.data.code]).toEqual([404, "session_not_found"]);
-    while ((await list(other)).status !== 404) await Bun.sleep(20);
+    await until(async () => (await list(other)).status === 404);
     expect(await stream.text()).not.toContain("data:");
     expect((await end(other)).status).toBe(404);
   }

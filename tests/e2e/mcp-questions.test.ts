@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { rawStream } from "../support/raw-stream.ts";
 import { type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer } from "../support/scripted-tool-server.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
 
@@ -204,7 +205,7 @@ describe("a handshake server that will not answer before an address was opened",
     expect(calls(server).at(-1)?.text).not.toContain("requestState");
     agreed = false;
     const called = client.callTool({ name: "open", arguments: {} });
-    while (opened.length < 2) await Bun.sleep(5);
+    await until(() => opened.length >= 2);
     agreed = true;
     expect(textOf(await called)).toBe("done");
     await client.close();

@@ -4,6 +4,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { rowOf } from "../support/admin.ts";
+import { until } from "../support/until.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /** Many who listen to the changes of tool servers, and some who do not read what they hear. */
@@ -107,10 +108,6 @@ async function closed(streams: readonly RawStream[]): Promise<void> {
     open.delete(stream);
   }
 }
-
-const until = async (holds: () => boolean) => {
-  while (!holds()) await Bun.sleep(20);
-};
 
 const each = (count: number) => count;
 /** With what it takes for one of them to be open, and the streams the server has of so many. */

@@ -8,6 +8,7 @@ import { jsonLog } from "../../server/kernel/log.ts";
 import { type Database, openDatabase } from "../../server/store/database.ts";
 import { cutChannels } from "../support/database.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** `TEST_EVENT_STREAMS=10000` is the whole claim; fewer show what one costs. Each takes a descriptor here and one in the gateway. */
@@ -78,10 +79,6 @@ async function openStreams(tokens: readonly string[], count: number): Promise<He
     all.push(...(await Promise.all(some)));
   }
   return all;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(50);
 }
 
 function residentMegabytes(): number {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminClient, rowOf, rowsOf } from "../support/admin.ts";
 import { anthropicBatchVendor, type BatchVendor, geminiBatchVendor, openaiBatchVendor } from "../support/batch-vendors.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**
@@ -52,12 +52,6 @@ async function api(method: string, path: string, body?: unknown, key = apiKey): 
 }
 const asks = (text: string) => ({ custom_id: text, body: { messages: [{ role: "user", content: text }], max_tokens: 100 } });
 const submit = async (body: object) => JSON.parse(await api("POST", "", body));
-async function until<T>(look: () => Promise<T> | T, holds: (found: T) => boolean): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
-    const found = await look();
-    if (holds(found) || Date.now() > end) return found;
-  }
-}
 const jobOf = async (id: string) => JSON.parse(await api("GET", `/${id}`));
 const ended = (id: string) =>
   until(

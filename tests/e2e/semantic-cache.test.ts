@@ -4,6 +4,7 @@ import { type AdminClient, rowOf, rowsOf, type Served, serveModels, signIn } fro
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
 import { CLIENTS, PROVIDERS } from "../support/vendors/matrix.ts";
 import { TEXT } from "../support/vendors/scene.ts";
 import { PROMPT } from "../support/vendors/sdk.ts";
@@ -151,7 +152,7 @@ describe("what is given again, and to whom", () => {
   /** What is on its way to the database while answers are dropped is not kept: waits until so many are there. */
   async function stored(count: number): Promise<void> {
     const entries = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", cache.id).execute();
-    while ((await entries()).length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(entries, (found) => found.length >= count);
   }
 
   test("the same request, whatever order its members are in and whoever its user is", async () => {

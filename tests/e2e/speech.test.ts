@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { rowOf } from "../support/admin.ts";
 import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
+import { until } from "../support/until.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Speech by OpenAI's own client, over a server of OpenAI's API that is not ours. */
@@ -268,7 +269,7 @@ test.each([{}, { persist: true }])(
     const before = vendor.seen.length;
     const asked = { model: "silent", voice: "alloy", input: "Left early", ...more };
     const left = openai.audio.speech.create(asked, { signal: leaving.signal, headers: { "x-correlation-id": JSON.stringify(more) } });
-    while (vendor.seen.length === before) await Bun.sleep(5);
+    await until(() => vendor.seen.length > before);
     leaving.abort();
     await left.catch(() => undefined);
     expect(await rowOf(world.admin, { correlation_id: JSON.stringify(more) })).toMatchObject({

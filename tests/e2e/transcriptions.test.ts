@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf } from "../support/admin.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { wav } from "../support/sounds.ts";
+import { until } from "../support/until.ts";
 import { startTranscriber } from "../support/vendors/transcriber.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -118,8 +118,7 @@ test("sound is written down, priced by its seconds and recorded, and nothing of 
     llm_estimated_cost_usd: 0.0003,
   });
   expect(row.request_body_preview).toContain(sha256);
-  for (const end = Date.now() + PATIENCE_MS; (await spooled()).length > 0 && Date.now() < end;) await Bun.sleep(10);
-  expect(await spooled()).toEqual([]);
+  await until(spooled, (names) => names.length === 0);
 });
 
 test("a model priced by tokens is billed by those it tells", async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { until } from "../support/until.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor } from "../support/video-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -48,13 +47,11 @@ async function call(apiKey: string, method: string, path: string, body?: object)
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-async function ended(apiKey: string, id: string) {
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await Bun.sleep(100)) {
-    const answer = await call(apiKey, "GET", `/jobs/${id}`);
-    if (answer.status !== 200 || !["queued", "in_progress"].includes(answer.body.status)) return answer;
-  }
-  throw new Error(`the job ${id} came to no end`);
-}
+const ended = (apiKey: string, id: string) =>
+  until(
+    () => call(apiKey, "GET", `/jobs/${id}`),
+    ({ status, body }) => status !== 200 || !["queued", "in_progress"].includes(body.status),
+  );
 
 test("guardrails look at what is asked for, and at what a provider says came of it", async () => {
   const { groupId, apiKey } = await team("guarded");
@@ -116,22 +113,19 @@ test("a budget is held from the request until the job's end, and then goes by wh
   expect((await call(apiKey, "DELETE", `/jobs/${first.body.job_id}`)).body.status).toBe("cancelled");
   delete faults.takes;
   // It cost nothing, so there is room again.
-  let third = await film("third");
-  for (const deadline = Date.now() + PATIENCE_MS; third.status === 429 && Date.now() < deadline; await Bun.sleep(200))
-    third = await film("third");
+  const third = await until(
+    () => film("third"),
+    ({ status }) => status !== 429,
+  );
   expect(third.status).toBe(200);
   expect((await ended(apiKey, third.body.job_id)).body).toMatchObject({ status: "succeeded", cost_usd: 0.8 });
   expect((await film("fourth")).status).toBe(429);
   // One that costs no more than what is left passes.
   expect((await call(apiKey, "POST", "/generations", { model: "films-frugal", prompt: "short", duration_seconds: 1 })).status).toBe(200);
-  for (const deadline = Date.now() + PATIENCE_MS; ; await Bun.sleep(200)) {
-    const { limits: told } = await world.admin.get(`/v1/admin/resource-groups/${groupId}/consumption`);
-    const budget = told.find(({ limit_type: type }: { limit_type: string }) => type === "daily_budget");
-    if (Math.abs(budget.current - 0.9) < 1e-6 || Date.now() > deadline) {
-      expect(budget.current).toBeCloseTo(0.9, 6);
-      break;
-    }
-  }
+  await until(
+    () => world.admin.get(`/v1/admin/resource-groups/${groupId}/consumption`),
+    ({ limits: told }) => told.some((one: any) => one.limit_type === "daily_budget" && Math.abs(one.current - 0.9) < 1e-6),
+  );
 });
 
 test("what a video holds of a group above goes on where another branch of that group is moved away, and goes where its own goes", async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { toFile } from "openai";
 import { rowOf, rowsOf } from "../support/admin.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { servedBy, until } from "../support/until.ts";
 import { startVideoVendor, type VideoFaults, type VideoVendor, videoBytesOf } from "../support/video-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -68,22 +67,18 @@ const statusOf = (asked: PromiseLike<unknown>): Promise<number> =>
   );
 
 async function ended(id: string): Promise<any> {
-  for (const latest = Date.now() + PATIENCE_MS; Date.now() < latest; await Bun.sleep(100)) {
-    const { body } = await llm("GET", `/video/jobs/${id}`);
-    if (!["queued", "in_progress"].includes(body.status)) return body;
-  }
-  throw new Error(`the job ${id} came to no end`);
+  const { body } = await until(
+    () => llm("GET", `/video/jobs/${id}`),
+    (answer) => !["queued", "in_progress"].includes(answer.body.status),
+  );
+  return body;
 }
 
 const endRow = (id: string) =>
-  rowsOf(world.admin, { proxy_subtype: "video_end" }, 1).then(async () => {
-    for (const latest = Date.now() + PATIENCE_MS; Date.now() < latest; await Bun.sleep(100)) {
-      const rows = await rowsOf(world.admin, { proxy_subtype: "video_end" }, 1);
-      const found = rows.filter((row) => row.custom_metadata.video_end.job_id === id);
-      if (found.length > 0) return found;
-    }
-    throw new Error(`no row tells of the end of ${id}`);
-  });
+  until(
+    async () => (await rowsOf(world.admin, { proxy_subtype: "video_end" }, 1)).filter((row) => row.custom_metadata.video_end.job_id === id),
+    (rows) => rows.length > 0,
+  );
 
 async function fileBytes(id: string): Promise<Uint8Array> {
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/files/${id}/content`, { headers: { "x-api-key": apiKey } });

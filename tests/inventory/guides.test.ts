@@ -55,6 +55,11 @@ test.each(["README.md", "docs/lifecycle.md", "docs/glossary.md", ...GUIDES])("%s
   expect(lines.filter((line) => line.length > LONGEST_PARAGRAPH)).toEqual([]);
 });
 
+test("the README leads to every guide", () => {
+  const readme = textOf("README.md");
+  expect(GUIDES.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
+});
+
 test.each(["surfaces", "controls", "services", "upstreams"])("the map of the architecture names every folder below server/%s", (folder) => {
   const line = readFileSync(join(PROJECT, "ARCHITECTURE.md"), "utf8")
     .split("\n")

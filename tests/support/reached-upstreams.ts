@@ -1,7 +1,7 @@
 import { codeOf, isTest, type SourceFile } from "./source-imports.ts";
 
 /** What asks an upstream that somebody's call may want something done by. */
-const ASKS = /\b(?:ToolServerSend|AgentSend|AgentUpstream|agentUpstream|toolServerSend|agentSend)\b/;
+const ASKS = /\b(?:ToolServerSend|AgentSend|AgentUpstream|agentUpstream|toolServerSend|agentSend|addressSend)\b/;
 /** Handed out for one call, behind its gates (`road/outlet.ts`). */
 const HANDED_OUT = /\b(?:Outlet|Passage)<\w+>/g;
 /** Such an import does nothing by itself; one that gives what it brings another name would hide what becomes of it. */

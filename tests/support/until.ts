@@ -1,7 +1,9 @@
 import { PATIENCE_MS } from "./patience.ts";
 
-/** What is read, as soon as it has come to that. Throws when it has not in the time that a wait may take. */
-export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean): Promise<T> {
+/** What is read, as soon as it has come to that, or is anything at all. Throws when it has not in the time that a wait may take. */
+export async function until<T>(read: () => Promise<T> | T): Promise<Exclude<T, undefined | null | false>>;
+export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean): Promise<T>;
+export async function until<T>(read: () => Promise<T> | T, reached: (value: T) => boolean = Boolean): Promise<T> {
   let last: T | undefined;
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(20)) {
     last = await read();

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { tmpdir } from "node:os";
+import { freePort } from "./free-port.ts";
 import { startLasting } from "./lasting-process.ts";
 
 export interface TestValkey {
@@ -23,14 +23,6 @@ if (found === null) console.log("there is no valkey-server or redis-server here:
 
 /** Whether tests that need a Valkey can run here. */
 export const haveValkey = found !== null;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A Valkey or Redis server of the test's own, with nothing in it and nothing kept. */
 export async function startValkey(port?: number): Promise<TestValkey> {

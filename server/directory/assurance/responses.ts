@@ -25,7 +25,7 @@ import {
   removeResponsePolicy,
   responsePage,
   responsesTo,
-  responsePolicyNamed,
+  responsePolicyIdByName,
   responsePolicyPage,
   type ResponsePolicyRow,
   type ResponseRow,
@@ -85,7 +85,7 @@ export async function readResponsePolicy({ db }: Pick<Directory, "db">, tenantId
 }
 
 async function refuseTwin(write: Write, tenantId: string, name: string, id: string | null): Promise<void> {
-  const twin = await responsePolicyNamed(write.trx, tenantId, name);
+  const twin = await responsePolicyIdByName(write.trx, tenantId, name);
   if (twin !== undefined && twin !== id)
     throw new Refused(refuse("conflict", "There is already a response policy of this name.", { extra: { existing_id: twin } }));
 }

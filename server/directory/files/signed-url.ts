@@ -1,5 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
-import type { SecretBox } from "../../kernel/secrets.ts";
+import { isSameSecret, type SecretBox } from "../../kernel/secrets.ts";
 
 /** What may be read without another credential: one file of one tenant, until then. */
 interface Signed {
@@ -26,9 +25,8 @@ function issuedPart(secrets: Secrets, id: string, expires: string): string {
 
 /** Whether this gateway made the address, which asks no database: its bearer is no stranger. */
 export function isIssued(secrets: Secrets, { id, expires }: Omit<Signed, "tenantId">, signature: string, nowMs: number): boolean {
-  const own = Buffer.from(issuedPart(secrets, id, expires));
-  const shown = Buffer.from(signature).subarray(0, own.byteLength);
-  return own.byteLength === shown.byteLength && timingSafeEqual(own, shown) && isOpen(expires, nowMs);
+  const own = issuedPart(secrets, id, expires);
+  return isSameSecret(signature.slice(0, own.length), own) && isOpen(expires, nowMs);
 }
 
 export function signedPath(secrets: Secrets, tenantId: string, id: string, expiresAt: number): string {
@@ -38,10 +36,7 @@ export function signedPath(secrets: Secrets, tenantId: string, id: string, expir
 
 /** Compared as text: two texts of base64url can be the same bytes. */
 export function isSigned(secrets: Secrets, signed: Signed, signature: string, nowMs: number): boolean {
-  const own = Buffer.from(signatureOf(secrets, signed));
-  const shown = Buffer.from(signature);
-  if (own.byteLength !== shown.byteLength || !timingSafeEqual(own, shown)) return false;
-  return isOpen(signed.expires, nowMs);
+  return isSameSecret(signature, signatureOf(secrets, signed)) && isOpen(signed.expires, nowMs);
 }
 
 function isOpen(expires: string, nowMs: number): boolean {

@@ -12,7 +12,7 @@ import { sealContext } from "../../kernel/secrets.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
 import { ownerSignsOnBy } from "../../store/external-identities.ts";
 import {
-  identityProviderByName,
+  identityProviderIdByName,
   identityProviderStore,
   type IdentityProviderInsert,
   type IdentityProviderPatch,
@@ -152,7 +152,7 @@ export const identityProviders = records<
   store: identityProviderStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => identityProviderByName(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => identityProviderIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     const { kind, audience, name, enabled, client_secret: secret, ...settings } = body;
     await checkSettings(write, tenantId, audience, settings, null);

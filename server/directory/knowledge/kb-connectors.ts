@@ -3,7 +3,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import {
   type KbConnectorInsert,
-  kbConnectorNamed,
+  kbConnectorIdByName,
   type KbConnectorPatch,
   type KbConnectorRow,
   kbConnectorStore,
@@ -60,7 +60,7 @@ export const kbConnectors = records<
   store: kbConnectorStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => kbConnectorNamed(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => kbConnectorIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     if ((await knowledgeBaseStore.find(write.trx, tenantId, body.knowledge_base_id)) === undefined)
       throw invalidField("knowledge_base_id", "is no knowledge base of this tenant");

@@ -9,7 +9,7 @@ import type {
 import { uuid } from "../../kernel/ids.ts";
 import {
   type KnowledgeBaseInsert,
-  knowledgeBaseNamed,
+  knowledgeBaseIdByName,
   type KnowledgeBasePatch,
   type KnowledgeBaseRow,
   knowledgeBasesByIds,
@@ -79,7 +79,7 @@ export const knowledgeBases = records<
   store: knowledgeBaseStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => knowledgeBaseNamed(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => knowledgeBaseIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkReferences(write, tenantId, body, null);
     const { group_ids: _groups, ...columns } = body;

@@ -7,7 +7,7 @@ import type {
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import {
-  argumentPolicyByName,
+  argumentPolicyIdByName,
   type ArgumentPolicyFilters,
   type ArgumentPolicyInsert,
   type ArgumentPolicyPatch,
@@ -75,7 +75,7 @@ export function argumentPolicies(
     store: argumentPolicyStore,
     read: readArgumentPolicy,
     tenantOf: (row) => row.tenant_id,
-    twin: (write, tenantId, candidate) => argumentPolicyByName(write.trx, tenantId, candidate.name),
+    twin: (write, tenantId, candidate) => argumentPolicyIdByName(write.trx, tenantId, candidate.name),
     async toInsert(write, tenantId, body) {
       const policy = {
         id: uuid(),

@@ -10,7 +10,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { modelStore } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import {
-  semanticCacheConfigByName,
+  semanticCacheConfigIdByName,
   semanticCacheConfigStore,
   setSemanticCacheGroups,
   type SemanticCacheConfigInsert,
@@ -83,7 +83,7 @@ export const semanticCacheConfigs = records<
   store: semanticCacheConfigStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => semanticCacheConfigByName(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => semanticCacheConfigIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     const semantic = merged(SEMANTIC, body.semantic_match);
     await checkEmbeddingModel(write, tenantId, semantic.enabled, body.embedding_model_id ?? null);

@@ -8,7 +8,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { lockedModel } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import {
-  semanticPolicyByName,
+  semanticPolicyIdByName,
   semanticPolicyStore,
   setSemanticPolicyGroups,
   type SemanticPolicyInsert,
@@ -87,7 +87,7 @@ export const semanticPolicies = records<
   store: semanticPolicyStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => semanticPolicyByName(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => semanticPolicyIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkJudge(write, tenantId, body.judge_model_id);
     const action = body.action ?? "block";

@@ -9,7 +9,7 @@ import type {
 import { ulid } from "../../kernel/ids.ts";
 import {
   type AgentSkillInsert,
-  agentSkillNamed,
+  agentSkillIdByName,
   type AgentSkillPatch,
   type AgentSkillRow,
   agentSkillStore,
@@ -66,7 +66,7 @@ export const agentSkills = records<
   store: agentSkillStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => agentSkillNamed(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => agentSkillIdByName(write.trx, tenantId, candidate.name),
   toInsert: async (write, tenantId, body) => ({
     ...body,
     id: `skill-${ulid()}`,

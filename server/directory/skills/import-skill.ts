@@ -1,5 +1,5 @@
 import type { AgentSkillImport } from "@gatehouse/contracts/agent-skills";
-import { agentSkillNamed, agentSkillStore, insertSkillVersion, versionOfDigest } from "../../store/agent-skills.ts";
+import { agentSkillIdByName, agentSkillStore, insertSkillVersion, versionOfDigest } from "../../store/agent-skills.ts";
 import { lockName } from "../../store/named-lock.ts";
 import { sha256, type SkillBundle } from "./skill-bundle.ts";
 import { notFound } from "../writes/records.ts";
@@ -10,7 +10,7 @@ import { AGENT_SKILLS, agentSkills, readSkillVersion } from "./agent-skills.ts";
 export async function importSkill(write: Write, tenantId: string, { document, files, digest }: SkillBundle): Promise<AgentSkillImport> {
   const { name, description } = document;
   await lockName(write.trx, `agent_skills/${tenantId}/${name}`);
-  const id = (await agentSkillNamed(write.trx, tenantId, name)) ?? (await agentSkills.create(write, tenantId, { name, description })).id;
+  const id = (await agentSkillIdByName(write.trx, tenantId, name)) ?? (await agentSkills.create(write, tenantId, { name, description })).id;
   const skill = await agentSkillStore.find(write.trx, tenantId, id, "lock");
   if (skill === undefined) throw notFound("skill");
   const told = async (version: number, created: boolean): Promise<AgentSkillImport> => ({

@@ -1,8 +1,8 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
-import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
+import { isSameSecret } from "../../kernel/secrets.ts";
 import {
   approvalById,
   approvalPage,
@@ -215,7 +215,7 @@ async function rowOfToken(parts: Parts, token: string, tenantId: string): Promis
   const hex = match[1] as string;
   const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
   const row = await approvalById(parts.db, tenantId, id);
-  return row?.token_nonce == null || !timingSafeEqual(Buffer.from(tokenOf(parts, row)), Buffer.from(token)) ? null : row;
+  return row?.token_nonce == null || !isSameSecret(token, tokenOf(parts, row)) ? null : row;
 }
 
 /** Redeems an approval the gateway itself remembers to have asked the caller for: as with its token, once, and for that call only. */

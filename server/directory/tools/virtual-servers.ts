@@ -3,7 +3,7 @@ import type { VirtualServer, VirtualServerCreate, VirtualServerQuery, VirtualSer
 import { ulid } from "../../kernel/ids.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import {
-  virtualServerNamed,
+  virtualServerIdByName,
   virtualServerStore,
   type VirtualServerInsert,
   type VirtualServerPatch,
@@ -115,7 +115,7 @@ export const virtualServers = records<
   store: virtualServerStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => virtualServerNamed(write.trx, tenantId, candidate.name),
+  twin: (write, tenantId, candidate) => virtualServerIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkGroups(write, tenantId, body.group_ids, null);
     const members = await membersOf(write, tenantId, body, null);

@@ -9,7 +9,7 @@ import { sealContext } from "../../kernel/secrets.ts";
 import { mcpServerStore, type McpServerInsert } from "../../store/mcp-servers.ts";
 import {
   type WebSearchProviderInsert,
-  webSearchProviderNamed,
+  webSearchProviderIdByName,
   type WebSearchProviderPatch,
   type WebSearchProviderRow,
   webSearchProviderStore,
@@ -76,7 +76,7 @@ export const webSearchProviders = records<
   store: webSearchProviderStore,
   read,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, { name }) => webSearchProviderNamed(write.trx, tenantId, name),
+  twin: (write, tenantId, { name }) => webSearchProviderIdByName(write.trx, tenantId, name),
   async toInsert(write, tenantId, body) {
     const id = uuid();
     const { api_key: apiKey, base_url: address, kind, ...rest } = body;

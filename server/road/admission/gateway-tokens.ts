@@ -1,5 +1,4 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { JsonObject } from "../../wire/document.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 /**
@@ -42,20 +41,20 @@ export function looksLikeRefreshToken(token: string): boolean {
 }
 
 export function makeAccessToken(secrets: SecretBox, claims: AccessClaims, now: number): string {
-  return ACCESS + sealEnvelope(secrets, "access", "", { ...claims } as unknown as JsonObject, now + ACCESS_SECONDS * 1000);
+  return ACCESS + sealEnvelope(secrets, "access", "", claims, now + ACCESS_SECONDS * 1000);
 }
 
 export function refreshToken(secrets: SecretBox, claims: RefreshClaims, now: number): string {
-  return REFRESH + sealEnvelope(secrets, "refresh", "", { ...claims } as unknown as JsonObject, now + REFRESH_MS);
+  return REFRESH + sealEnvelope(secrets, "refresh", "", claims, now + REFRESH_MS);
 }
 
 /** Null for what is no token of this gateway's, or has expired. */
 export function readAccessToken(secrets: SecretBox, token: string, now: number): AccessClaims | null {
   if (!looksLikeAccessToken(token)) return null;
-  return openEnvelope(secrets, "access", "", token.slice(ACCESS.length), now) as unknown as AccessClaims | null;
+  return openEnvelope<AccessClaims>(secrets, "access", "", token.slice(ACCESS.length), now);
 }
 
 export function readRefreshToken(secrets: SecretBox, token: string, now: number): RefreshClaims | null {
   if (!looksLikeRefreshToken(token)) return null;
-  return openEnvelope(secrets, "refresh", "", token.slice(REFRESH.length), now) as unknown as RefreshClaims | null;
+  return openEnvelope<RefreshClaims>(secrets, "refresh", "", token.slice(REFRESH.length), now);
 }

@@ -1,7 +1,7 @@
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync } from "node:crypto";
 import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { RequestHeaders } from "../../kernel/request-headers.ts";
-import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
+import { isSameSecret, type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 
 /** One agent that a run went through. */
@@ -75,9 +75,7 @@ export function broughtDelegation(
   if (text.length > LONGEST_HEADER || signature.length > 100) return failed("too long");
   const { key, id } = keyOf(secrets, tenant.id);
   if (keyId !== id) return failed("signed with another key");
-  const given = Buffer.from(signature, "base64url");
-  const own = signatureOf(key, text);
-  if (given.byteLength !== own.byteLength || !timingSafeEqual(given, own)) return failed("the signature does not fit");
+  if (!isSameSecret(Buffer.from(signature, "base64url"), signatureOf(key, text))) return failed("the signature does not fit");
   const chain = readChain(text);
   const last = chain?.hops.at(-1);
   if (chain === null || last === undefined) return failed("not readable");

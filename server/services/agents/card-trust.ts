@@ -104,7 +104,7 @@ async function keysAt(url: string, send: AgentSend): Promise<readonly Card[] | s
       abort.abort();
       return `it answers ${response.status}`;
     }
-    const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, LARGEST_KEYS, abort.signal);
+    const bytes = await readUpTo(response.body, LARGEST_KEYS, abort.signal);
     if (bytes === null) return "the key set is larger than 64 KiB";
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     return isCard(value) && Array.isArray(value.keys) ? cardsIn(value.keys).slice(0, MOST_KEYS) : "there is no key set";

@@ -70,7 +70,7 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
       if (isRefusal(response)) return abort.signal.aborted ? "the card did not come in time" : response.message;
       if (response.status >= 300 && response.status < 400) return "it answers with a redirect, which is not followed";
       if (!response.ok) return `it answers ${response.status}`;
-      const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, LARGEST_CARD, abort.signal);
+      const bytes = await readUpTo(response.body, LARGEST_CARD, abort.signal);
       if (abort.signal.aborted) return "the card did not come in time";
       if (bytes === null) return "the card is larger than 512 KiB";
       const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isSoundHeader } from "./passed-headers.ts";
 import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
+import { msOfRetryAfter } from "../../wire/retry-after.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 
 /** Where a retry makes sense after an attempt failed. */
@@ -51,10 +52,7 @@ function isAboutModel(text: string): boolean {
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const precise = headers.get("retry-after-ms");
   if (precise !== null && /^\d+$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
-  const value = headers.get("retry-after");
-  if (value === null) return null;
-  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LONGEST_COOL_MS) : null;
+  return msOfRetryAfter(headers, now, LONGEST_COOL_MS);
 }
 
 /** Google says in the body what others say in a header. */

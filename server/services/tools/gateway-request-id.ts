@@ -1,5 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
 import { ulid } from "../../kernel/ids.ts";
+import { isSameSecret } from "../../kernel/secrets.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** Of the requests this gateway makes: an answer to any other is ignored. */
@@ -14,6 +14,5 @@ export function gatewayRequestId(parts: Pick<ToolParts, "secrets">): string {
 }
 
 export function isGatewayRequestId(parts: Pick<ToolParts, "secrets">, id: unknown): id is string {
-  if (typeof id !== "string" || id.length !== 62 || !OWN_ID.test(id)) return false;
-  return timingSafeEqual(Buffer.from(id.slice(30)), Buffer.from(markOf(parts, id.slice(0, 29))));
+  return typeof id === "string" && OWN_ID.test(id) && isSameSecret(id.slice(30), markOf(parts, id.slice(0, 29)));
 }

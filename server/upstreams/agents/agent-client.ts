@@ -123,7 +123,7 @@ function unreadable(error: unknown, { signal }: AbortController): Refusal {
 }
 
 async function textOf(response: Response, most: number, signal?: AbortSignal): Promise<string> {
-  const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, most, signal);
+  const bytes = await readUpTo(response.body, most, signal);
   if (bytes === null) throw new Malformed("", "the answer is too large");
   if (signal?.aborted === true) throw new Error("aborted");
   return new TextDecoder().decode(bytes);

@@ -73,7 +73,7 @@ export class AgentAuthorization {
     if (isRefusal(response)) return response;
     const failed = (reason: string) => refuse("upstream_auth_failed", "The gateway got no token for the agent.", { reason });
     try {
-      const bytes = response.body === null ? null : await readUpTo(response.body, LARGEST_BYTES, abort.signal);
+      const bytes = await readUpTo(response.body, LARGEST_BYTES, abort.signal);
       if (abort.signal.aborted) return failed("the token did not come in time");
       const told: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
       if (!response.ok || !isObject(told) || typeof told.access_token !== "string")

@@ -5,6 +5,7 @@ import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
+import { msOfRetryAfter } from "../../wire/retry-after.ts";
 import { callFacts, type CallFacts } from "../../wire/otlp/call-facts.ts";
 import { CallMetrics } from "../../wire/otlp/call-metrics.ts";
 import { sentAttributes, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";
@@ -32,8 +33,7 @@ class CollectorBusy extends Error {
 
   constructor({ status, headers }: Response) {
     super(`the collector answered ${status}`);
-    const seconds = headers.get("retry-after") ?? "";
-    this.pauseMs = /^\d+$/.test(seconds) ? Math.min(Number(seconds) * 1000, LONGEST_ASKED_PAUSE_MS) : null;
+    this.pauseMs = msOfRetryAfter(headers, Date.now(), LONGEST_ASKED_PAUSE_MS);
   }
 }
 
@@ -134,7 +134,7 @@ export class CallExporter {
     });
     const late = setTimeout(() => abort.abort(), ANSWER_BODY_MS);
     try {
-      const bytes = response.body === null ? null : await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
+      const bytes = await readUpTo(response.body, MAX_ANSWER_BYTES, abort.signal).catch(() => null);
       if (WORTH_ANOTHER_TRY.has(response.status)) throw new CollectorBusy(response);
       if (this.away) this.log.info("collector_back", { spans_waiting: this.waiting.length });
       this.away = false;

@@ -1,4 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
@@ -25,12 +26,7 @@ export function issuerDocuments(outbound: Outbound): (url: string) => Promise<un
 
 /** The text of an answer that may have no end. Rejects past the bound. */
 export async function boundedText(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Error(`the identity provider's answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const bytes = await readUpTo(response.body, maxBytes);
+  if (bytes === null) throw new Error(`the identity provider's answer is larger than ${maxBytes} bytes`);
+  return Buffer.from(bytes).toString("utf8");
 }

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { temporaryPlace } from "../temporary-place.ts";
+import { msOfRetryAfter } from "../../wire/retry-after.ts";
 import { git, gitSource } from "./git-source.ts";
 import { DELIMITER, FLUSH, packetLine, packetsOf } from "./packet-lines.ts";
 import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./source.ts";
@@ -135,7 +136,8 @@ class RemoteRepository {
     });
     if (response.ok && response.body !== null) return bounded(response.body as unknown as AsyncIterable<Uint8Array>);
     await response.body?.cancel().catch(() => undefined);
-    throw new SourceUnavailable(REFUSED[response.status] ?? `It answers with status ${response.status}.`, waitIn(response.headers));
+    const wait = msOfRetryAfter(response.headers, Date.now(), DAY_MS) ?? 0;
+    throw new SourceUnavailable(REFUSED[response.status] ?? `It answers with status ${response.status}.`, wait);
   }
 }
 
@@ -147,13 +149,6 @@ async function* bounded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     if (bytes > MOST_BYTES) throw new SourceUnavailable(`What it answers comes to more than ${MOST_BYTES / 1024 / 1024} MiB.`);
     yield piece;
   }
-}
-
-/** How long it asks to be left alone, at most a day. */
-function waitIn(headers: Headers): number {
-  const said = headers.get("retry-after") ?? "";
-  const wait = /^\d{1,9}$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
-  return Number.isNaN(wait) ? 0 : Math.min(Math.max(0, wait), DAY_MS);
 }
 
 const MOVED = "It is at another address now: it is not followed there.";

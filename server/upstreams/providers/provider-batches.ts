@@ -172,7 +172,7 @@ const MOST_BYTES = 128 * 1024 * 1024;
 
 /** The text of an answer that is not too long to be held; throws where it is. */
 export async function readText(response: Response): Promise<string> {
-  const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, MOST_BYTES);
+  const bytes = await readUpTo(response.body, MOST_BYTES);
   if (bytes === null) throw new VendorFault(null, refuse("upstream_invalid_response", undefined, { reason: "the answer is too long" }));
   return new TextDecoder().decode(bytes);
 }

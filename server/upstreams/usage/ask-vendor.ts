@@ -2,11 +2,13 @@ import { storableText } from "../../kernel/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
+import { msOfRetryAfter } from "../../wire/retry-after.ts";
 import { UsageRefused } from "./usage-vendor.ts";
 
 /** Of a whole exchange. A lease on a run is longer. */
 export const VENDOR_TIMEOUT_MS = 25_000;
 const MAX_BYTES = 32 * 1024 * 1024;
+/** A vendor's word is no reason to wait for a year. */
 const LONGEST_WAIT_MS = 6 * 3_600_000;
 const LONGEST_PLACE = 16_384;
 
@@ -16,13 +18,6 @@ interface Question {
   readonly body?: string;
   /** What of it is nobody's to read, though the vendor may repeat it. */
   readonly secret: string;
-}
-
-/** Retry-After in seconds or as a date; bounded, since a vendor's word is no reason to wait for a year. */
-function retryAfterMs(text: string | null): number | null {
-  if (text === null) return null;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_WAIT_MS) : null;
 }
 
 /** What a vendor says went wrong: its own words are shown to administrators, cut, and never the secret that was sent. */
@@ -41,7 +36,7 @@ export async function askVendor(outbound: Outbound, url: string, question: Quest
     const sent = { accept: "application/json", "user-agent": "gatehouse", ...headers };
     const given = body === undefined ? {} : { body };
     const response = await outbound.fetch(url, { method, headers: sent, ...given, abort, timeoutMs: VENDOR_TIMEOUT_MS });
-    const bytes = response.body === null ? new Uint8Array() : await readUpTo(response.body, MAX_BYTES, abort.signal);
+    const bytes = await readUpTo(response.body, MAX_BYTES, abort.signal);
     if (bytes === null) throw new UsageRefused("The vendor's answer has more than 32 MiB.", { passing: false });
     const value = parsed(Buffer.from(bytes).toString("utf8"));
     const { status } = response;
@@ -49,7 +44,7 @@ export async function askVendor(outbound: Outbound, url: string, question: Quest
     const passing = status === 200 || status === 408 || status === 429 || status >= 500;
     throw new UsageRefused(
       status === 200 ? "The vendor's answer broke off or is no JSON object." : `The vendor answered ${status}${wordsOf(value, secret)}`,
-      { passing, status, retryAfterMs: retryAfterMs(response.headers.get("retry-after")) },
+      { passing, status, retryAfterMs: msOfRetryAfter(response.headers, Date.now(), LONGEST_WAIT_MS) },
     );
   } catch (error) {
     if (error instanceof UsageRefused) throw error;

@@ -2,7 +2,7 @@ import { beginningOf } from "../../kernel/character-start.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { brave } from "./brave.ts";
 import { exa } from "./exa.ts";
-import { readCapped } from "./read-capped.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 import type { FoundPage, SearchProvider, SearchQuestion } from "./search-provider.ts";
 import { searxng } from "./searxng.ts";
 import { tavily } from "./tavily.ts";
@@ -42,7 +42,7 @@ export function askProvider(outbound: Outbound): AskProvider {
             ? "it takes no more searches just now"
             : `it answered with HTTP ${response.status}`;
       }
-      const bytes = await readCapped(response, MOST_BYTES);
+      const bytes = await readUpTo(response.body, MOST_BYTES);
       if (bytes === null) return "its answer is too large";
       return pagesOf(provider, JSON.parse(new TextDecoder().decode(bytes)));
     } catch (error) {

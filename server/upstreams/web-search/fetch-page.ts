@@ -1,6 +1,6 @@
 import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import { readCapped } from "./read-capped.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 import { robotsAllow } from "./robots.ts";
 
 const MOST_BYTES = 5 * 1024 * 1024;
@@ -58,7 +58,7 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
     const response = await get(new URL("/robots.txt", origin), abort);
     let text: string | null = "";
     if (response.ok) {
-      const bytes = await readCapped(response, MOST_ROBOTS_BYTES);
+      const bytes = await readUpTo(response.body, MOST_ROBOTS_BYTES);
       text = bytes === null ? "" : new TextDecoder().decode(bytes);
     } else {
       await response.body?.cancel().catch(() => undefined);
@@ -123,7 +123,7 @@ async function pageOf(response: Response, addresses: readonly URL[]): Promise<We
   };
   if (!response.ok) return drop(`The site answered with HTTP ${response.status}.`);
   if (!READABLE.test(type.trim())) return drop("The page is neither HTML nor text nor JSON nor PDF.");
-  const bytes = await readCapped(response, MOST_BYTES);
+  const bytes = await readUpTo(response.body, MOST_BYTES);
   if (bytes === null) return "The page is larger than 5 MB.";
   const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([\w.:-]+)/.exec(parameter)?.[1]).find((found) => found !== undefined);
   const caching = response.headers.get("cache-control") ?? "";

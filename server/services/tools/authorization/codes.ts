@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../../wire/document.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
@@ -24,9 +23,9 @@ export function sealCode(
 ): string {
   const { clientHash, redirectUri, challenge } = wanted;
   const value = { proven, verifier, clientId, scopes, code, wanted: { clientHash, redirectUri, challenge } };
-  return sealEnvelope(secrets, "code", owner, value as unknown as JsonObject, clock.now() + CODE_MS);
+  return sealEnvelope(secrets, "code", owner, value, clock.now() + CODE_MS);
 }
 
 export function openCode({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, text: string): BridgedCode | null {
-  return openEnvelope(secrets, "code", owner, text, clock.now()) as unknown as BridgedCode | null;
+  return openEnvelope<BridgedCode>(secrets, "code", owner, text, clock.now());
 }

@@ -1,7 +1,6 @@
 import type { Call } from "../../../road/call.ts";
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../../../kernel/secrets.ts";
-import type { JsonObject } from "../../../wire/document.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { Holder } from "../../../road/admission/gateway-tokens.ts";
@@ -85,7 +84,7 @@ export function sealRequestedAuthorization(
   wanted: RequestedAuthorization,
   browser: string,
 ): string {
-  return sealEnvelope(secrets, "consent", owner, { wanted: { ...wanted } as JsonObject, browser }, clock.now() + CONSENT_MS);
+  return sealEnvelope(secrets, "consent", owner, { wanted, browser }, clock.now() + CONSENT_MS);
 }
 
 export function openRequestedAuthorization(
@@ -93,16 +92,13 @@ export function openRequestedAuthorization(
   { owner }: Pick<Broker, "owner">,
   text: string,
 ): { wanted: RequestedAuthorization; browser: string } | null {
-  return openEnvelope(secrets, "consent", owner, text, clock.now()) as unknown as {
-    wanted: RequestedAuthorization;
-    browser: string;
-  } | null;
+  return openEnvelope(secrets, "consent", owner, text, clock.now());
 }
 
 export function sealFlow({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, flow: Flow): string {
-  return sealEnvelope(secrets, "state", owner, { ...flow } as unknown as JsonObject, clock.now() + STATE_MS);
+  return sealEnvelope(secrets, "state", owner, flow, clock.now() + STATE_MS);
 }
 
 export function openFlow({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, text: string): Flow | null {
-  return openEnvelope(secrets, "state", owner, text, clock.now()) as unknown as Flow | null;
+  return openEnvelope<Flow>(secrets, "state", owner, text, clock.now());
 }

@@ -45,7 +45,7 @@ export async function requestJson(
       return refuse(response.code, "The authorization server of the tool server could not be asked.", {
         reason: `${new URL(url).origin}: ${response.message} ${response.reason ?? ""}`.trim(),
       });
-    const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, maxBytes);
+    const bytes = await readUpTo(response.body, maxBytes);
     const text = bytes === null ? "" : new TextDecoder().decode(bytes);
     const object = parsed(text);
     return { status: response.status, headers: response.headers, body: object, text: object === null ? "" : text };

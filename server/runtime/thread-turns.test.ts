@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { Worker } from "node:worker_threads";
+import { ThreadTurns } from "./thread-turns.ts";
+
+/** Answers with what it was sent; "never" it does not answer, and "fails" ends it. */
+const ECHO = `
+  const { parentPort } = require("node:worker_threads");
+  parentPort.on("message", ({ id, job }) => {
+    if (job === "fails") throw new Error("failed");
+    if (job !== "never") parentPort.postMessage({ id, result: job });
+  });`;
+
+const turns = (longestMs: number) => new ThreadTurns<string, string>(() => new Worker(ECHO, { eval: true }), longestMs);
+
+test("tenants have their turn one after the other, however much one of them asked first", async () => {
+  const asked = turns(60_000);
+  const order: string[] = [];
+  const ask = async (tenantId: string, job: string) => order.push((await asked.ask(tenantId, job)) as string);
+  const all = [ask("a", "a1"), ask("a", "a2"), ask("a", "a3"), ask("b", "b1")];
+  expect(asked.waitingOf("a")).toEqual(["a2", "a3"]);
+  await Promise.all(all);
+  expect(order).toEqual(["a1", "a2", "b1", "a3"]);
+});
+
+test("a job that never ends, or ends the thread, is answered with nothing and holds up nobody", async () => {
+  const asked = turns(2_000);
+  expect(await Promise.all([asked.ask("a", "never"), asked.ask("a", "after it")])).toEqual([null, "after it"]);
+  expect(await Promise.all([asked.ask("a", "fails"), asked.ask("b", "after that")])).toEqual([null, "after that"]);
+});

@@ -1,0 +1,38 @@
+import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
+import { type Outbound, OutboundDenied, OutboundTimeout, wasConnected } from "../runtime/outbound.ts";
+import { redactSecrets } from "./redact-secrets.ts";
+import { secretsOf } from "./request-secrets.ts";
+
+export interface AddressRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Ends the exchange at any time. */
+  readonly abort: AbortController;
+  /** Longest wait for the answer's head, milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * The way out to whoever has an address on a record of ours; `who` begins what its caller reads of a failure, such as "The agent".
+ * Never throws for what the network or the other side did.
+ */
+export function addressSend(outbound: Outbound, who: string): (request: AddressRequest) => Promise<Response | Refusal> {
+  return async ({ url, method, headers, body, abort, timeoutMs }) => {
+    try {
+      // The answer is passed on as bytes; packing it would only have to be undone.
+      const all = { ...headers, "accept-encoding": "identity", "user-agent": "gatehouse" };
+      const response = await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
+      return redactSecrets(response, secretsOf(headers));
+    } catch (error) {
+      if (error instanceof OutboundTimeout) return refuse("upstream_timeout", `${who} did not answer in time.`);
+      if (error instanceof OutboundDenied) return refuse("upstream_address_denied", `${who}'s address is not allowed from this gateway.`);
+      if (wasConnected(error))
+        return refuse("upstream_interrupted", `${who} broke off before it answered; it may have what it was sent.`, {
+          reason: reasonOf(error),
+        });
+      return refuse("upstream_unreachable", `${who} could not be reached.`, { reason: reasonOf(error) });
+    }
+  };
+}
