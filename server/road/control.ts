@@ -17,7 +17,7 @@ export interface RequestControl {
 /** A rule that looks at nothing of a request but whom it is addressed to: it can be asked when there is no request. */
 export interface StandingControl {
   readonly name: string;
-  decide(call: Call, view: Pick<RequestView, "target">): Decision | Promise<Decision>;
+  decide(call: Call, view: Pick<RequestView, "target" | "otherModels">): Decision | Promise<Decision>;
 }
 
 /** One rule an answer must pass before its caller gets it. */

@@ -5,6 +5,7 @@ import type { ModelReference, Target } from "./target.ts";
 import { servingAsked } from "../wire/serving.ts";
 import type { ServiceTier } from "../wire/usage.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
+import { otherModels } from "../wire/other-models.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
@@ -43,6 +44,8 @@ export interface RequestView {
   readonly webSearches: number | null;
   /** How the model is asked to be served; the usual way when left out. */
   readonly serving?: ServiceTier | undefined;
+  /** Members by which other models are asked for beside the one that it addresses; none where left out. */
+  readonly otherModels?: readonly string[];
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
@@ -132,6 +135,9 @@ export class InboundView implements RequestView {
   }
   get serving(): ServiceTier {
     return servingAsked(this.inbound.body);
+  }
+  get otherModels(): readonly string[] {
+    return otherModels(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

@@ -1,4 +1,4 @@
-import { refuse, isRefusal } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf } from "../../road/call.ts";
 import type { StandingControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
@@ -18,9 +18,23 @@ export const access: StandingControl = {
     if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(target.id ?? target.name)}.`));
     const route = "members" in found ? routeOfGroup(call.scope, found, target.modes) : routeOfModel(call.scope, found, target.modes);
     if (isRefusal(route)) return refused(route);
+    const { otherModels = [] } = view;
+    if (otherModels.length > 0) return refused(notNamedSo(otherModels));
     const model = route.group === null ? route.members[0]?.model : routingGroupPlaceholder(route.group, route.members, arrivalOf(call));
     if (model === undefined) throw new Error("a route has no member");
     call.target = { kind: "model", route, model };
     return PASS;
   },
 };
+
+const MOST_TOLD = 20;
+const LONGEST_TOLD = 200;
+
+/** Whether they are granted cannot be said here: a provider's names of models are its own, and who answered is not told. */
+function notNamedSo(members: readonly string[]): Refusal {
+  return refuse("unsupported_parameter", "A call is served by the model that it names; a routing group tries several.", {
+    fields: members
+      .slice(0, MOST_TOLD)
+      .map((member) => ({ field: member.slice(0, LONGEST_TOLD), message: "asks the provider for other models" })),
+  });
+}

@@ -34,6 +34,12 @@ describe("what a request says", () => {
     expect(read(text).outbound(NOTHING)).toBe(text);
   });
 
+  test("a model that the body names is not sent: the address says which one is asked", () => {
+    expect(read('{"model":"models/other","contents":[{"parts":[{"text":"Hello"}]}]}').outbound(NOTHING)).toBe(
+      '{"contents":[{"parts":[{"text":"Hello"}]}]}',
+    );
+  });
+
   test("settings in either spelling", () => {
     expect(read(fixture("request-multipart.json"))).toMatchObject({
       temperature: 0.5,

@@ -153,7 +153,9 @@ export class GeminiRequest implements ConversationInbound {
 
   /** The model goes into the provider's address, so the body says nothing of it. */
   outbound(changes: OutboundChanges): string {
-    const edits = this.edits(changes);
+    const edits: Map<string, string | null> = this.edits(changes);
+    // Some servers of the format believe it rather than the address.
+    if (this.body.model !== undefined) edits.set("model", null);
     const contents = listIn(this.body, "contents");
     const signed = withCallSignatures(contents, changes.model);
     if (signed !== contents) edits.set("contents", this.document.written("contents", signed));

@@ -1,0 +1,66 @@
+import { knownName } from "./governed-names.ts";
+import { asksNothing, isObject, type JsonObject, type JsonValue } from "./document.ts";
+import { toolsBetween } from "./messages/tools-between.ts";
+import { objectsOf } from "./openai/loose-fields.ts";
+
+const foldings = (names: string): ReadonlySet<string> =>
+  new Set(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => knownName(name).folding),
+  );
+
+/** By which a server that has several models is told to ask others than the one that `model` names. */
+const NAMING = foldings(`
+  models fallbacks fallback_models fallback_providers default_fallbacks context_window_fallbacks context_window_fallback_dict
+  content_policy_fallbacks model_list router_settings_override user_config compound_custom
+`);
+/** What such servers read of settings of their own, where `model` is another one than the request's. */
+const WITHIN = new Set([...NAMING, ...foldings("model model_id analysis_models judge_model")]);
+/** Members that hold those settings. */
+const SETTINGS = foldings("extra_body providerOptions provider_options provider plugins gateway orq litellm_params");
+const ROUTE = knownName("route").folding;
+
+/** Tools by which a vendor has its model ask another one, by their types: OpenRouter's and others' stand behind a prefix. */
+const ASKS_ANOTHER = /^(?:[a-z]+:)?(?:advisor|fusion|subagent)(?:_\d{8})?$/;
+
+/**
+ * The members of a request by which models are named or asked for beside its own. The servers that know them let any of those
+ * models answer, and access, limits and prices have seen the request's own one alone.
+ */
+export function otherModels(body: JsonObject): readonly string[] {
+  const fields: string[] = [];
+  for (const name in body) {
+    const value = body[name];
+    const { folding } = knownName(name.endsWith("[]") ? name.slice(0, -2) : name);
+    if (NAMING.has(folding) ? says(value) : folding === ROUTE && value === "fallback") fields.push(name);
+    else if (SETTINGS.has(folding)) namesWithin(value, name, fields);
+  }
+  for (const tool of hostedTools(body))
+    if (typeof tool.type === "string" && ASKS_ANOTHER.test(tool.type)) fields.push(`tools (${tool.type})`);
+  return fields;
+}
+
+function says(value: JsonValue | undefined): boolean {
+  return value !== false && value !== "" && !asksNothing(value);
+}
+
+function namesWithin(value: JsonValue | undefined, place: string, fields: string[]): void {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) namesWithin(item, `${place}[${at}]`, fields);
+  } else if (isObject(value)) {
+    if (value.id === "fusion") fields.push(`${place}.id`);
+    for (const [name, member] of Object.entries(value)) {
+      const { folding } = knownName(name);
+      if (WITHIN.has(folding) ? says(member) : folding === ROUTE && member === "fallback") fields.push(`${place}.${name}`);
+      else namesWithin(member, `${place}.${name}`, fields);
+    }
+  }
+}
+
+function* hostedTools(body: JsonObject): Generator<JsonObject> {
+  for (const [tool] of objectsOf(body.tools)) yield tool;
+  for (const [item] of objectsOf(body.input)) for (const [tool] of objectsOf(item.tools)) yield tool;
+  yield* toolsBetween(body);
+}
