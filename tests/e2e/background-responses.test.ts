@@ -177,6 +177,25 @@ test("policies on tool calls hold for the answer of a retrieve", async () => {
   expect((await failure(openai.responses.retrieve(made.id))).message).toContain("approval");
 });
 
+test("a tool call that its caller may not have is not given as the input of what goes on from it either", async () => {
+  const { openai, groupId } = await team("curious");
+  const policy = { name: "Small sums", target: "pay", argument_key: "amount", analyzer: "values", group_ids: [groupId] };
+  const rules = [{ deny_if: "in", values: ["5"], message: "Too much." }];
+  const made = await openai.responses.create({ model: "calls-curious", input: "Pay", background: true });
+  vendor.finish();
+  const next = await openai.responses.create({ model: "m-curious", input: "What was it?", previous_response_id: made.id });
+  expect(JSON.stringify(await openai.responses.inputItems.list(next.id))).toContain("amount");
+  const { id } = await world.admin.post("/v1/admin/argument-policies", { tenant_id: "default", ...policy, rules });
+  const told = [() => openai.responses.retrieve(made.id), () => openai.responses.inputItems.list(next.id)];
+  for (const asked of told) expect((await failure(asked())).message).toContain("Too much.");
+  await world.admin.request("DELETE", `/v1/admin/argument-policies/${id}`);
+  expect(JSON.stringify(await openai.responses.inputItems.list(next.id))).toContain("amount");
+  const governance = { tool_use: { mode: "approval_required" } };
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-governance`, { governance });
+  for (const asked of told) expect((await failure(asked())).message).toContain("approval");
+  expect(JSON.stringify(await openai.responses.inputItems.list(made.id))).toContain("Pay");
+});
+
 test("a budget is held until it is known what a response cost, by whoever asks next", async () => {
   const { openai, groupId } = await team("frugal", { max_output_tokens: 1000 });
   const limits = { llm_global_limits: { budget: { daily_limit_usd: 0.035, hard_stop: true } } };

@@ -127,7 +127,8 @@ export function startResponseVendor(): ResponseVendor {
       }
       if (what === "input_items") {
         const content = [{ type: "input_text", text: String(one.asked.input) }];
-        const data = [{ id: "msg_in", type: "message", role: "user", content }];
+        const before = kept.get(one.asked.previous_response_id);
+        const data = [{ id: "msg_in", type: "message", role: "user", content }, ...(before === undefined ? [] : [itemOf(before)])];
         return Response.json({ object: "list", data, first_id: "msg_in", last_id: "msg_in", has_more: false });
       }
       one.polls++;

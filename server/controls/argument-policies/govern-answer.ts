@@ -4,7 +4,7 @@ import { replyObject } from "../../wire/openai/reply-object.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import type { StreamAnswer } from "../../road/answer.ts";
 import type { AnswerControl } from "../../road/control.ts";
-import { outputFormOf } from "../../road/output/answer-formats.ts";
+import { callFormOfExchange } from "../../road/output/answer-formats.ts";
 import { passedHead } from "../../road/output/wrapped-stream.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
@@ -12,9 +12,10 @@ import { ToolCallGate } from "./tool-call-gate.ts";
 /** Holds the tool calls of a model's answer to the argument policies of the caller's group. */
 export const generatedToolCalls: AnswerControl = {
   name: "argument policies",
-  prepare(call, { conversation }) {
-    if (conversation === undefined || call.scope === null || call.scope.toolCallPolicies.size === 0) return null;
-    const { texts, framing } = outputFormOf(conversation);
+  prepare(call, exchange) {
+    const form = callFormOfExchange(exchange);
+    if (form === null || call.scope === null || call.scope.toolCallPolicies.size === 0) return null;
+    const { texts, framing } = form;
     return (answer) => {
       if (answer.status >= 300) return answer;
       const gate = new ToolCallGate(call, texts);

@@ -8,16 +8,16 @@ import { toolCallsOf, toolCallsOfPieces } from "../../road/answers/tool-calls.ts
 import { approvalRequired } from "../../road/approval-required.ts";
 import { abortReason, type Call, endingRefusal, type Identity } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
-import type { Conversation } from "../../road/conversation.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { settle } from "../../road/metering/settle.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
-import { outputFormOf } from "../../road/output/answer-formats.ts";
+import { callFormOfExchange } from "../../road/output/answer-formats.ts";
 import type { BufferedToolCall } from "../../road/output/buffered-tool-calls.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { modelOf, routeOf } from "../../road/target.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { type HeldAnswerTerms, heldAnswerTerms } from "./held-answer-terms.ts";
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
@@ -49,13 +49,14 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     return token !== null && holds(call) ? this.given(call, token) : PASS;
   }
 
-  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
-    if (conversation === undefined || !holds(call)) return null;
+  prepare(call: Call, exchange: Exchange): AnswerCheck | null {
+    const form = callFormOfExchange(exchange);
+    if (form === null || !holds(call)) return null;
     // Before the request that came gives way to the one that leaves.
     const terms = heldAnswerTerms(call);
     return (answer) => {
       if (answer.status >= 300) return answer;
-      return answer.kind === "whole" ? this.whole(call, terms, conversation, answer) : this.stream(call, terms, conversation, answer);
+      return answer.kind === "whole" ? this.whole(call, terms, form, answer) : this.stream(call, terms, form, answer);
     };
   }
 
@@ -75,20 +76,20 @@ export class HeldAnswers implements RequestControl, AnswerControl {
     }
   }
 
-  private whole(call: Call, terms: HeldAnswerTerms, conversation: Conversation, answer: WholeAnswer): Answer | Refusal | Promise<Refusal> {
+  private whole(call: Call, terms: HeldAnswerTerms, form: OutputForm, answer: WholeAnswer): Answer | Refusal | Promise<Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return refuse("upstream_invalid_response");
-    const calls = toolCallsOf(conversation, body, answer.body);
+    const calls = toolCallsOf(form, body, answer.body);
     return calls.length === 0 ? answer : this.hold(call, terms, calls, answer, answer.body);
   }
 
   /** Metered here, where it is held. */
-  private async stream(call: Call, terms: HeldAnswerTerms, conversation: Conversation, answer: StreamAnswer): Promise<Answer | Refusal> {
-    const cleared = await clearedStream(call, answer, outputFormOf(conversation));
+  private async stream(call: Call, terms: HeldAnswerTerms, form: OutputForm, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const cleared = await clearedStream(call, answer, form);
     const buffered = await bufferAnswer(call, cleared, answer.idleMs ?? this.idleMs);
     settle(call, streamUsage(answer));
     if (isRefusal(buffered)) return buffered;
-    const calls = toolCallsOfPieces(conversation, buffered.pieces);
+    const calls = toolCallsOfPieces(form, buffered.pieces);
     if (calls.length === 0) return buffered.answer;
     const { codec } = buffered.answer;
     // Once approved it would be given as a whole one.

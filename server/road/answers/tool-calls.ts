@@ -1,21 +1,19 @@
 import type { AnswerContents } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { exactArguments, wholeSource } from "../../wire/exact-tools.ts";
-import type { Conversation } from "../conversation.ts";
-import { outputFormOf } from "../output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
 import { framingOf } from "../output/frames.ts";
 
 /** The tool calls of a whole answer, which was read from `source`, in their order. */
-export function toolCallsOf(conversation: Conversation, body: JsonObject, source: Uint8Array): readonly BufferedToolCall[] {
+export function toolCallsOf({ texts }: OutputForm, body: JsonObject, source: Uint8Array): readonly BufferedToolCall[] {
   const calls = new CallList();
-  calls.add(outputFormOf(conversation).texts.contents(body, true), exactArguments(wholeSource(body, source)));
+  calls.add(texts.contents(body, true), exactArguments(wholeSource(body, source)));
   return calls.made;
 }
 
 /** The same of an answer that came in pieces. */
-export function toolCallsOfPieces(conversation: Conversation, pieces: readonly Uint8Array[]): readonly BufferedToolCall[] {
-  const { texts, framing } = outputFormOf(conversation);
+export function toolCallsOfPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): readonly BufferedToolCall[] {
   const cut = framingOf(framing);
   const frames = pieces.flatMap((piece) => cut.push(piece));
   const rest = cut.rest();

@@ -53,7 +53,8 @@ function storedResponse(stored: Stored, { of, method, query: known }: Question):
   };
 }
 
-const ITEMS = { texts: inputItemsTexts, framing: "events" } as const;
+/** What a model answered before stands among them. */
+const ITEMS = { texts: inputItemsTexts, framing: "events", tellsCalls: true } as const;
 
 async function given(call: Call, stored: Stored, place: ResponsePlace, asked: AskedResponse): Promise<Answer | Refusal> {
   const answer = await stored.ask(call, place, asked);
