@@ -40,7 +40,9 @@ test.each(["fake-1", "team/fake 2"])("a deployment is the model of that name: %s
 });
 
 test("the deployment counts, whatever model the body names, and none has to be there", async () => {
-  for (const body of [{ messages }, { model: "fake-1", messages }, { messages, model: "no such model" }]) {
+  const id = served.models["fake-1"];
+  const bodies = [{ messages }, { model: "fake-1", messages }, { messages, model: "no such model" }, { messages, model_id: id }];
+  for (const body of [...bodies, { model: "team/fake 2", model_id: id, messages }]) {
     expect((await deployment("team%2Ffake%202", body)).status).toBe(200);
     expect(seenModel()).toBe("team/fake 2");
   }

@@ -51,8 +51,10 @@ function deploymentIn({ path }: Call, operation: string): string {
 /** What is wrong with a body is found by whoever reads it. */
 function withModel(body: Uint8Array, model: string): Uint8Array {
   const document = JsonDocument.read(body);
-  if (!(document instanceof JsonDocument) || document.value.model === model) return body;
-  document.value.model = model;
-  document.touch("model");
+  if (!(document instanceof JsonDocument)) return body;
+  // An id would win over the name.
+  const id = document.takeOut("model_id");
+  if (id === undefined && document.value.model === model) return body;
+  document.set("model", model);
   return new TextEncoder().encode(document.text());
 }
