@@ -225,7 +225,19 @@ describe("data residency", () => {
     const allowed = await call("/v1/proxy/llm/chat/completions", { model: "any-model", messages });
     expect(allowed.status).toBe(200);
     expect(await rowFor(allowed)).toMatchObject({ llm_model_used: "second", residency_class: "allowed", region_routed_to: "eu" });
+    // Some vendors let a request say where it is processed.
+    for (const [geo, status] of [
+      ["eu", 200],
+      ["global", 403],
+      [["eu", "us"], 403],
+    ] as const) {
+      const asked = await call("/v1/proxy/llm/chat/completions", { model: "second", messages, inference_geo: geo });
+      expect([geo, asked.status]).toEqual([geo, status]);
+      if (status === 403) expect(await rowFor(asked)).toMatchObject({ proxy_subtype: "residency_violation", residency_class: "blocked" });
+    }
     await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: [] });
+    const anywhere = await call("/v1/proxy/llm/chat/completions", { model: "second", messages, inference_geo: "global" });
+    expect(anywhere.status).toBe(200);
   });
 });
 

@@ -35,6 +35,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
   return {
     inputCharacters: inbound.inputCharacters,
     usageOfSending: () => estimated(inbound.inputCharacters, 0),
+    askedRegion: inbound.body.inference_geo ?? null,
     ...(previous !== undefined && { mayBeServedBy: ({ provider }) => provider.providerKey === previous.providerKey }),
     prepare(call, model) {
       const provider = providerOf(parts.providers, model);

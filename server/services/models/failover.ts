@@ -112,10 +112,13 @@ export class Failover {
     const { call, route } = this;
     const tenant = call.scope?.tenant;
     if (tenant === undefined) throw new Error("a call was dispatched without a scope");
+    const { askedRegion = null } = this.request;
     this.candidates =
       tenant.allowedRegions.size === 0
         ? route.members
-        : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
+        : askedRegion !== null && !tenant.allowedRegions.has(String(askedRegion))
+          ? []
+          : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
     const able = this.candidates.filter(({ model }) => this.request.mayBeServedBy?.(model) === true);
     if (able.length > 0) this.candidates = able;
     if (this.candidates.length > 0) return null;

@@ -12,6 +12,8 @@ import type { SentSettings } from "../../wire/sent-settings.ts";
 export interface ModelRequest {
   /** Where not every model can: those that may are asked before anybody is told why the others may not. */
   mayBeServedBy?(model: ModelEntry): boolean;
+  /** Where the caller has the vendor process it; nothing where it leaves that to the vendor's settings. */
+  readonly askedRegion?: JsonValue;
   /** For one attempt at one model. A refusal means that this model cannot serve it, so that a retry is useless. */
   prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
   /** Length of the input, for an estimate when the provider reports no usage. */
