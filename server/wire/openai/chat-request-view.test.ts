@@ -154,6 +154,23 @@ describe("tools offered in a chat request", () => {
     expect(out(request)).toEqual({ model: "m", messages: [hi], tools: [tool("b"), { type: "custom", custom: { name: "c" } }] });
   });
 
+  test("are those of vendors that search by a member of their own too", () => {
+    const parser = { id: "file-parser" };
+    const searching = {
+      plugins: [{ id: "web", max_results: 3 }, parser],
+      search_parameters: { mode: "on" },
+      data_sources: [{ type: "x" }],
+    };
+    const request = read({ model: "m", messages: [hi], ...searching });
+    expect(request.tools).toEqual(["web_search", "web_search", "data_sources"]);
+    request.removeTools(new Set(["web_search"]));
+    expect(out(request)).toEqual({ model: "m", messages: [hi], plugins: [parser], data_sources: [{ type: "x" }] });
+    request.removeTools(new Set(["data_sources"]));
+    expect(out(request)).toEqual({ model: "m", messages: [hi], plugins: [parser] });
+    const without = { model: "m", messages: [hi], plugins: [parser], search_parameters: { mode: "off" }, data_sources: [] };
+    expect(read(without).tools).toEqual([]);
+  });
+
   test("a choice among tools keeps those that are left; without any it allows none", () => {
     const choosing = (...names: string[]) => {
       const request = read({ ...offer, tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: names.map(tool) } } });

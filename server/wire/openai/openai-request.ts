@@ -4,6 +4,7 @@ import { nameTexts } from "../name-texts.ts";
 import type { ConversationInbound, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { fileSlots } from "../text-documents.ts";
 import { numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
+import { memberTools, membersWithout } from "./member-tools.ts";
 import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts";
 import { type KnownMembers, knownMembers, otherTexts, shapeTexts } from "../other-texts.ts";
 import { PlacedText, type RequestVisitor } from "./text-places.ts";
@@ -141,10 +142,11 @@ export abstract class OpenAiRequest implements ConversationInbound {
   }
 
   get tools(): readonly string[] {
-    return openAiToolNames(this.body.tools);
+    return [...openAiToolNames(this.body.tools), ...memberTools(this.body)];
   }
 
   removeTools(names: ReadonlySet<string>): void {
+    for (const [member, rest] of membersWithout(this.body, names)) this.document.set(member, rest);
     const kept = toolsWithout(this.body.tools, names);
     if (kept !== null) this.document.set("tools", kept.length === 0 ? undefined : kept);
     if (this.document.has("tools")) {
