@@ -37,7 +37,8 @@ test.each<[string, object, string]>([
   const answer = await post(path, "model_id" in body ? { ...body, model_id: served.models.granted } : body);
   const text = await answer.text();
   expect([answer.status, text]).toEqual([400, expect.stringContaining(field)]);
-  expect(text).toContain("routing group");
+  expect(text).toContain(`The \`${field}\` parameter is not supported`);
+  expect(text).toContain("A routing group tries several.");
   expect(world.upstream.seen.length).toBe(before);
   expect(await rowOf(world.admin, { id: answer.headers.get("x-request-id") })).toMatchObject({
     success: false,

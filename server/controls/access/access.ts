@@ -30,9 +30,14 @@ export const access: StandingControl = {
 const MOST_TOLD = 20;
 const LONGEST_TOLD = 200;
 
-/** Whether they are granted cannot be said here: a provider's names of models are its own, and who answered is not told. */
+/**
+ * Whether they are granted cannot be said here: a provider's names of models are its own, and who answered is not told. In Anthropic's
+ * words, by which Claude Code knows to ask again without the member.
+ */
 function notNamedSo(members: readonly string[]): Refusal {
-  return refuse("unsupported_parameter", "A call is served by the model that it names; a routing group tries several.", {
+  const [first = ""] = members;
+  const said = `The \`${first.slice(0, LONGEST_TOLD)}\` parameter is not supported: a call is served by the model that it names.`;
+  return refuse("unsupported_parameter", `${said} A routing group tries several.`, {
     fields: members
       .slice(0, MOST_TOLD)
       .map((member) => ({ field: member.slice(0, LONGEST_TOLD), message: "asks the provider for other models" })),
