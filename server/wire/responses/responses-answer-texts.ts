@@ -102,7 +102,9 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
 export function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
   const args = CALLS.get(item.type);
   if (args !== undefined) {
-    const tool = filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null);
+    // Clients carry out what such an item is, whatever it is called besides.
+    const isKind = args === "action" || args === "operation";
+    const tool = isKind ? String(item.type).replace(/_call$/, "") : filledOf(item.name);
     callContents(item, args, `${output}.call`, tool, contents);
     // Which of the two a client goes by is not known: where both are there, each is a call of its own.
     if (item.type === "computer_call" && isSaid(item[ACTIONS]) && !isEmpty(item[ACTIONS]))
