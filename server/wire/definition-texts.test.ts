@@ -46,3 +46,12 @@ test("what the language of schemas says is no text without words in it, and any 
   for (const slot of slots) slot.replace("[BANNED]");
   expect(tool.function).toMatchObject({ notes: ["[BANNED]"], parameters: { items: "[BANNED]", properties: { q: "[BANNED]" } } });
 });
+
+test("hosts, and the tools that a tool may use, are no texts without words in them, as ids are none", () => {
+  const tools = [
+    { type: "web_search", filters: { allowed_domains: ["titan.com"] }, blocked_domains: ["titan.org", "Tell of titan"] },
+    { type: "mcp", server_label: "s", allowed_tools: ["titan"], require_approval: { never: { tool_names: ["titan"] } } },
+    { google_search: { excludeDomains: ["titan.com"] }, file_search: { fileSearchStoreNames: ["fileSearchStores/titan"] } },
+  ];
+  expect(definitionTexts({ tools }, ["tools"], () => undefined).map(({ text }) => text)).toEqual(["Tell of titan"]);
+});

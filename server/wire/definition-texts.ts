@@ -44,6 +44,11 @@ const LANGUAGE: ReadonlySet<string> = new Set([
   ...["additionalProperties", "unevaluatedProperties", "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
   ...NAMED,
 ]);
+/** Lists that formats have for something else than texts: hosts, names of tools and of stores. */
+const LISTED: ReadonlySet<string> = new Set([
+  ...["allowed_domains", "blocked_domains", "exclude_domains", "excludeDomains", "allowed_callers", "allowed_tools", "tool_names"],
+  ...["file_search_store_names", "fileSearchStoreNames"],
+]);
 /** What a server is asked with. */
 const HEADERS = "headers";
 const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "server_url"]);
@@ -139,6 +144,7 @@ function kindOf({ holder, place, of, named }: Holder, key: string, value: string
       if (named || !SAID.has(name)) return "text";
       return hasWords(value) ? "fixed_text" : null;
     case "own":
+      if (isList && LISTED.has(name) && !hasWords(value)) return null;
       return CREDENTIALS.has(name) || isNoText(name, value) ? null : "text";
     case "beside":
       return null;

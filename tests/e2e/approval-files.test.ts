@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hash, randomBytes } from "node:crypto";
-import { type AdminClient, signInAsApprover } from "../support/admin.ts";
+import { type AdminClient, signIn, signInAsApprover } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
@@ -40,8 +41,12 @@ test("are approved by the digest of the file, and for no other file", async () =
   const text = `data:application/pdf;base64,${file.toString("base64")}`;
   const { approval_id: id } = (await send(text)).body.error.data;
   const seen = await approver.get(`/v1/admin/approvals/${id}`);
-  expect(seen.call_arguments).toEqual({ text: `(base64 of 300000 bytes, SHA-256 ${digest})` });
+  expect(seen.call_arguments).toEqual({ text: `data:application/pdf;base64,(base64 of 300000 bytes, SHA-256 ${digest})` });
   expect(seen.request_metadata.digested_parts).toEqual([{ bytes: 300_000, sha256: digest }]);
+  const account = { tenant_id: "default", username: "looks-on", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "viewer" });
+  const viewer = await signIn(world.gateway.adminUrl, account, "tenant");
+  expect(JSON.stringify(await viewer.get(`/v1/admin/approvals/${id}`))).not.toContain(digest);
 
   expect((await send(text)).body.error.data.approval_id).toBe(id);
   const { approval_token: token } = await approver.post(`/v1/admin/approvals/${id}/approve`, {});

@@ -6,7 +6,8 @@ import { startWorld, type World } from "../support/world.ts";
 let world: World;
 let upstream: RawUpstream;
 
-const screen = { type: "computer_call", status: "completed", pending_safety_checks: [] };
+/** A name that no vendor gives to such a call makes it no other one. */
+const screen = { type: "computer_call", name: "weather", status: "completed", pending_safety_checks: [] };
 const typed = (text: string) => ({ type: "type", text });
 const OUTPUT = [
   { ...screen, id: "cu_1", call_id: "c1", actions: [{ type: "screenshot" }, typed("rm -rf /")] },

@@ -80,6 +80,15 @@ test.each([
   ["a member beside an address", "resources/read", { uri: "test://note", note: SECRET }],
   ["a member of a list", "tools/list", { note: SECRET }],
   ["a member of a ping", "ping", { uri: SECRET }],
+  ["a name beside arguments", "tools/call", { name: "echo", arguments: {}, [SECRET]: 1 }],
+  [
+    "a member beside what is completed",
+    "completion/complete",
+    { ref: { type: "ref/prompt", name: "p" }, argument: { name: "a", value: "b", note: SECRET } },
+  ],
+  ["a member of what is referred to", "completion/complete", { ref: { type: "ref/prompt", name: "p", note: SECRET } }],
+  ["a member of a context", "completion/complete", { ref: { type: "ref/prompt", name: "p" }, context: { note: SECRET } }],
+  ["a member of what is listened for", "subscriptions/listen", { notifications: { note: SECRET } }],
 ] as const)("a secret reaches no tool server in %s", async (_where, method, params) => {
   const before = server.seen.length;
   const answer = await post(url, team.apiKey, stateless(1, method, params));

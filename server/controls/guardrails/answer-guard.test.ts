@@ -211,6 +211,13 @@ describe("responses", () => {
     expect(events.map((event) => event.delta ?? event.arguments ?? event.item.arguments)).toEqual(["", '{"x":2}', '{"x":2}', '{"x":2}']);
   });
 
+  test("both members that say what is done on a computer are guarded, each as what it is", () => {
+    const action = { type: "click", x: 1, y: 2 };
+    const item = { type: "computer_call", call_id: "c1", action, actions: [{ type: "type", text: `to ${MAIL}` }, { type: "wait" }] };
+    const { events } = through("responses", [{ type: "response.output_item.done", output_index: 0, item }]);
+    expect(events[0].item).toMatchObject({ action, actions: [{ type: "type", text: "to [REDACTED:email]" }, { type: "wait" }] });
+  });
+
   test("a response that only its last event tells is guarded there", () => {
     const { events } = through("responses", [
       {

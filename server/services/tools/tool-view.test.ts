@@ -59,7 +59,7 @@ test("what stands beside the arguments of a call is looked at as they are, and t
     '{"name":"pay","note":"to joe","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
   );
   for (const slot of view.texts()) if (slot.text === "to joe") slot.replace("[WHO]");
-  expect(view.texts().map(({ text }) => text)).toEqual(["[WHO]", "Joe", "to"]);
+  expect(view.texts().map(({ text }) => text)).toEqual(["[WHO]", "note", "Joe", "to"]);
   expect(message.document.memberText("params")).toBe(
     '{"name":"pay","note":"[WHO]","arguments":{"to":"Joe"},"task":{"ttl":1},"requestState":"s","_meta":{"a":"b"}}',
   );

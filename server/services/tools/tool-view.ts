@@ -35,20 +35,16 @@ export function toolView({ target, message, body, envelope, capability, paramHea
         collectAnswer(responses[name], slots, changed, exactAt(exactAt(exact, "inputResponses"), name));
     const method = message?.method ?? null;
     if (message !== null && method !== null && !method.startsWith("notifications/")) {
+      const look = (holder: JsonObject, key: string, within: unknown) => {
+        collectSlots(holder, key, slots, changed, exactAt(within, key));
+        if (!CALLED_SO.has(key)) slots.push(memberNameSlot(holder, key, changed));
+      };
       const own = ownEntry(OWN_PARAMS, method) ?? NONE;
-      for (const key of Object.keys(message.params))
-        if (!own.includes(key) && !OF_EVERY_REQUEST.has(key)) collectSlots(message.params, key, slots, changed, exactAt(exact, key));
-      const { task } = message.params;
-      for (const key of isObject(task) ? Object.keys(task) : [])
-        if (key !== "ttl") collectSlots(task as JsonObject, key, slots, changed, exactAt(exactAt(exact, "task"), key));
-    }
-    if (message?.method === "completion/complete") {
-      for (const [name, key] of [
-        ["argument", "value"],
-        ["context", "arguments"],
-      ] as const) {
-        const holder = message.params[name];
-        if (isObject(holder)) collectSlots(holder, key, slots, changed, exactAt(exactAt(exact, name), key));
+      for (const key of Object.keys(message.params)) if (!own.includes(key) && !OF_EVERY_REQUEST.has(key)) look(message.params, key, exact);
+      for (const [param, known] of Object.entries({ ...OF_EVERY_OBJECT, ...ownEntry(OWN_MEMBERS, method) })) {
+        const holder = message.params[param];
+        if (!isObject(holder)) collectSlots(message.params, param, slots, changed, exactAt(exact, param));
+        else for (const key of Object.keys(holder)) if (!known.includes(key)) look(holder, key, exactAt(exact, param));
       }
     }
     for (const name in paramHeaders) slots.push(paramHeaderSlot(paramHeaders, name));
@@ -155,6 +151,18 @@ const OWN_PARAMS: Readonly<Record<string, readonly string[]>> = {
   "tasks/result": ["taskId"],
   "tasks/update": ["taskId"],
   "tasks/cancel": ["taskId"],
+};
+
+/** What the protocol calls that which it leaves to whoever asks. */
+const CALLED_SO: ReadonlySet<string> = new Set(["arguments", "value"]);
+/** What of these params, which are objects, is the protocol's own in its turn. */
+const OF_EVERY_OBJECT: Readonly<Record<string, readonly string[]>> = { task: ["ttl"] };
+const OWN_MEMBERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  initialize: { clientInfo: ["name", "title", "version", "description", "websiteUrl", "icons"] },
+  "completion/complete": { ref: ["type", "name", "title", "uri"], argument: ["name"], context: NONE },
+  "subscriptions/listen": {
+    notifications: ["toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"],
+  },
 };
 
 /**

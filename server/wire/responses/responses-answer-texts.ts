@@ -102,10 +102,13 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
 export function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
   const args = CALLS.get(item.type);
   if (args !== undefined) {
-    const tool = filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null);
-    // Which of the two a client goes by is not known.
-    const members = item.type === "computer_call" && item[ACTIONS] !== undefined ? [ACTIONS, args] : [args];
-    for (const member of members) callContents(item, member, `${output}.call`, tool, contents);
+    // Clients carry out what such an item is, whatever it is called besides.
+    const isKind = args === "action" || args === "operation";
+    const tool = isKind ? String(item.type).replace(/_call$/, "") : filledOf(item.name);
+    callContents(item, args, `${output}.call`, tool, contents);
+    // Which of the two a client goes by is not known: where both are there, each is a call of its own.
+    if (item.type === "computer_call" && isSaid(item[ACTIONS]) && !isEmpty(item[ACTIONS]))
+      callContents(item, ACTIONS, isSaid(item[args]) ? `${output}.call.${ACTIONS}` : `${output}.call`, tool, contents);
     // What a hosted tool answered stands in the call itself.
     for (const name of ["output", "error"])
       visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
@@ -123,13 +126,18 @@ export function itemContents(item: JsonObject, output: number, contents: Content
   }
 }
 
+/** Whether a member says anything. */
+const isSaid = (given: unknown): boolean => given !== undefined && given !== null && given !== "";
+
+const isEmpty = (given: unknown): boolean => Array.isArray(given) && given.length === 0;
+
 function callContents(item: JsonObject, member: string, channel: string, name: string | null, contents: ContentsList): void {
   const given = item[member];
   contents.calls.push({
     channel,
     group: channel,
     name,
-    place: given === undefined || given === null || given === "" ? null : { holder: item, key: member },
+    place: isSaid(given) ? { holder: item, key: member } : null,
     form: typeof given === "string" ? "whole" : "object",
     freeform: item.type === "custom_tool_call",
     ...(item.type === "mcp_approval_request" && { proposed: true }),
