@@ -22,6 +22,8 @@ export interface RequestView {
   temperature: number | null;
   /** Output ceiling the caller asked for. */
   maxTokens: number | null;
+  /** Whether no request of its kind can say how long its answer may get; it can when left out. */
+  readonly unbounded?: true | undefined;
   /** Answers asked for at once. */
   readonly candidates: number;
   /** Where pictures are asked for and no text. */
@@ -102,6 +104,9 @@ export class InboundView implements RequestView {
   }
   set maxTokens(value: number | null) {
     this.inbound.maxTokens = value;
+  }
+  get unbounded(): true | undefined {
+    return this.inbound.unbounded;
   }
   get candidates(): number {
     return this.inbound.candidates;

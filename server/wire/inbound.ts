@@ -55,6 +55,8 @@ export interface InboundRequest {
   /** Null where the caller did not say. Setting null takes it out. */
   temperature: number | null;
   maxTokens: number | null;
+  /** Whether no request of its kind can say how long its answer may get; it can when left out. */
+  readonly unbounded?: true;
   /** Answers asked for at once; 1 when not said. */
   readonly candidates: number;
   /** Where pictures are asked for and no text. */

@@ -87,6 +87,14 @@ test("who never asks for it pays for it all the same, and a cancelled one is tol
   expect((await endOf(off.id)).custom_metadata.response_end.status).toBe("cancelled");
 });
 
+test("one that is served in a dearer tier is told at its price, and the row names the tier", async () => {
+  const { openai } = await team("dear");
+  const made = await openai.responses.create({ model: "m-dear", input: "Think", background: true, service_tier: "priority" });
+  vendor.finish();
+  const { llm_estimated_cost_usd: cost, custom_metadata: told } = await endOf(made.id);
+  expect([cost, told.service_tier]).toEqual([COST * 2.5, "priority"]);
+});
+
 test("a stream in the background that is read to its end is told by its own call; one that is left, by a row of its own", async () => {
   const { openai } = await team("streamed");
   const ids: string[] = [];

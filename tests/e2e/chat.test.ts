@@ -303,6 +303,14 @@ describe("a provider in trouble", () => {
     expect(await rowFor(response)).toMatchObject({ success: false, http_status_code: status, error_type: errorType });
   });
 
+  test("Google's clients are told when to call again where they look for it, whatever the provider's format", async () => {
+    const headers = { "content-type": "application/json", "x-goog-api-key": served.apiKey };
+    const body = JSON.stringify({ contents: [{ parts: [{ text: "Hi" }] }] });
+    const response = await fetch(`${gateway.runtimeUrl}/v1beta/models/slow-down:generateContent`, { method: "POST", headers, body });
+    const { error } = await response.json();
+    expect([response.status, error.details]).toEqual([429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }]]);
+  });
+
   test("an address where nobody listens is a 502", async () => {
     const other = await serveModels(admin, "http://127.0.0.1:1/v1", [{ name: "nowhere" }], { group: "nowhere", providerKey: "nowhere" });
     const response = await chat({ model: "nowhere", messages }, { "x-api-key": other.apiKey });

@@ -139,3 +139,28 @@ test.each([
   });
   expect([response.status, await response.text(), vendor.seen.length]).toEqual([status, expect.stringContaining(told), asked]);
 });
+
+test("a hard budget holds what a compaction may come to, whatever length it is asked to have, and counting costs nothing of it", async () => {
+  const { admin } = world;
+  const limited = async (daily_limit_usd: number) => {
+    const { id } = await admin.post("/v1/admin/resource-groups", {
+      tenant_id: "default",
+      name: `$${daily_limit_usd}`,
+      parent_group_id: groupId,
+    });
+    const limits = { llm_global_limits: { budget: { daily_limit_usd, hard_stop: true } } };
+    expect((await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, limits)).status).toBe(200);
+    const { key_value } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "k" });
+    return new OpenAI({ baseURL, apiKey: key_value, maxRetries: 0 });
+  };
+  // 4,096 tokens are as many as a model of unknown length may write, at $10 a million.
+  const short = await limited(0.02);
+  const asked = vendor.seen.length;
+  for (const more of [{}, { max_output_tokens: 16 }])
+    expect(await refusalOf(short.responses.compact({ model: "long", input: "Hello", ...more }))).toMatchObject({ status: 429 });
+  expect(vendor.seen.length).toBe(asked);
+  expect((await short.responses.inputTokens.count({ model: "long", input: "Hello" })).input_tokens).toBeGreaterThan(0);
+  const { response } = await (await limited(0.05)).responses.compact({ model: "long", input: "Hello" }).withResponse();
+  expect(JSON.parse(vendor.seen.at(-1)?.body ?? "")).toEqual({ model: "long-of-vendor", input: "Hello" });
+  expect((await rowOf(admin, { id: response.headers.get("x-request-id") })).custom_metadata?.parameters_clamped ?? null).toBe(null);
+});

@@ -193,6 +193,11 @@ async function teamWith(daily_limit_usd: number): Promise<string> {
   return key_value;
 }
 
+test("Google's tier in both spellings is refused: nobody knows which of them counts", async () => {
+  const { status, text } = await ask(GEMINI, gemini(null, { serviceTier: "priority", service_tier: "standard" }));
+  expect([status, text]).toEqual([400, expect.stringContaining("service_tier")]);
+});
+
 test("a budget holds what a tier that is asked for may come to, and never less than the usual price", async () => {
   const asks = async (model: string, service_tier: string | undefined, limit: number) =>
     (await ask(CHAT, chat(model, "default", { max_tokens: 1_000, ...(service_tier && { service_tier }) }), await teamWith(limit))).status;

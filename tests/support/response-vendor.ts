@@ -43,6 +43,7 @@ export function startResponseVendor(): ResponseVendor {
     ...{ temperature: 1, tool_choice: "auto", tools: [], top_p: 1 },
     output: one.status === "completed" ? [itemOf(one)] : [],
     usage: one.status === "completed" ? USAGE : null,
+    ...(one.asked.service_tier && { service_tier: one.asked.service_tier }),
   });
   const itemOf = (one: KeptResponse) =>
     one.asked.model === "calls"

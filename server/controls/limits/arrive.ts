@@ -30,7 +30,7 @@ export function arrive(
   members: readonly CallPlan[],
 ): LimitedCall | Refusal {
   const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
-  const counting = call.audit.proxySubtype.endsWith("count_tokens");
+  const counting = /(?:count|input)_tokens$/.test(call.audit.proxySubtype);
   if (counting || !any(({ needsBound }) => needsBound))
     return {
       id: call.id,

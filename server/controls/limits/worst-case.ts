@@ -139,8 +139,8 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
     bounds.bodyBytes + bounds.addedBytes * view.prompts,
     (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts,
   );
-  const asked = view.maxTokens ?? model.defaultMaxTokens;
-  const known = [asked, model.maxOutputTokens, bounds.outputCeiling].filter((value) => value !== null);
+  const asked = view.unbounded ? [] : [view.maxTokens ?? model.defaultMaxTokens, bounds.outputCeiling];
+  const known = [...asked, model.maxOutputTokens].filter((value) => value !== null);
   const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
   return {
     at: bounds.at,
@@ -149,8 +149,8 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
     outputTokens: each * view.candidates,
     searches: view.webSearches ?? 1,
     serving: view.serving,
-    outputIsOurs: view.maxTokens === null,
-    outputMustBeSet: known.length === 0,
+    outputIsOurs: view.unbounded !== true && view.maxTokens === null,
+    outputMustBeSet: view.unbounded !== true && known.length === 0,
   };
 }
 

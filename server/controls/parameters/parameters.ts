@@ -84,7 +84,7 @@ const lengthOf = (slots: readonly TextSlot[]) => slots.reduce((sum, slot) => sum
 
 function outputTokens(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
   const most = rules.maxOutputTokens;
-  if (most === null) return null;
+  if (most === null || view.unbounded) return null;
   const asked = view.maxTokens ?? modelDefault;
   if (asked !== null && asked <= most) return null;
   if (view.maxTokens !== null && rules.rejectTokens)

@@ -187,6 +187,14 @@ describe("prices of a model", () => {
     expect(of("gold")).toEqual(standard);
   });
 
+  test("of writes for an hour are twice the input of the same service tier", () => {
+    const service_tier_prices = [{ service_tier: "fast", input_cost_per_million_tokens: 30, output_cost_per_million_tokens: 150 }];
+    const row = written(BARE, priceColumns({ input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 25, service_tier_prices }));
+    const [dated] = priceSchedule(row, true, { fast: 2, inference_geo_us: 1.1 });
+    const hour = (...names: string[]) => (pricesServed(dated!, names).prices.cacheWriteHour ?? 0) / 1e6;
+    expect([hour(), hour("fast"), hour("inference_geo_us"), hour("fast", "inference_geo_us")]).toEqual([10, 60, 11, 66]);
+  });
+
   test("of service tiers are read as they were written, and those that follow the plain ones outlast a change of these", () => {
     const flex = { service_tier: "flex", price_factor: 0.5 };
     const service_tier_prices = [

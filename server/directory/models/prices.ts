@@ -131,10 +131,13 @@ type PricedRow = PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes" |
  */
 export function priceSchedule(row: PricedRow, keepsHours = false, usualFactors: Readonly<Record<string, number>> = {}): DatedPrices[] {
   return scheduleOfColumns(row).map(({ from, prices, tiers, serviceTiers }) => {
-    const plain = keepsHours ? hourPriced({ prices, tiers }) : { prices, tiers };
+    const plain = { prices, tiers };
+    const priced = <T extends Priced>(of: T): T => (keepsHours ? { ...of, ...hourPriced(of) } : of);
     const named = new Map(serviceTiers.map((one) => [one.service_tier, one]));
     for (const name of Object.keys(usualFactors)) if (!named.has(name)) named.set(name, { service_tier: name, tiers: [] });
-    return { from, ...plain, serviceTiers: [...named.values()].map((one) => serviceTierOver(plain, one, usualFactors)) };
+    // Its hours follow its own price of input.
+    const inTiers = [...named.values()].map((one) => priced(serviceTierOver(plain, one, usualFactors)));
+    return { from, ...priced(plain), serviceTiers: inTiers };
   });
 }
 

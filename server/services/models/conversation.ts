@@ -4,6 +4,7 @@ import { type FieldError, type Refusal, isRefusal, refuse } from "../../kernel/e
 import type { ProviderCodec } from "../../wire/conversation/codec.ts";
 import { type Conversation, noteReferable, replyContext, type SealsTold } from "../../road/conversation.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
+import { retryAfterIn } from "../../wire/conversation/reply.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
 import { type JsonObject, isObject } from "../../wire/document.ts";
@@ -205,8 +206,10 @@ function answerReading(
       noteReferable(conversation, caller.referable?.(answer, inbound.body));
       return { body: encoder.encode(JSON.stringify(answer)), usage: reply.usage, outputCharacters };
     },
-    refusal: (status, bytes, headers) =>
-      encoder.encode(JSON.stringify(caller.writeFault(codec.readFault(status, objectOf(bytes), headers), call.id))),
+    refusal(status, bytes, headers) {
+      const fault = { ...codec.readFault(status, objectOf(bytes), headers), ...retryAfterIn(headers) };
+      return encoder.encode(JSON.stringify(caller.writeFault(fault, call.id)));
+    },
   };
 }
 

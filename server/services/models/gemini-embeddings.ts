@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../wire/document.ts";
 import type { EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readVectors } from "../../wire/embeddings/embeddings-reply.ts";
 import { singleEmbedding } from "../../wire/gemini/embeddings.ts";
+import { retryAfterIn } from "../../wire/conversation/reply.ts";
 import { writeGeminiFault } from "../../wire/gemini/fault.ts";
 import type { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
@@ -46,7 +47,7 @@ export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, p
         ...question,
         whole: (bytes) => told(request, bytes, codec === null ? readVectors : codec.read.bind(codec)),
         usageOfPart,
-        refusal: (status) => refusalOf(status),
+        refusal: (status, _bytes, answered) => refusalOf(status, answered),
         dropped: request.particular,
       };
     },
@@ -85,9 +86,9 @@ function passed(
   return { ...read, body: encoder.encode(JSON.stringify(singleEmbedding(JSON.parse(new TextDecoder().decode(bytes)) as JsonObject))) };
 }
 
-function refusalOf(status: number): Uint8Array {
+function refusalOf(status: number, headers: Headers): Uint8Array {
   const message = `The model's provider refused the request (HTTP ${status}).`;
-  return encoder.encode(JSON.stringify(writeGeminiFault({ status, message, code: null, param: null })));
+  return encoder.encode(JSON.stringify(writeGeminiFault({ status, message, code: null, param: null, ...retryAfterIn(headers) })));
 }
 
 function readBy(bytes: Uint8Array, readAs: (answer: JsonValue) => EmbeddingsRead | null): EmbeddingsRead | null {

@@ -92,4 +92,11 @@ export interface ProviderFault {
   readonly code: string | null;
   /** The field it speaks of, where it says. */
   readonly param: string | null;
+  /** Its `retry-after`, for formats that tell it in the body; none when left out. */
+  readonly retryAfter?: string;
+}
+
+export function retryAfterIn(headers: Headers): Pick<ProviderFault, "retryAfter"> {
+  const retryAfter = headers.get("retry-after");
+  return retryAfter === null ? {} : { retryAfter };
 }

@@ -56,6 +56,8 @@ describe("errors", () => {
   test("the wait is told as Google's clients look for it", () => {
     const error = { details: [{ code: "rate_limit_exceeded" }, ...retryDetails("7")] };
     expect(retryDelaySeconds({ error })).toBe(7);
+    expect(retryDelaySeconds({ error: { details: retryDetails("2678400") } })).toBe(2_678_400);
+    expect(retryDelaySeconds({ error: { details: retryDetails("0.5") } })).toBe(0.5);
     expect([retryDetails(undefined), retryDetails("Wed, 21 Oct 2026 07:28:00 GMT")]).toEqual([[], []]);
   });
 

@@ -67,8 +67,9 @@ export function writeGeminiFault(fault: ProviderFault): JsonObject {
   const known = fault.code !== null && STATUS[fault.code] === fault.status;
   const status = known ? fault.code : rpcStatusOf(fault.status);
   const fieldViolations = [{ field: fault.param, description: fault.message }];
-  const details = fault.param === null ? {} : { details: [{ "@type": `${TYPE}BadRequest`, fieldViolations }] };
-  return { error: { code: fault.status, message: fault.message, status, ...details } };
+  const badRequest = fault.param === null ? [] : [{ "@type": `${TYPE}BadRequest`, fieldViolations }];
+  const details = [...badRequest, ...retryDetails(fault.retryAfter)];
+  return { error: { code: fault.status, message: fault.message, status, ...(details.length > 0 && { details }) } };
 }
 
 /** Google's word for an HTTP status. */
@@ -78,7 +79,7 @@ export function rpcStatusOf(status: number): string {
 
 /** What Google says of when to come again; nothing where the header that others say it in holds no seconds. */
 export function retryDetails(retryAfter: string | undefined): JsonObject[] {
-  return /^\d+$/.test(retryAfter ?? "") ? [{ "@type": `${TYPE}RetryInfo`, retryDelay: `${retryAfter}s` }] : [];
+  return /^\d{1,9}(?:\.\d{1,6})?$/.test(retryAfter ?? "") ? [{ "@type": `${TYPE}RetryInfo`, retryDelay: `${retryAfter}s` }] : [];
 }
 
 /** How long the provider asks to wait, in seconds; null when it does not say. It has no header for it. */

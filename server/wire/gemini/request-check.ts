@@ -4,7 +4,7 @@ import { member } from "./members.ts";
 
 const MAX_PROBLEMS = 20;
 
-const TOP = ["systemInstruction", "generationConfig", "toolConfig", "cachedContent", "safetySettings"];
+const TOP = ["systemInstruction", "generationConfig", "toolConfig", "cachedContent", "safetySettings", "serviceTier"];
 const CONFIG = ["maxOutputTokens", "candidateCount"];
 const PART = [
   "inlineData",

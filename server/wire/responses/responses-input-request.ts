@@ -8,6 +8,8 @@ const SETTINGS = ["temperature", "top_p", "max_output_tokens", "stream", "store"
 
 /** A Responses request of which only the input matters, because no answer to it is asked for. */
 class ResponsesInputRequest extends ResponsesRequest {
+  readonly unbounded = true;
+
   override sentSettings(changes: OutboundChanges): SentSettings {
     return { ...NOTHING_SENT, instructions: super.sentSettings(changes).instructions };
   }

@@ -1,6 +1,7 @@
 import type { ResponseStore, StoredResponse, UseOfResponse } from "../../../directory/responses/response-store.ts";
 import { usdFromMicros } from "../../../kernel/money.ts";
 import type { BackgroundCalls } from "../../../road/background-calls.ts";
+import { tiersServed } from "../../../wire/serving.ts";
 import { cacheWriteTokens, type Usage } from "../../../wire/usage.ts";
 
 interface TellParts {
@@ -22,6 +23,7 @@ interface EndOfResponse {
  */
 export async function tellUse({ store, calls }: TellParts, row: StoredResponse, end: EndOfResponse): Promise<boolean> {
   let named = false;
+  const tiers = tiersServed(end.usage.serving);
   const told = await calls.recordEvent(
     {
       audit: { proxyType: "llm", proxySubtype: "response_end" },
@@ -30,7 +32,7 @@ export async function tellUse({ store, calls }: TellParts, row: StoredResponse, 
       ip: row.client_ip,
       parentId: row.request_id,
       rootTaskId: row.root_task_id,
-      noted: { response_end: { response_id: row.id, status: end.status } },
+      noted: { response_end: { response_id: row.id, status: end.status }, ...(tiers.length > 0 && { service_tier: tiers.join(" ") }) },
       fields: rowOfEnd(row, end),
       claim: async (rowId) => (named = await store.claimSettlement(row, rowId, end.used)),
     },
