@@ -29,7 +29,7 @@ type Line =
  * tenants, of none, and of one that had the id before are to be withheld from the reader when `tenantId` is given.
  */
 function readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
-  return chainReading(db, () => readHeld(db, tenantId));
+  return chainReading(db, tenantId, () => readHeld(db, tenantId));
 }
 
 async function* readHeld(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {

@@ -35,7 +35,7 @@ export async function* exportChain(
     return;
   }
   const keys = await listSigningKeys(db);
-  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
+  for await (const { chain, entries } of readChainSnapshot(db, chainId, options.tenantId)) {
     yield printExportLine(chain);
     for (const key of keys) yield printExportLine({ type: "key", ...key });
     for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {

@@ -90,7 +90,7 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
   const ended = (result: Verification) => marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null);
   if (chainId === ADMIN_CHAIN) return ended(await verifyAdminChain(db, { keys, tenantId, knownHeads }));
-  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
+  for await (const { chain, entries } of readChainSnapshot(db, chainId, tenantId)) {
     const verifier = createVerifier({
       chain,
       keys,

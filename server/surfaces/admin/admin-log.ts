@@ -6,6 +6,7 @@ import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { exportChain } from "../../ledger/chain-export.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type AdminOperation } from "./operation.ts";
+import { readInTime } from "./read-in-time.ts";
 import { listed } from "./resource.ts";
 import { verifiedChain } from "./verified-chain.ts";
 
@@ -53,7 +54,7 @@ export const adminLogOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
     run: (call) =>
       streamedAnswer(
-        exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
+        readInTime(exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined })),
         "application/jsonl",
         "admin-log.jsonl",
       ),
