@@ -6,7 +6,7 @@ import { marked } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { readInTime } from "./read-in-time.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { verifiedChain } from "./verified-chain.ts";
+import { countedVerification, verifiedChain } from "./verified-chain.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
@@ -44,11 +44,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
       "or every finding is acknowledged.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    async run(call) {
-      const verification = await verifiedChain(call, call.params.chain_id ?? "", call.body);
-      call.services.verified(verification);
-      return verification;
-    },
+    run: (call) => countedVerification(call, call.params.chain_id ?? "", call.body),
   }),
   operation({
     ...common,
