@@ -150,6 +150,19 @@ describe("verification of the stored chain and of its export finds", () => {
     });
   }
 
+  test.each(["NULL", "'none'"])(
+    "a row that has no hash by any format, for its prev_hash is %s, and that is edited once more",
+    async (prev) => {
+      const seen = new Set<string>();
+      for (const status of [201, 500, 503]) {
+        await edit(`UPDATE audit_rows SET prev_hash = ${prev}, http_status_code = ${status} WHERE CHAIN AND chain_seq = 7`);
+        expect(await findings()).toEqual(["altered@7", "broken_link@7"]);
+        seen.add(named(await verifyChain(database.db, chain)).join());
+      }
+      expect(seen.size).toBe(3);
+    },
+  );
+
   test("a key put into the database after the fact", async () => {
     const mine = createPublicKey(createPrivateKey(SIGNING_KEY)).export({ format: "der", type: "spki" }).subarray(-32);
     const other = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
