@@ -116,11 +116,12 @@ class ChainVerifier implements Verifier {
     this.checkpointsChecked += 1;
     this.newestCheckpointLine = Math.max(this.newestCheckpointLine, line.chain_seq);
     const isContext = !walk.started && walk.ranged && line.chain_seq < walk.expected;
-    const { checkpoint, signed, problem } = isContext ? this.trail.resume(line) : this.trail.next(line);
+    const { checkpoint, signed, problem, before } = isContext ? this.trail.resume(line) : this.trail.next(line);
     const rowId = walk.last?.chainSeq === line.chain_seq ? walk.last.rowId : null;
     if (problem !== null)
       this.add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`, [
         line.note,
+        before,
       ]);
     if (checkpoint === null || !signed || checkpoint.chainSeq !== line.chain_seq) return;
     const { chainSeq, rowHash } = checkpoint;
