@@ -246,13 +246,13 @@ function rememberedPassages(config: Configuration, { connection }: RuntimeParts)
   return new RememberedPassages({ databaseUrl, mostBytes: config.knowledgeMemoryBytes });
 }
 
-/** What the process may use; of the whole machine where nothing confines it. */
 /** What files hold that are written into bodies of ours may be as much as bodies hold that have not come whole. */
 function roomForBodies({ maxBodyBytes }: Configuration, { group }: RuntimeParts) {
   const mostBytes = bodyShare(memoryBytes(), group.size, maxBodyBytes);
   return { room: new FileRoom(mostBytes), bodies: new ArrivingBodies({ mostBytes }) };
 }
 
+/** What the process may use; of the whole machine where nothing confines it. */
 const memoryBytes = () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
 /** Resolves when every row that any process of this machine sealed so far is in the database. */

@@ -17,3 +17,15 @@ test("settings of OpenTelemetry that change nothing are told, and a mistyped nam
     "OTEL_EXPORTER_OTLP_ENDPOINT is not set: no trace",
   );
 });
+
+test("the addresses that Kubernetes tells every container of a service named otel-collector are no settings", () => {
+  const told = {
+    OTEL_COLLECTOR_SERVICE_HOST: "10.0.0.7",
+    OTEL_COLLECTOR_SERVICE_PORT: "4318",
+    OTEL_COLLECTOR_SERVICE_PORT_OTLP_HTTP: "4318",
+    OTEL_COLLECTOR_PORT: "tcp://10.0.0.7:4318",
+    OTEL_COLLECTOR_PORT_4318_TCP_ADDR: "10.0.0.7",
+  };
+  expect([unreadCollectorSettings(told), unreadCollectorSettings({ ...told, ...ENDPOINT })]).toEqual([null, null]);
+  expect(unreadCollectorSettings({ ...told, OTEL_SERVICE_NAME: "gateway" })).toEndWith("and OTEL_SERVICE_NAME without effect");
+});

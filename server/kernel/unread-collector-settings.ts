@@ -10,7 +10,10 @@ const MISTYPED = 3;
  * settings, and a process is to start whatever others are there: so it is told, and nothing refused.
  */
 export function unreadCollectorSettings(env: Readonly<Record<string, string | undefined>>): string | null {
-  const set = Object.keys(env).filter((name) => name.startsWith("OTEL_") && env[name] !== "" && env[name] !== undefined);
+  const given = Object.keys(env).filter((name) => name.startsWith("OTEL_") && env[name] !== "" && env[name] !== undefined);
+  // Kubernetes sets the addresses of every service of the namespace: that of a collector begins like a setting.
+  const services = given.flatMap((name) => /^(.+)_SERVICE_HOST$/.exec(name)?.[1] ?? []);
+  const set = given.filter((name) => !services.some((one) => name.startsWith(`${one}_SERVICE_`) || name.startsWith(`${one}_PORT`)));
   const unread = set.filter((name) => !(name in VARIABLES));
   if (set.includes(ENDPOINT)) return unread.length === 0 ? null : `${unread.join(", ")}: not read by the gateway, and without effect`;
   if (set.length === 0) return null;

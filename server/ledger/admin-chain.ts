@@ -1,5 +1,5 @@
 import type { Anchor } from "@gatehouse/ledger-format/chain-facts";
-import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-entry";
+import { ADMIN_CHAIN, type AdminEntry, entryMark } from "@gatehouse/ledger-format/admin-entry";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";
 import type { NoteSigner } from "@gatehouse/ledger-format/signed-note";
@@ -29,7 +29,7 @@ type Line =
  * tenants, of none, and of one that had the id before are to be withheld from the reader when `tenantId` is given.
  */
 function readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
-  return chainReading(db, () => readHeld(db, tenantId));
+  return chainReading(db, tenantId, () => readHeld(db, tenantId));
 }
 
 async function* readHeld(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
@@ -103,7 +103,9 @@ export async function verifyAdminChain(db: Database, { keys, tenantId, knownHead
 function exportedLine(line: Line): ExportLine {
   if (line.type !== "entry") return line;
   const { entry, withheld } = line;
-  return withheld ? { type: "link", ...linkOf(sealedEntry(entry), possibleEntryHashes(entry)) } : { type: "entry", entry };
+  return withheld
+    ? { type: "link", ...linkOf(sealedEntry(entry), possibleEntryHashes(entry), () => entryMark(entry)) }
+    : { type: "entry", entry };
 }
 
 /** JSON lines the offline verifier reads. */

@@ -1,7 +1,7 @@
 import { linkOf } from "@gatehouse/ledger-format/sealed-row";
 import { type AuditRow, FIELD_NAMES, type FieldName } from "@gatehouse/ledger-format/fields";
 import { type ExportLine, printExportLine } from "@gatehouse/ledger-format/export";
-import { possibleHashes } from "@gatehouse/ledger-format/canonical";
+import { possibleHashes, rowMark } from "@gatehouse/ledger-format/canonical";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import type { Database } from "../store/database.ts";
 import { exportAdminChain } from "./admin-chain.ts";
@@ -17,7 +17,8 @@ const EXPORTED = FIELD_NAMES.filter((name) => !CONTENT.includes(name));
 function exportedLine(entry: ChainEntry): ExportLine {
   if (entry.type === "checkpoint" || entry.type === "pruned") return entry;
   if (!entry.withheld) return { type: "row", row: withoutNulls(entry.row) };
-  return { type: "link", ...linkOf(entry.row, entry.type === "proven" ? [entry.row.row_hash as string] : possibleHashes(entry.row)) };
+  const possible = entry.type === "proven" ? [entry.row.row_hash as string] : possibleHashes(entry.row);
+  return { type: "link", ...linkOf(entry.row, possible, () => rowMark(entry.row)) };
 }
 
 function withoutNulls(row: AuditRow): AuditRow {
@@ -35,7 +36,7 @@ export async function* exportChain(
     return;
   }
   const keys = await listSigningKeys(db);
-  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
+  for await (const { chain, entries } of readChainSnapshot(db, chainId, options.tenantId)) {
     yield printExportLine(chain);
     for (const key of keys) yield printExportLine({ type: "key", ...key });
     for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {

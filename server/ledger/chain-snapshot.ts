@@ -43,10 +43,10 @@ const BATCH = 500;
 
 /**
  * One moment of a chain: rows, checkpoints and recorded head belong together however fast the writer goes on. Null
- * when there is no such chain. The generator's transaction ends with it.
+ * when there is no such chain. The generator's transaction ends with it. `tenantId`: of whoever reads; undefined where it reads for all.
  */
-export function readChainSnapshot(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {
-  return chainReading(db, () => readHeld(db, chainId));
+export function readChainSnapshot(db: Database, chainId: string, tenantId: string | undefined): AsyncGenerator<ChainSnapshot> {
+  return chainReading(db, tenantId, () => readHeld(db, chainId));
 }
 
 async function* readHeld(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {

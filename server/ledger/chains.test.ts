@@ -5,6 +5,7 @@ import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { Refused } from "../kernel/errors.ts";
+import { putAcknowledgements } from "../store/chain-acknowledgements.ts";
 import { exportChain } from "./chain-export.ts";
 import { listChains } from "./chain-facts.ts";
 import { type MarkedFinding, verifyChain } from "./chains.ts";
@@ -150,6 +151,19 @@ describe("verification of the stored chain and of its export finds", () => {
     });
   }
 
+  test.each(["NULL", "'none'"])(
+    "a row that has no hash by any format, for its prev_hash is %s, and that is edited once more",
+    async (prev) => {
+      const seen = new Set<string>();
+      for (const status of [201, 500, 503]) {
+        await edit(`UPDATE audit_rows SET prev_hash = ${prev}, http_status_code = ${status} WHERE CHAIN AND chain_seq = 7`);
+        expect(await findings()).toEqual(["altered@7", "broken_link@7"]);
+        seen.add(named(await verifyChain(database.db, chain)).join());
+      }
+      expect(seen.size).toBe(3);
+    },
+  );
+
   test("a key put into the database after the fact", async () => {
     const mine = createPublicKey(createPrivateKey(SIGNING_KEY)).export({ format: "der", type: "spki" }).subarray(-32);
     const other = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
@@ -224,6 +238,23 @@ test("what is no key among the keys signed nothing, and keeps nobody from verify
   await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES ('none', 'gw.audit', 'AAAA', now())`.execute(database.db);
   expect(await findings()).toEqual([]);
   await sql`DELETE FROM audit_keys WHERE key_id = 'none'`.execute(database.db);
+});
+
+test("a gap that somebody knows of is known also where a range shows a part of it, and a wider one is not", async () => {
+  await edit("DELETE FROM audit_rows WHERE CHAIN AND chain_seq BETWEEN 8 AND 10");
+  const gaps = async (range: { fromSeq?: number; toSeq?: number }) =>
+    (await verifyChain(database.db, chain, range)).findings.filter(({ verdict }) => verdict === "missing");
+  const [gap] = await gaps({});
+  expect(gap).toMatchObject({ chain_seq: 8, through_seq: 10 });
+  expect((await gaps({ fromSeq: 9 }))[0]?.acknowledged_at).toBeNull();
+  const { id, verdict, chain_seq, through_seq, detail } = gap as MarkedFinding;
+  const known = { finding_id: id, verdict, chain_seq, through_seq, detail, head_hash: null };
+  const who = { note: "The disk was lost.", acknowledged_by: "owner", acknowledged_at: new Date() };
+  await database.db.transaction().execute((trx) => putAcknowledgements(trx, chain, null, [{ ...known, ...who }]));
+  for (const range of [{}, { fromSeq: 9 }, { toSeq: 9 }, { fromSeq: 9, toSeq: 9 }])
+    expect(await gaps(range)).toMatchObject([{ id, acknowledged_by: "owner" }]);
+  await edit("DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 11");
+  for (const range of [{}, { fromSeq: 9 }]) expect(await gaps(range)).toMatchObject([{ through_seq: 11, acknowledged_at: null }]);
 });
 
 test("a part of a chain, a chain that is not there, a range that is none", async () => {

@@ -30,9 +30,12 @@ export interface ChainVerification extends Verification {
   readonly duration_ms: number;
 }
 
-export interface VerifyChainOptions {
+interface Range {
   readonly fromSeq?: number | undefined;
   readonly toSeq?: number | undefined;
+}
+
+export interface VerifyChainOptions extends Range {
   /** Whose reader asks: rows of others are judged like all, and their ids are not told. What it acknowledged itself is told to it alone. */
   readonly tenantId?: string | undefined;
   /** Public keys (32 bytes) to trust instead of those the database lists. */
@@ -65,17 +68,26 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
   if (problems.length > 0) throw invalidFields("invalid_body", problems);
 }
 
-/** Says of each finding who knows of it, and changes nothing else. */
+/** Whether it may be the part of a gap that reaches into the range. */
+const isCut = ({ verdict, chain_seq: from, through_seq: to, row_id: row }: VerificationFinding, range: Range): boolean =>
+  verdict === "missing" && row === null && (from === range.fromSeq || to === range.toSeq);
+
+/** Says of each finding who knows of it. What a range shows of a gap that somebody knows of goes by the name of the whole gap. */
 export async function marked(
   db: Database | Trx,
   verification: Verification & { readonly duration_ms: number },
   tenantId: string | null,
+  range: Range = {},
 ): Promise<ChainVerification> {
   const { findings, findings_total: total } = verification;
   const known = findings.length === 0 ? new Map<string, never>() : await acknowledgedFindings(db, verification.chain_id, tenantId);
+  const gapAround = ({ chain_seq: from, through_seq: to }: VerificationFinding) =>
+    [...known.values()].find((one) => one.verdict === "missing" && one.chain_seq <= from && one.through_seq >= to);
   const told = findings.map((finding) => {
-    const { acknowledged_at: at, acknowledged_by: by = null, note = null } = known.get(finding.id) ?? {};
-    return { ...finding, acknowledged_at: at?.toISOString() ?? null, acknowledged_by: by, note };
+    const by = known.get(finding.id) ?? (isCut(finding, range) ? gapAround(finding) : undefined);
+    if (by === undefined) return { ...finding, acknowledged_at: null, acknowledged_by: null, note: null };
+    const { finding_id: id, acknowledged_at: at, acknowledged_by, note } = by;
+    return { ...finding, id, acknowledged_at: at.toISOString(), acknowledged_by, note };
   });
   return { ...verification, findings: told, unacknowledged: total - told.filter(({ acknowledged_at: at }) => at !== null).length };
 }
@@ -88,9 +100,10 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const keys = await keysFor(db, options.publicKeys);
   // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
-  const ended = (result: Verification) => marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null);
+  const ended = (result: Verification) =>
+    marked(db, { ...result, duration_ms: Math.round(performance.now() - started) }, tenantId ?? null, options);
   if (chainId === ADMIN_CHAIN) return ended(await verifyAdminChain(db, { keys, tenantId, knownHeads }));
-  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
+  for await (const { chain, entries } of readChainSnapshot(db, chainId, tenantId)) {
     const verifier = createVerifier({
       chain,
       keys,

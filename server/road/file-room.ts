@@ -25,12 +25,14 @@ export class FileRoom {
     this.ofTenants.set(tenantId, ofTenant + size);
     this.heldInAll += size;
     const ofCall = this.ofCalls.get(call);
-    if (ofCall === undefined) call.whenEnded.push(() => this.release(call, tenantId));
+    if (ofCall === undefined) call.whenEnded.push(() => this.release(call));
     this.ofCalls.set(call, (ofCall ?? 0) + size);
     return true;
   }
 
-  private release(call: Call, tenantId: string | null): void {
+  /** Gives back all that the call holds, for an attempt of it that is over or when it has ended. */
+  release(call: Call): void {
+    const tenantId = call.identity?.tenantId ?? null;
     const size = this.ofCalls.get(call) ?? 0;
     this.ofCalls.delete(call);
     this.heldInAll -= size;

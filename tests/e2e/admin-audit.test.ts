@@ -110,18 +110,19 @@ test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv
   },
 );
 
-test("readers that take their time leave connections for everyone else", async () => {
+test("readers of one tenant that take their time leave places and connections for everyone else", async () => {
   const { access_token: token } = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body;
   const ask = (path: string) =>
     plane.fetch(new Request(`http://x/v1/admin/${path}/export`, { headers: { authorization: `Bearer ${token}` } }));
   const slow = await Promise.all(Array.from({ length: 12 }, (_, i) => ask(i % 2 === 0 ? "admin-log" : `audit/chains/${ledger.chainId}`)));
   const refused = slow.filter(({ status }) => status === 429);
   expect([slow.length - refused.length, refused[0]?.headers.get("retry-after"), await refused[0]?.json()]).toMatchObject([
-    3,
+    2,
     "5",
     { code: "too_many_readings" },
   ]);
   expect((await acme.send("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.code).toBe("too_many_readings");
+  expect((await plane.system("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.verdict).toBe("intact");
   expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
   for (const { status, body } of slow) if (status === 200) await body?.cancel();
   expect((await acme.send("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.verdict).toBe("intact");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { NotCanonical, isHash } from "./canonical.ts";
+import { NotCanonical, contentMark, isHash } from "./canonical.ts";
 
 /** Chain id of the admin log: there is one for a whole installation. */
 export const ADMIN_CHAIN = "admin-log";
@@ -50,6 +50,8 @@ export function adminEntryHash(entry: Omit<AdminEntry, "entry_hash">): string {
   const text = canonicalJson([FORMAT, ...FIELDS.map((name) => entry[name] ?? null)]);
   return createHash("sha256").update(text).update(Buffer.from(entry.prev_hash, "hex")).digest("hex");
 }
+
+export const entryMark = (entry: AdminEntry): string => contentMark([entry.prev_hash, ...FIELDS.map((name) => entry[name] ?? null)]);
 
 /** RFC 8785: members sorted by their names' UTF-16 code units, numbers and texts as ECMAScript writes them. */
 export function canonicalJson(value: unknown): string {

@@ -91,3 +91,11 @@ export function possibleHashes(row: AuditRow): string[] {
     throw error;
   }
 }
+
+/**
+ * Stands for values that have no canonical bytes, so that a change of them is noticed all the same. Never to be taken for a hash that they
+ * were sealed with: it would prove nothing of the row before.
+ */
+export const contentMark = (values: readonly unknown[]): string => `uncanonical ${hash("sha256", JSON.stringify(values), "hex")}`;
+
+export const rowMark = (row: AuditRow): string => contentMark([row.prev_hash, ...HASH_FORMATS.v2.map((name) => row[name] ?? null)]);

@@ -120,7 +120,7 @@ export class ChainWalk {
       this.options.rowsMissing(this.expected, chainSeq - 1);
       this.links = this.ahead?.chainSeq === chainSeq - 1 ? [this.ahead.rowHash] : null;
     }
-    if (this.links !== null && !this.links.includes(prevHash as string)) this.unlinked(next, prevHash);
+    if (this.links !== null && !this.links.includes(prevHash as string)) this.unlinked(next, prevHash ?? "");
     this.last = next;
     this.expected = chainSeq + 1;
     const { head_seq } = this.options.chain;

@@ -11,6 +11,8 @@ export interface JudgedCheckpoint {
   /** Whether a trusted key signed it for this chain: only then does it prove anything about rows. */
   readonly signed: boolean;
   readonly problem: string | null;
+  /** Digest of the one it was to follow, null where it may follow any. */
+  readonly before: string | null;
 }
 
 /** Judges the checkpoints of one chain in their order: each one's signature, and that it follows the one before. */
@@ -39,8 +41,9 @@ export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): C
     let before = follows ? expected : null;
     const lost = gap;
     expected = gap = null;
-    if (checkpoint === null || invalid !== null) return { checkpoint, signed: false, problem: invalid };
-    if (checkpoint.chainId !== chainId) return { checkpoint, signed: false, problem: `it was signed for chain ${checkpoint.chainId}` };
+    const unsigned = (problem: string | null) => ({ checkpoint, signed: false, problem, before: null });
+    if (checkpoint === null || invalid !== null) return unsigned(invalid);
+    if (checkpoint.chainId !== chainId) return unsigned(`it was signed for chain ${checkpoint.chainId}`);
     // That rows are missing is the one thing to tell, when the checkpoint before stood over one of them or just before them.
     if (lost !== null && checkpoint.firstSeq >= lost.from && checkpoint.firstSeq <= lost.to + 1) before = null;
     expected = { previous: digest, first: checkpoint.chainSeq + 1 };
@@ -51,7 +54,7 @@ export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): C
     else if (before !== null && checkpoint.previous !== before.previous) problem = "the checkpoint it names as the one before is not there";
     else if (before !== null && checkpoint.firstSeq !== before.first)
       problem = `it covers rows from ${checkpoint.firstSeq}, not from ${before.first}`;
-    return { checkpoint, signed: true, problem };
+    return { checkpoint, signed: true, problem, before: before?.previous ?? null };
   }
 
   return {

@@ -9,15 +9,19 @@ export type SealedRow = Pick<
   "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at"
 >;
 
+/** What the content of a row gives in the place of the hash it names: its mark where it has no canonical bytes. */
+export const givenInstead = (possible: readonly string[], mark: () => string): readonly string[] =>
+  possible.length > 0 ? possible : [mark()];
+
 /** What is given in the place of a row that the reader may not see: what its content hashes to, and nothing else of it. */
-export function linkOf(row: SealedRow, possible: readonly string[]): RowLink {
+export function linkOf(row: SealedRow, possible: readonly string[], mark: () => string): RowLink {
   const { chain_seq, prev_hash, row_hash, created_at } = row;
   return {
     chain_seq: chain_seq as number,
     prev_hash: prev_hash ?? "",
     row_hash: row_hash ?? "",
     ...(created_at == null ? {} : { created_at }),
-    ...(possible.includes(row_hash ?? "") ? {} : { hashes_to: possible }),
+    ...(possible.includes(row_hash ?? "") ? {} : { hashes_to: givenInstead(possible, mark) }),
   };
 }
 

@@ -349,6 +349,16 @@ describe("checkpoints", () => {
     expectFindings(end, "missing@9");
   });
 
+  test("taken out one after the other: what the next one says of it goes by another name each time", () => {
+    const chain = ofLength(9);
+    const names = [6, 3].map((seq) => {
+      chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== seq);
+      expectFindings(chain, "checkpoint_invalid@9");
+      return feed(chain).findings[0]?.id;
+    });
+    expect(new Set(names).size).toBe(2);
+  });
+
   test("of another chain, or moved to another row", () => {
     const chain = ofLength(9);
     const other = ofLength(9, { chainId: "01JQ0000000000000000000001", signer: chain.signer });

@@ -1,12 +1,12 @@
-import type { AdminEntry } from "./admin-entry.ts";
+import { type AdminEntry, entryMark } from "./admin-entry.ts";
 import { BeyondRange } from "./beyond-range.ts";
-import { possibleHashes } from "./canonical.ts";
+import { possibleHashes, rowMark } from "./canonical.ts";
 import type { Anchor, ChainFacts, PrunedPrefix, RowLink } from "./chain-facts.ts";
 import { ChainWalk } from "./chain-walk.ts";
 import { checkpointTrail, type CheckpointLine, type CheckpointTrail } from "./checkpoint-trail.ts";
 import type { TrustedKey } from "./checkpoint.ts";
 import type { AuditRow } from "./fields.ts";
-import { possibleEntryHashes, type SealedRow, sealedEntry } from "./sealed-row.ts";
+import { givenInstead, possibleEntryHashes, type SealedRow, sealedEntry } from "./sealed-row.ts";
 import { collectFindings, type FindingCollector, type UnnamedFinding, type Verification } from "./verdict.ts";
 
 export interface VerifierOptions {
@@ -82,15 +82,15 @@ class ChainVerifier implements Verifier {
   }
 
   row(row: AuditRow, withheld = false): void {
-    this.sealed(row, possibleHashes(row), withheld);
+    this.sealed(row, possibleHashes(row), withheld, () => rowMark(row));
   }
 
   proven(row: SealedRow, withheld = false): void {
-    this.sealed(row, [row.row_hash as string], withheld);
+    this.sealed(row, [row.row_hash as string], withheld, () => "");
   }
 
   entry(entry: AdminEntry, withheld = false): void {
-    this.sealed(sealedEntry(entry), possibleEntryHashes(entry), withheld);
+    this.sealed(sealedEntry(entry), possibleEntryHashes(entry), withheld, () => entryMark(entry));
   }
 
   link(link: RowLink): void {
@@ -116,11 +116,12 @@ class ChainVerifier implements Verifier {
     this.checkpointsChecked += 1;
     this.newestCheckpointLine = Math.max(this.newestCheckpointLine, line.chain_seq);
     const isContext = !walk.started && walk.ranged && line.chain_seq < walk.expected;
-    const { checkpoint, signed, problem } = isContext ? this.trail.resume(line) : this.trail.next(line);
+    const { checkpoint, signed, problem, before } = isContext ? this.trail.resume(line) : this.trail.next(line);
     const rowId = walk.last?.chainSeq === line.chain_seq ? walk.last.rowId : null;
     if (problem !== null)
       this.add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`, [
         line.note,
+        before,
       ]);
     if (checkpoint === null || !signed || checkpoint.chainSeq !== line.chain_seq) return;
     const { chainSeq, rowHash } = checkpoint;
@@ -200,12 +201,13 @@ class ChainVerifier implements Verifier {
     return true;
   }
 
-  private sealed(row: SealedRow, possible: readonly string[], withheld: boolean): void {
+  private sealed(row: SealedRow, possible: readonly string[], withheld: boolean, mark: () => string): void {
     const { walk } = this;
     walk.start();
     const chainSeq = row.chain_seq as number;
     const stored = row.row_hash ?? "";
     const altered = !possible.includes(stored);
+    const hashes = altered ? [stored, ...givenInstead(possible, mark)] : [stored];
     if (this.past(chainSeq, row.prev_hash, altered ? [] : [stored])) return;
     this.rowsChecked += 1;
     if (withheld) this.rowsWithheld += 1;
@@ -216,13 +218,9 @@ class ChainVerifier implements Verifier {
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
     const { chain_id } = this.chain;
     if (row.chain_id !== chain_id) this.add("broken_link", where, rowId, `the row names another chain than ${chain_id}`, [row.chain_id]);
-    if (altered) this.add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`, [stored, ...possible]);
+    if (altered) this.add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`, hashes);
     // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
-    walk.place(
-      row.prev_hash,
-      { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered },
-      typeof row.created_at === "string" ? row.created_at : null,
-    );
+    walk.place(row.prev_hash, { chainSeq, rowId, hashes, flagged: altered }, typeof row.created_at === "string" ? row.created_at : null);
   }
 
   /** Rows, or a checkpoint, that were recorded and did not come; rows that came and were not recorded. */

@@ -137,6 +137,7 @@ async function translating(
   const defaulted = withDefaults(read.request, inbound.stream, changes);
   const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
   const signed = codec.signs ? await signedAgain(call, asked, model, parts.signatures) : asked;
+  parts.room.release(call);
   const request = codec.needsMediaBytes
     ? await parts.media.inlined(signed, call.abort.signal, (bytes) => parts.room.hold(call, bytes))
     : signed;

@@ -84,6 +84,7 @@ async function translating(
   // Before they are read: what came along on disk may be more than fits into memory.
   if (edits && base64BytesOf(request) > (codec.mostShown ?? 0))
     return refuse("unsupported_parameter", undefined, { fields: [{ field: "image", message: tooMuchInBase64(codec.mostShown ?? 0) }] });
+  room.release(call);
   const shown = edits
     ? await inBase64(
         call,

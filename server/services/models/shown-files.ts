@@ -7,7 +7,8 @@ import type { AttemptParts } from "./attempt.ts";
 
 /** Of requests whose files are shown to some providers in JSON. */
 export interface ShownParts extends Pick<AttemptParts, "providers"> {
-  readonly room: Pick<FileRoom, "hold">;
+  /** Each attempt holds what it is sent with: that of the one before is let go of when the next is made ready. */
+  readonly room: Pick<FileRoom, "hold" | "release">;
 }
 
 export interface ShownFile {

@@ -116,3 +116,14 @@ test("pictures of many requests at once hold no more of memory than there is roo
   for (const ended of calls[0]?.whenEnded ?? []) ended(null);
   expect(await prepared(callOf("busy"))).toMatchObject({ operation: "gemini_images" });
 });
+
+test("a call that is tried again holds its pictures once, however often", async () => {
+  const fields = new Map(Object.entries({ model: "draws", prompt: "Make it night" }));
+  const parts = partsWith({ pictures: () => geminiPictures });
+  const edit = readImageEditRequest(fields, [sentFile("image", picture(14 * MIB))], 0) as ImageEditRequest;
+  const request = imagesModelRequest(edit, parts);
+  const tried = callOf("busy");
+  for (let attempt = 0; attempt < 12; attempt++) expect(await request.prepare(tried, model)).toMatchObject({ operation: "gemini_images" });
+  for (const ended of tried.whenEnded) ended(null);
+  expect(parts.room.hold(callOf("busy"), 128 * MIB)).toBe(true);
+});

@@ -58,6 +58,7 @@ async function written(
   codec: VideoCodec,
   room: ShownParts["room"],
 ): Promise<PreparedRequest | Refusal> {
+  room.release(call);
   const show = async (file: MediaFile) => {
     const shown = await inBase64(call, [file], room);
     return isRefusal(shown) ? shown : (shown[0] as ShownFile);

@@ -6,8 +6,9 @@ import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { exportChain } from "../../ledger/chain-export.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type AdminOperation } from "./operation.ts";
+import { readInTime } from "./read-in-time.ts";
 import { listed } from "./resource.ts";
-import { verifiedChain } from "./verified-chain.ts";
+import { countedVerification } from "./verified-chain.ts";
 
 export const adminLogOperations: readonly AdminOperation[] = [
   operation({
@@ -36,11 +37,7 @@ export const adminLogOperations: readonly AdminOperation[] = [
       "entries is checked. What it finds counts like what the verification of an audit chain finds, and is acknowledged there, as " +
       "chain `admin-log`.",
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    async run(call) {
-      const verification = await verifiedChain(call, ADMIN_CHAIN);
-      call.services.verified(verification);
-      return verification;
-    },
+    run: (call) => countedVerification(call, ADMIN_CHAIN),
   }),
   operation({
     tag: "Admin log",
@@ -53,7 +50,7 @@ export const adminLogOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
     run: (call) =>
       streamedAnswer(
-        exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
+        readInTime(exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined })),
         "application/jsonl",
         "admin-log.jsonl",
       ),

@@ -4,8 +4,9 @@ import { exportChain } from "../../ledger/chain-export.ts";
 import { listChains } from "../../ledger/chain-facts.ts";
 import { marked } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
+import { readInTime } from "./read-in-time.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { verifiedChain } from "./verified-chain.ts";
+import { countedVerification, verifiedChain } from "./verified-chain.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
@@ -43,11 +44,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
       "or every finding is acknowledged.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    async run(call) {
-      const verification = await verifiedChain(call, call.params.chain_id ?? "", call.body);
-      call.services.verified(verification);
-      return verification;
-    },
+    run: (call) => countedVerification(call, call.params.chain_id ?? "", call.body),
   }),
   operation({
     ...common,
@@ -81,7 +78,7 @@ export const auditChainOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
     run: (call) =>
       streamedAnswer(
-        exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }),
+        readInTime(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined })),
         "application/jsonl",
         // Rows may name a chain that no gateway of ours named.
         `${(call.params.chain_id ?? "").replaceAll(/[^\w.-]/g, "_")}.jsonl`,

@@ -1,0 +1,46 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "bun:test";
+import { readInTime } from "./read-in-time.ts";
+
+const PACE = { patienceMs: 40, bytesPerSecond: 1_000 };
+
+function exported(count: number) {
+  const ended = Promise.withResolvers<void>();
+  async function* pieces(): AsyncGenerator<string> {
+    try {
+      for (let i = 0; i < count; i++) yield "x";
+    } finally {
+      ended.resolve();
+    }
+  }
+  return { pieces: pieces(), ended: ended.promise };
+}
+
+test("what an export is read from is given back while its reader takes nothing, who is told when it goes on", async () => {
+  const { pieces, ended } = exported(1_000_000);
+  const read = readInTime(pieces, PACE);
+  expect(await read.next()).toEqual({ done: false, value: "x" });
+  await ended;
+  await expect(read.next()).rejects.toThrow("too little");
+  expect(await read.next()).toEqual({ done: true, value: undefined });
+});
+
+test("a reader that takes a byte now and then gains no time by it", async () => {
+  const { pieces, ended } = exported(1_000_000);
+  const trickle = async () => {
+    for await (const _ of readInTime(pieces, PACE)) await delay(10);
+  };
+  await expect(trickle()).rejects.toThrow("too little");
+  await ended;
+});
+
+test("a reader that takes all of it gets all of it, and one that leaves holds nothing", async () => {
+  const whole = exported(10_000);
+  expect((await Array.fromAsync(readInTime(whole.pieces))).length).toBe(10_000);
+  await whole.ended;
+  const left = exported(10_000);
+  const read = readInTime(left.pieces);
+  await read.next();
+  await read.return(undefined);
+  await left.ended;
+});
