@@ -99,15 +99,14 @@ function gateOf(
   });
 }
 
-/** The conversation as it was left, and the notice that belongs above it. `found`: as it is kept, null where it is new. */
+/** The conversation as it was left, and the notice that belongs above it. `stored`: as it is kept, or new. */
 async function openConversation(owner: string, handle: string, systemId: string | null) {
-  const found = await readConversation(owner, handle).catch(() => null);
-  const stored = found ?? newConversation(owner, handle);
+  const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
   const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
   const plan = await readNoticePlan(systemId);
   // What was shown stays as it was: the record is of that text.
   const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
-  return { found, kept, shown };
+  return { stored, kept, shown };
 }
 
 export interface Talked {
@@ -154,9 +153,9 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const { found, kept, shown } = await openConversation(owner, handle, systemId);
+      const { stored, kept, shown } = await openConversation(owner, handle, systemId);
       if (left) return;
-      readAs(found);
+      readAs(stored);
       show(kept);
       setNotice(shown);
       setGate(gateOf(handle, systemId, kept, shown, { now: () => current.current, tell: show, keep }));
