@@ -99,14 +99,16 @@ function gateOf(
   });
 }
 
-/** The conversation as it was left, and the notice that belongs above it. `stored`: as it is kept, or new. */
+/** The conversation as it was left, and the notice that belongs above it. `known`: without what only this tab knows. */
 async function openConversation(owner: string, handle: string, systemId: string | null) {
   const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
-  const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
+  // What another tab comes to say of a call that looks left behind is the newer.
+  const known = { ...stored, turns: stored.turns.map(leftBehind) };
+  const kept = { ...known, notice: markedNotice(handle) ?? stored.notice };
   const plan = await readNoticePlan(systemId);
   // What was shown stays as it was: the record is of that text.
   const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
-  return { stored, kept, shown };
+  return { known, kept, shown };
 }
 
 export interface Talked {
@@ -153,10 +155,12 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const { stored, kept, shown } = await openConversation(owner, handle, systemId);
+      const { known, kept, shown } = await openConversation(owner, handle, systemId);
       if (left) return;
-      readAs(stored);
+      readAs(known);
       show(kept);
+      // Another tab may have gone on since it was read.
+      void join(owner, handle);
       setNotice(shown);
       setGate(gateOf(handle, systemId, kept, shown, { now: () => current.current, tell: show, keep }));
     };
@@ -165,7 +169,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
       left = true;
       asking.current?.abort();
     };
-  }, [owner, handle, systemId, keep, readAs, show]);
+  }, [owner, handle, systemId, keep, readAs, join, show]);
 
   const answer = useCallback(
     async (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => {

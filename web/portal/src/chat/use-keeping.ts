@@ -82,7 +82,7 @@ export function useKeeping(
       inTurn(async () => {
         const now = await readConversation(owner, handle).catch(() => null);
         const shown = current.current;
-        if (now === null || shown?.handle !== handle || common.current === null) return;
+        if (now === null || shown?.handle !== handle || common.current === null || now.write === common.current.write) return;
         const joined = mergeConversations(common.current, shown, now);
         common.current = now;
         show(joined);
