@@ -58,12 +58,14 @@ withBrowser("a call that waits is decided on a phone, with its whole arguments i
 withBrowser("whoever decides sees characters of the arguments that nobody sees, and in the order in which they are sent", async () => {
   // What stands between the two is drawn from right to left, and the last is not drawn at all.
   const turned = "delete \u202Eton od\u202C all\u{E0041}";
-  const asked = await callTool(turned);
+  const hidden = "pass\u200D\u200Cword";
+  const honest = "\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645 \u{1F468}\u200D\u{1F469} \u2764\uFE0F";
+  const asked = await callTool(`${turned} ${hidden} ${honest}`);
   const { page, context, problems } = await world.portalPage();
   await page.goto(`${world.portal}/approvals`);
   const shown = page.locator("dd pre");
   await shown.waitFor();
-  expect(await shown.textContent()).toBe("delete U+202Eton odU+202C allU+E0041");
+  expect(await shown.textContent()).toBe(`delete U+202Eton odU+202C allU+E0041 passU+200D U+200Cword ${honest}`);
   expect(await accessibilityFindings(page)).toEqual([]);
   const { page: console, context: other } = await watchedPage(world.browser);
   await console.goto(`${world.console}/approvals`);

@@ -245,6 +245,35 @@ withBrowser("what two administrators change in one guardrail is not lost by the 
   await context.close();
 });
 
+withBrowser("what another record changes in this one is shown, and a save over it says so", async () => {
+  await world.admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "bound-echo", api_format: "echo" });
+  const { id } = await world.admin.post("/v1/admin/llms", { tenant_id: "default", name: "bound", provider: "bound-echo" });
+  const [mine, theirs] = await Promise.all(
+    ["for mine", "for theirs"].map((name) =>
+      world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, group_type: "team" }),
+    ),
+  );
+  const bind = (group: { id: string }) => world.admin.post(`/v1/admin/resource-groups/${group.id}/llm-models`, { model_ids: [id] });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/models/${id}`);
+  await page.getByRole("button", { name: "Save", exact: true }).waitFor();
+  const unfold = () => page.locator("main details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
+  await unfold();
+  await page.getByLabel("for mine", { exact: true }).check();
+  await bind(theirs);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
+  await page.getByRole("button", { name: "Show it as it is now" }).click();
+  await unfold();
+  expect(await page.getByLabel("for theirs", { exact: true }).isChecked()).toBe(true);
+  await page.getByLabel("for mine", { exact: true }).check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Undo", exact: true }).waitFor();
+  expect((await world.admin.get(`/v1/admin/llms/${id}`)).group_ids.toSorted()).toEqual([mine.id, theirs.id].toSorted());
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("limits that somebody else changes meanwhile are not undone by a save, and what is being typed stays", async () => {
   const { id } = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "limited by two", group_type: "team" });
   const path = `/v1/admin/resource-groups/${id}/llm-global-limits`;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { ChatTurn } from "../../web/portal/src/chat/conversation.ts";
-import { mergeTurns } from "../../web/portal/src/chat/merge-turns.ts";
+import type { ChatTurn, KeptConversation } from "../../web/portal/src/chat/conversation.ts";
+import { mergeConversations, mergeTurns } from "../../web/portal/src/chat/merge-turns.ts";
 
 const turn = (id: string, more: Partial<ChatTurn> = {}): ChatTurn => ({
   id,
@@ -46,4 +46,16 @@ test("where nothing changed elsewhere the turns are this tab's", () => {
   expect(mergeTurns(base, own, base)).toEqual(own);
   expect(mergeTurns(base, base, base)).toEqual(base);
   expect(mergeTurns([], own, [])).toEqual(own);
+});
+
+test("a name that one tab gave and tools that another chose both stay", () => {
+  const known: KeptConversation = {
+    ...{ handle: "h", owner: "o", title: "u1", modelId: "m", startedAt: "", changedAt: "", notice: null, turns: base },
+    toolServerIds: [],
+  };
+  const named = { ...known, title: "named", isNamed: true };
+  const own = { ...known, toolServerIds: ["tools"], turns: [...base, turn("u2")] };
+  expect(mergeConversations(known, own, named)).toEqual({ ...named, toolServerIds: ["tools"], turns: own.turns });
+  // What both changed is as it was last.
+  expect(mergeConversations(known, { ...own, title: "here" }, named).title).toBe("here");
 });

@@ -125,6 +125,44 @@ withBrowser("what is asked in one tab while another one answers in the same conv
   await context.close();
 });
 
+withBrowser(
+  "what is changed in one tab while another one answers in the same conversation is kept, and asks nothing meanwhile",
+  async () => {
+    const { page, context, problems } = await world.portalPage();
+    await say(page, "To begin with");
+    const second = await context.newPage();
+    await second.goto(page.url());
+    await second.getByRole("button", { name: "Edit", exact: true }).click();
+    const edited = second.getByRole("article", { name: "You" }).getByRole("textbox", { name: "Message" });
+    await edited.fill("To begin otherwise");
+    const held = Promise.withResolvers<void>();
+    await page.route("**/chat/completions", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByRole("textbox", { name: "Message" }).fill("Asked meanwhile");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    const told = second.getByText("Another tab is answering in this conversation.");
+    await told.waitFor();
+    expect(await second.getByRole("article", { name: "You" }).first().getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    await second.getByRole("button", { name: "Rename this conversation" }).click();
+    await second.getByRole("textbox", { name: "Name" }).fill("A name of its own");
+    await second.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await listed(page, "A name of its own").waitFor();
+    held.resolve();
+    await told.waitFor({ state: "detached" });
+    for (const tab of [page, second]) {
+      await tab.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
+      await listed(tab, "A name of its own").waitFor();
+    }
+    await second.reload();
+    await listed(second, "A name of its own").waitFor();
+    expect(await second.getByRole("article", { name: "You" }).allInnerTexts()).toEqual(["To begin with", "Asked meanwhile"]);
+    expect(problems).toEqual([]);
+    await context.close();
+  },
+);
+
 withBrowser("thousands of conversations are listed and searched without being drawn all, and read again for none of them", async () => {
   const { page, context, problems } = await world.portalPage();
   await say(page, "The first one");

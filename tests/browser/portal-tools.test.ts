@@ -158,6 +158,30 @@ withBrowser("a call that one tab has begun is not made again by another that goe
   await context.close();
 });
 
+withBrowser("an answer whose call was under way when another tab came to it is there as it ended, and stays", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await withTools(page, "tools");
+  const held = Promise.withResolvers<void>();
+  await page.route("**/v1/proxy/mcp/**", async (route) => {
+    if (route.request().postDataJSON().method === "tools/call") await held.promise;
+    await route.continue();
+  });
+  await say(page, "call secret {}");
+  await page.getByRole("region", { name: "Call of secret on tools" }).waitFor();
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await second.getByText("Another tab is answering in this conversation.").waitFor();
+  held.resolve();
+  await page.getByText("The tool said: the secret").waitFor();
+  await second.getByText("The tool said: the secret").waitFor();
+  await second.getByRole("button", { name: "Helpful", exact: true }).click();
+  await page.locator("[aria-pressed=true]").waitFor();
+  await page.reload();
+  await page.getByText("The tool said: the secret").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
 withBrowser("the interface of a tool is shown and may call its own server, and reaches nothing else", async () => {
   const { page, context, problems } = await world.portalPage({ theme: "dark" });
   await withTools(page, "counters", "tools");

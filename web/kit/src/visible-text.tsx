@@ -1,16 +1,23 @@
 import type { ReactNode } from "react";
 
-/**
- * Characters that turn the order of others around, and those of which nothing is seen: whoever decides by what they read would
- * decide on something else. The joiners and the emoji form stay as they are: Persian, Hindi and emoji are written with them.
- */
-const UNSEEN =
+/** Characters of which nothing is seen, and those that turn the order of others around. */
+const NEVER_SEEN =
   // oxlint-disable-next-line no-control-regex
-  /([\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u115F\u1160\u3164\uFFA0]|\u034F|[\u17B4\u17B5]|[\u180B-\u180F]|[\uFE00-\uFE0D]|[\u{E0000}-\u{E0FFF}])/u;
+  /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u2028-\u202E\uFFF0-\uFFFB]|(?!\u200C|\u200D|\uFE0E|\uFE0F)\p{Default_Ignorable_Code_Point}/u;
+/** Persian, Hindi and emoji are written with joiners. In these scripts they do next to nothing, and can hide something. */
+const IDLE_JOINER =
+  /(?<!(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200C\u200D]/u;
+/** Whether a character is drawn as an emoji is said behind one, and once. */
+const IDLE_FORM = /(?<!\p{Emoji})[\uFE0E\uFE0F]/u;
+
+const UNSEEN = new RegExp(`((?:${[NEVER_SEEN, IDLE_JOINER, IDLE_FORM].map(({ source }) => source).join("|")})+)`, "u");
 
 const codeOf = (character: string) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** Somebody else's text as it is: a character that cannot be seen stands there by its number. */
+/**
+ * Somebody else's text as it is: characters that cannot be seen stand there by their numbers, so that whoever decides by what they
+ * read decides on nothing else.
+ */
 export function VisibleText({ text }: { readonly text: string }): ReactNode {
   const parts = text.split(UNSEEN);
   if (parts.length === 1) return text;
@@ -20,7 +27,7 @@ export function VisibleText({ text }: { readonly text: string }): ReactNode {
       part
     ) : (
       <span key={at} dir="ltr" className="mx-0.5 rounded bg-warn-soft px-1 font-mono text-xs text-warn">
-        {codeOf(part)}
+        {Array.from(part, codeOf).join(" ")}
       </span>
     ),
   );

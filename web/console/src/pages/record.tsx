@@ -186,7 +186,9 @@ function Editor({
   // What is being edited stays as it was when that began, whoever changes the record meanwhile.
   const [shown, setShown] = useState(record);
   const [isEdited, setIsEdited] = useState(false);
-  const isOlder = record["updated_at"] === undefined ? shown !== record : shown["updated_at"] !== record["updated_at"];
+  const settings = Object.keys(body?.properties ?? {});
+  // Other records bring some of them about, as a group its models, without a change of this one.
+  const isOlder = ["updated_at", ...settings].some((member) => JSON.stringify(shown[member]) !== JSON.stringify(record[member]));
   if (isOlder && !isEdited) setShown(record);
   const path = `${kind.path}/${encodeURIComponent(id)}`;
   const change = useMutation({
@@ -219,19 +221,20 @@ function Editor({
   if (body === null) return null;
   if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
   const schema = changeSchema(document, body, shown);
+  const initial = Object.fromEntries(
+    Object.keys(schema.properties ?? {}).flatMap((member) => (member in shown ? [[member, shown[member]]] : [])),
+  );
   return (
     <Panel title="Settings">
       {isOlder && isEdited && (
         <ChangedMeanwhile onShow={showNow}>This record has changed meanwhile. Saving changes only what you edited.</ChangedMeanwhile>
       )}
       <RecordForm
-        key={String(shown["updated_at"] ?? "")}
+        key={JSON.stringify([shown["updated_at"], initial])}
         document={document}
         schema={schema}
         references={kind.references ?? {}}
-        initial={Object.fromEntries(
-          Object.keys(schema.properties ?? {}).flatMap((member) => (member in shown ? [[member, shown[member]]] : [])),
-        )}
+        initial={initial}
         first={kind.first}
         onlyWith={kind.onlyWith ?? {}}
         record={shown}

@@ -1,5 +1,5 @@
 import type { KeptConversation } from "./conversation.ts";
-import { mergeTurns } from "./merge-turns.ts";
+import { mergeConversations } from "./merge-turns.ts";
 import { newUlid } from "./ulid.ts";
 
 const NAME = "gatehouse.conversations";
@@ -71,14 +71,13 @@ function tellOthers(change: Change): void {
   channel.postMessage(change);
 }
 
-/** Keeps it, together with what other tabs have said in it since it was kept as `known`; answers what is kept now. */
-export async function keepConversation(conversation: KeptConversation, known: KeptConversation | null): Promise<KeptConversation> {
+/** Keeps it, together with what other tabs have made of it since it was `known`; answers what is kept now. */
+export async function keepConversation(conversation: KeptConversation, known: KeptConversation): Promise<KeptConversation> {
   const { handle, owner } = conversation;
   const kept = await written(async (store) => {
     const found = (await asPromise(store.get(handle))) as KeptConversation | undefined;
-    const isFromElsewhere = found?.owner === owner && found.write !== known?.write;
-    const turns = isFromElsewhere ? mergeTurns(known?.turns ?? [], conversation.turns, found.turns) : conversation.turns;
-    const together = { ...conversation, turns, write: newUlid() };
+    const isFromElsewhere = found?.owner === owner && found.write !== known.write;
+    const together = { ...(isFromElsewhere ? mergeConversations(known, conversation, found) : conversation), write: newUlid() };
     await asPromise(store.put(together));
     return together;
   });

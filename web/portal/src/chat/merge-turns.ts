@@ -1,4 +1,4 @@
-import type { ChatTurn } from "./conversation.ts";
+import type { ChatTurn, KeptConversation } from "./conversation.ts";
 
 type Turns = readonly ChatTurn[];
 
@@ -30,4 +30,17 @@ function placeOf(merged: Turns, previous: string | undefined, turn: ChatTurn, mi
   if (turn.role === "assistant") return at;
   for (let next = merged[at]; next !== undefined && !mine.has(next.id); next = merged[at]) at++;
   return at;
+}
+
+/**
+ * A conversation that two tabs change at once. Its name, tools and the like are as this tab has changed them since `base`, and else
+ * as the others have them.
+ */
+export function mergeConversations(base: KeptConversation, own: KeptConversation, stored: KeptConversation): KeptConversation {
+  const changed = (Object.keys(own) as (keyof KeptConversation)[]).filter((member) => own[member] !== base[member]);
+  return {
+    ...stored,
+    ...Object.fromEntries(changed.map((member) => [member, own[member]])),
+    turns: mergeTurns(base.turns, own.turns, stored.turns),
+  };
 }

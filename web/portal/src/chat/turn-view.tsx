@@ -41,7 +41,7 @@ function Question({ turn, busy, onAgain }: Pick<TurnViewProps, "turn" | "busy" |
           className="grid w-full gap-2"
           onSubmit={(event) => {
             event.preventDefault();
-            if (edited.trim() === "") return;
+            if (busy || edited.trim() === "") return;
             onAgain(turn.id, edited.trim());
             setEdited(null);
           }}
@@ -56,7 +56,7 @@ function Question({ turn, busy, onAgain }: Pick<TurnViewProps, "turn" | "busy" |
           />
           <div className="flex justify-end gap-2">
             <Button onClick={() => setEdited(null)}>{t("cancel")}</Button>
-            <Button type="submit" look="primary">
+            <Button type="submit" look="primary" disabled={busy}>
               {t("send")}
             </Button>
           </div>

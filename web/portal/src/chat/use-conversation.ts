@@ -99,15 +99,16 @@ function gateOf(
   });
 }
 
-/** The conversation as it was left, and the notice that belongs above it. `found`: as it is kept, null where it is new. */
+/** The conversation as it was left, and the notice that belongs above it. `known`: without what only this tab knows. */
 async function openConversation(owner: string, handle: string, systemId: string | null) {
-  const found = await readConversation(owner, handle).catch(() => null);
-  const stored = found ?? newConversation(owner, handle);
-  const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
+  const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
+  // What another tab comes to say of a call that looks left behind is the newer.
+  const known = { ...stored, turns: stored.turns.map(leftBehind) };
+  const kept = { ...known, notice: markedNotice(handle) ?? stored.notice };
   const plan = await readNoticePlan(systemId);
   // What was shown stays as it was: the record is of that text.
   const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
-  return { found, kept, shown };
+  return { known, kept, shown };
 }
 
 export interface Talked {
@@ -154,10 +155,12 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const { found, kept, shown } = await openConversation(owner, handle, systemId);
+      const { known, kept, shown } = await openConversation(owner, handle, systemId);
       if (left) return;
-      readAs(found);
+      readAs(known);
       show(kept);
+      // Another tab may have gone on since it was read.
+      void join(owner, handle);
       setNotice(shown);
       setGate(gateOf(handle, systemId, kept, shown, { now: () => current.current, tell: show, keep }));
     };
@@ -166,7 +169,7 @@ export function useConversation({ owner, handle, systemId, toolsOf, onListed, on
       left = true;
       asking.current?.abort();
     };
-  }, [owner, handle, systemId, keep, readAs, show]);
+  }, [owner, handle, systemId, keep, readAs, join, show]);
 
   const answer = useCallback(
     async (before: readonly ChatTurn[], model: AskedModel, title: string | null, begun: ChatTurn | null) => {

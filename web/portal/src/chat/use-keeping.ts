@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useRef, useState } from "react";
 import { keepConversation, readConversation } from "./conversation-store.ts";
 import type { KeptConversation } from "./conversation.ts";
-import { mergeTurns } from "./merge-turns.ts";
+import { mergeConversations } from "./merge-turns.ts";
 
 /** The answer that comes here. */
 export interface Asking {
@@ -20,8 +20,8 @@ const keptMeanwhile = (conversation: KeptConversation, { turnId }: Asking): Kept
 export interface Keeping {
   /** Whether this browser could not keep what was last said. */
   readonly unkept: boolean;
-  /** It was read as this just now; null where it is new. */
-  readonly readAs: (stored: KeptConversation | null) => void;
+  /** It was read as this just now, or is as new as this. */
+  readonly readAs: (stored: KeptConversation) => void;
   /** Keeps it as it is when its turn comes. What is kept then, with what was said in other tabs; null where it could not be. */
   readonly keep: (conversation: KeptConversation) => Promise<KeptConversation | null>;
   /** Another tab kept it: what was said there is shown here too. */
@@ -49,7 +49,7 @@ export function useKeeping(
     return next;
   }, []);
 
-  const readAs = useCallback((stored: KeptConversation | null) => (common.current = stored), []);
+  const readAs = useCallback((stored: KeptConversation) => (common.current = stored), []);
 
   const keep = useCallback(
     (conversation: KeptConversation) => {
@@ -61,12 +61,12 @@ export function useKeeping(
         const here = current.current;
         const sent = here?.handle === handle ? asNow(here) : asLeft;
         try {
-          const kept = await keepConversation(sent, common.current?.handle === handle ? common.current : null);
+          const kept = await keepConversation(sent, common.current?.handle === handle ? common.current : { ...sent, turns: [] });
           setUnkept(false);
           const shown = current.current;
           if (shown?.handle !== handle) return kept;
           common.current = kept;
-          if (kept.turns !== sent.turns) show({ ...shown, turns: mergeTurns(sent.turns, shown.turns, kept.turns) });
+          if (kept.turns !== sent.turns) show(mergeConversations(sent, shown, kept));
           return kept;
         } catch {
           setUnkept(true);
@@ -82,13 +82,12 @@ export function useKeeping(
       inTurn(async () => {
         const now = await readConversation(owner, handle).catch(() => null);
         const shown = current.current;
-        if (now === null || shown?.handle !== handle) return;
-        const turns = mergeTurns(common.current?.turns ?? [], shown.turns, now.turns);
+        if (now === null || shown?.handle !== handle || common.current === null || now.write === common.current.write) return;
+        const joined = mergeConversations(common.current, shown, now);
         common.current = now;
-        // Of an answer that comes here the model and the rest are the newer.
-        show({ ...(asking.current === null ? now : shown), turns });
+        show(joined);
       }),
-    [asking, current, inTurn, show],
+    [current, inTurn, show],
   );
 
   const drop = useCallback((handle: string) => void dropped.current.add(handle), []);
