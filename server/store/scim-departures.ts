@@ -14,13 +14,11 @@ export async function expireApprovalsOf(trx: Trx, tenantId: string, userId: stri
     .execute();
 }
 
-/** Whether a provider knows somebody by what the directory calls them, or by a key whose last part that is. */
-const isKeyOf = (subject: RawBuilder<unknown>, externalId: RawBuilder<unknown>) => {
-  // As it stands in a key of which some part has a slash.
-  const part = sql`replace(replace(${externalId}, '%', '%25'), '/', '%2F')`;
-  return sql`(${subject} = ${externalId} OR right(${subject}, length(${externalId}) + 1) = '/' || ${externalId}
-              OR right(${subject}, length(${part}) + 2) = '//' || ${part})`;
-};
+/** All that a directory may call whom a provider knows by this key: the key itself, and what stands in it behind a slash. */
+const keysOf = (subject: RawBuilder<unknown>) => sql`(
+  SELECT array_to_string(parts[n:], '/') AS key FROM string_to_array(${subject}, '/') parts, generate_subscripts(parts, 1) n
+   UNION
+  SELECT replace(replace(substring(${subject} FROM '//([^/]*)$'), '%2F', '/'), '%25', '%'))`;
 
 /** Ends the sessions of the administrators whom a provider of this directory's people signed in under this key. */
 export async function endAdminSessionsOf(trx: Trx, tenantId: string, source: string, externalId: string): Promise<void> {
@@ -28,7 +26,7 @@ export async function endAdminSessionsOf(trx: Trx, tenantId: string, source: str
     UPDATE admin_users a SET tokens_valid_from = greatest(date_trunc('milliseconds', now()), a.tokens_valid_from + interval '1 millisecond')
       FROM external_identities i JOIN identity_providers p ON p.id = i.provider_id
      WHERE a.id = i.admin_user_id AND a.tenant_id = ${tenantId} AND i.tenant_id = ${tenantId} AND p.tenant_id = ${tenantId}
-       AND p.settings ->> 'scim_directory' = ${source} AND ${isKeyOf(sql`i.subject`, sql`${externalId}::text`)}`.execute(trx);
+       AND p.settings ->> 'scim_directory' = ${source} AND ${externalId}::text IN ${keysOf(sql`i.subject`)}`.execute(trx);
 }
 
 /**
@@ -41,15 +39,26 @@ export async function accountsLetInByGroup(
   names: readonly string[],
   peopleIds: readonly string[],
 ): Promise<AccountIds> {
+  // Each person by an index, and administrators by equal keys: in a large company nobody can be compared with each sign-in.
   const { rows } = await sql<{ end_user_id: string | null; admin_user_id: string | null }>`
-    SELECT DISTINCT i.end_user_id, i.admin_user_id
-      FROM identity_providers p
-      JOIN external_identities i ON i.provider_id = p.id AND i.last_login IS NOT NULL
-      JOIN scim_users s ON s.tenant_id = ${tenantId} AND s.source = ${source} AND s.end_user_id = ANY(${[...peopleIds]}::uuid[])
-                       AND (s.end_user_id = i.end_user_id OR (i.admin_user_id IS NOT NULL AND ${isKeyOf(sql`i.subject`, sql`s.external_id`)}))
-     WHERE p.tenant_id = ${tenantId} AND p.settings ->> 'scim_directory' = ${source}
-       AND (p.settings ->> 'required_group' = ANY(${[...names]}::text[])
-            OR EXISTS (SELECT FROM jsonb_array_elements(p.settings -> 'group_mappings') m
-                        WHERE m ->> 'role' IS NOT NULL AND m ->> 'group' = ANY(${[...names]}::text[])))`.execute(trx);
+    WITH provider AS (
+      SELECT id FROM identity_providers
+       WHERE tenant_id = ${tenantId} AND settings ->> 'scim_directory' = ${source}
+         AND (settings ->> 'required_group' = ANY(${[...names]}::text[])
+              OR EXISTS (SELECT FROM jsonb_array_elements(settings -> 'group_mappings') m
+                          WHERE m ->> 'role' IS NOT NULL AND m ->> 'group' = ANY(${[...names]}::text[])))
+    ), person AS (
+      SELECT end_user_id, external_id FROM scim_users
+       WHERE tenant_id = ${tenantId} AND source = ${source} AND end_user_id = ANY(${[...peopleIds]}::uuid[])
+    ), administrator AS MATERIALIZED (
+      SELECT i.admin_user_id, k.key FROM external_identities i CROSS JOIN LATERAL ${keysOf(sql`i.subject`)} k
+       WHERE i.admin_user_id IS NOT NULL AND i.last_login IS NOT NULL AND i.provider_id IN (SELECT id FROM provider)
+    )
+    SELECT person.end_user_id, NULL::uuid AS admin_user_id
+      FROM person CROSS JOIN LATERAL (
+        SELECT provider_id, last_login FROM external_identities WHERE end_user_id = person.end_user_id OFFSET 0) i
+     WHERE i.last_login IS NOT NULL AND i.provider_id IN (SELECT id FROM provider)
+     UNION
+    SELECT NULL, administrator.admin_user_id FROM administrator JOIN person ON person.external_id = administrator.key`.execute(trx);
   return { endUserIds: rows.flatMap((row) => row.end_user_id ?? []), adminIds: rows.flatMap((row) => row.admin_user_id ?? []) };
 }
