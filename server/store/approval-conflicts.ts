@@ -7,18 +7,30 @@ export interface ResolverAccount {
   readonly id: string;
 }
 
-/**
- * Which of some approvals an account is the asker of: the person the call was made for, and whoever made or rotated the key it
- * came with and so has held it. An administrator and an end user are one person where they share a username or an e-mail
- * address, or shared the address until the end user changed theirs.
- */
+/** Which of some approvals an account is the asker of. */
 export async function askedByAccount(
   db: Database,
   tenantId: string,
   approvalIds: readonly string[],
   { plane, id }: ResolverAccount,
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ approval_id: string }>`
+  const asked = await askedByAccounts(db, tenantId, approvalIds, plane, [id]);
+  return new Set(asked.map(({ approvalId }) => approvalId));
+}
+
+/**
+ * Which of some approvals some accounts are the askers of: the person the call was made for, and whoever made or rotated the key it
+ * came with and so has held it. An administrator and an end user are one person where they share a username or an e-mail
+ * address, or shared the address until the end user changed theirs.
+ */
+export async function askedByAccounts(
+  db: Database,
+  tenantId: string,
+  approvalIds: readonly string[],
+  plane: ResolverAccount["plane"],
+  accountIds: readonly string[],
+): Promise<readonly { readonly approvalId: string; readonly accountId: string }[]> {
+  const { rows } = await sql<{ approvalId: string; accountId: string }>`
     WITH approval AS (
       SELECT id, requester_id AS requester,
              coalesce(request_metadata ->> 'api_key_id', CASE WHEN requester_type = 'api_key' THEN requester_id END) AS key
@@ -34,16 +46,16 @@ export async function askedByAccount(
         LEFT JOIN admin_users a ON a.id::text = log.actor_id
     ), resolver AS (
       SELECT 'portal' AS plane, id::text AS id, username, email, known_as_admin_ids::text[] AS known_as
-        FROM end_users WHERE ${plane} = 'portal' AND tenant_id = ${tenantId} AND id::text = ${id}
+        FROM end_users WHERE ${plane} = 'portal' AND tenant_id = ${tenantId} AND id::text = ANY(${[...accountIds]}::text[])
       UNION ALL
-      SELECT 'admin', id::text, username, email, '{}' FROM admin_users WHERE ${plane} = 'admin' AND id::text = ${id}
+      SELECT 'admin', id::text, username, email, '{}' FROM admin_users WHERE ${plane} = 'admin' AND id::text = ANY(${[...accountIds]}::text[])
     )
-    SELECT DISTINCT asked.approval_id FROM asked, resolver
+    SELECT DISTINCT asked.approval_id AS "approvalId", resolver.id AS "accountId" FROM asked, resolver
      WHERE CASE WHEN asked.plane = resolver.plane THEN asked.id = resolver.id
                 ELSE lower(asked.username) = lower(resolver.username)
                   OR (asked.email <> '' AND lower(asked.email) = lower(resolver.email))
                   OR asked.id = ANY (resolver.known_as) OR resolver.id = ANY (asked.known_as) END`.execute(db);
-  return new Set(rows.map((row) => row.approval_id));
+  return rows;
 }
 
 /**

@@ -154,6 +154,7 @@ test("who is also an administrator approves nothing of their own, is told so, an
   const asAdmin = (id: string) => admin.request("POST", `/v1/admin/approvals/${id}/approve`, {});
 
   expect((await carol.request("PATCH", "/auth/profile", { email: "carol@EXAMPLE.com" })).status).toBe(200);
+  const portal = await openPortal(carol);
   const [mine, ofKey, ofAsker] = [await ask(bearer(carol)), await ask({ "x-api-key": own.key }), await ask(bearer(asker))];
   const listed = (await carol.request("GET", "/approvals?status=pending")).body.approvals as { id: string; may_approve: boolean }[];
   const approvable = listed.filter((one) => one.may_approve).length;
@@ -165,7 +166,9 @@ test("who is also an administrator approves nothing of their own, is told so, an
   ] as const) {
     expect(listed.find((one) => one.id === id)).toMatchObject({ may_resolve, may_approve });
     expect((await carol.request("GET", `/approvals/${id}`)).body).toMatchObject({ may_resolve, may_approve });
+    expect(await portal.until("approval", `"id":"${id}"`)).toMatchObject({ may_resolve, may_approve });
   }
+  portal.close();
   for (const email of ["another@example.com", null]) {
     expect((await carol.request("PATCH", "/auth/profile", { email })).body.email).toBe(email);
     expect([(await asAdmin(mine)).status, (await asPerson(ofKey)).status]).toEqual([403, 403]);
@@ -174,19 +177,18 @@ test("who is also an administrator approves nothing of their own, is told so, an
   expect([(await asPerson(ofAsker)).status, (await asAdmin(await ask(bearer(asker)))).status]).toEqual([200, 200]);
 });
 
-test("what is asked for and resolved reaches the open portals of those concerned", async () => {
+/** The open portal of somebody: `until` gives the first event of the name that tells all of this. */
+async function openPortal(person: PortalClient) {
   const abort = new AbortController();
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: bearer(colleague), signal: abort.signal });
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: bearer(person), signal: abort.signal });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = "";
   // What was asked before may be told of here as well.
-  const until = async (event: string, ...told: string[]) => {
-    while (
-      !text
-        .split("\n\n")
-        .slice(0, -1)
-        .some((frame) => frame.startsWith(`event: ${event}\n`) && told.every((part) => frame.includes(part)))
-    ) {
+  const until = async (event: string, ...told: string[]): Promise<unknown> => {
+    for (;;) {
+      const frames = text.split("\n\n").slice(0, -1);
+      const found = frames.find((frame) => frame.startsWith(`event: ${event}\n`) && told.every((part) => frame.includes(part)));
+      if (found !== undefined) return JSON.parse(found.slice(found.indexOf("data: ") + "data: ".length));
       const { done, value } = await reader.read();
       if (done) throw new Error(`the stream ended before ${event}: ${text}`);
       text += new TextDecoder().decode(value);
@@ -194,12 +196,21 @@ test("what is asked for and resolved reaches the open portals of those concerned
     }
   };
   await until("ready");
+  return { until, close: () => abort.abort() };
+}
+
+test("what is asked for and resolved reaches the open portals of those concerned, as their lists have it", async () => {
+  const [portal, own] = await Promise.all([openPortal(colleague), openPortal(asker)]);
   const id = (await callTool(message(), bearer(asker))).headers.get("x-gw-approval-id");
-  await until("approval", `"id":"${id}"`, '"status":"pending"');
-  await until("notification", `"approval_id":"${id}"`);
+  for (const [person, { until }] of [
+    [colleague, portal],
+    [asker, own],
+  ] as const)
+    expect(await until("approval", `"id":"${id}"`, '"status":"pending"')).toEqual((await person.request("GET", `/approvals/${id}`)).body);
+  await portal.until("notification", `"approval_id":"${id}"`);
   await colleague.request("POST", `/approvals/${id}/reject`, {});
-  await until("approval", `"id":"${id}"`, '"status":"rejected"');
-  abort.abort();
+  await portal.until("approval", `"id":"${id}"`, '"status":"rejected"');
+  for (const { close } of [portal, own]) close();
 });
 
 test("the servers of a person's group are listed with what the portal shows of them", async () => {

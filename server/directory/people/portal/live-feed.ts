@@ -8,7 +8,8 @@ import type { DatabaseConnection } from "../../../store/database.ts";
 import { notificationById } from "../../../store/notifications.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
 import type { Snapshots } from "../../snapshots.ts";
-import { mayResolve, readApproval } from "../../tools/approvals.ts";
+import { approvalViews } from "../../tools/approval-views.ts";
+import type { Viewer } from "../../tools/approvals.ts";
 import { alertGroupsOf, portalAlert } from "./alerts.ts";
 import type { FeedFollower, FeedEvent } from "./feed-follower.ts";
 import { readNotification } from "./portal-notification.ts";
@@ -144,11 +145,15 @@ export class LiveFeed {
   private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<FeedFollower>>): Promise<void> {
     const row = await approvalById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
-    const event: FeedEvent = { name: "approval", data: readApproval(row, this.parts.clock.now()) };
-    for (const [userId, portals] of users) {
+    const viewers: Viewer[] = [];
+    for (const userId of users.keys()) {
       const user = await this.parts.users.find(tenantId, userId);
-      if (user !== null && (row.requester_id === userId || mayResolve(row, { requesterId: userId, groupIds: user.group_ids })))
-        for (const follower of portals) follower.tell(event);
+      if (user !== null) viewers.push({ requesterId: userId, groupIds: user.group_ids });
+    }
+    const views = await approvalViews(this.parts.connection.db, row, viewers, this.parts.clock.now());
+    for (const [userId, view] of views) {
+      const event: FeedEvent = { name: "approval", data: view };
+      for (const follower of users.get(userId) ?? []) follower.tell(event);
     }
   }
 }
