@@ -133,6 +133,16 @@ test("an administrator whose role comes from a group that is mapped to another n
   expect([await page.works(), await page.renews()]).toEqual([false, false]);
 });
 
+test("administrators are signed out when a directory comes to say who they are, and people of the portal are not", async () => {
+  const [portal, admin] = [await make("portal"), await make("admin")];
+  const pages = [
+    await signInByProvider(world, issuer, portal, { sub: newSub() }),
+    await signInByProvider(world, issuer, admin, { sub: newSub() }),
+  ];
+  for (const { id } of [portal, admin]) expect((await change(id, { scim_directory: "people" })).status).toBe(200);
+  expect(await Promise.all(pages.map((page) => page.works()))).toEqual([true, false]);
+});
+
 test("whoever the directory takes out of a group that lets them in, or has a role, signs in again; nobody else does", async () => {
   const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "groups" });
   const scim = scimClient(world.gateway.adminUrl, token);

@@ -20,6 +20,9 @@ test.each<[what: string, before: object, after: object, more: boolean]>([
   ["a required group", {}, { required_group: "eng" }, true],
   ["another one", { required_group: "eng" }, { required_group: "ops" }, true],
   ["none any more", { required_group: "eng" }, { required_group: null }, false],
+  ["a directory", {}, { scim_directory: "entra" }, true],
+  ["another directory", { scim_directory: "entra" }, { scim_directory: "okta" }, true],
+  ["no directory any more", { scim_directory: "entra" }, { scim_directory: null }, false],
   ["some domains", {}, { allowed_domains: ["a.example"] }, true],
   ["one domain less", { allowed_domains: ["a.example", "b.example"] }, { allowed_domains: ["a.example"] }, true],
   ["one domain more, in other letters", { allowed_domains: ["a.example"] }, { allowed_domains: ["A.example", "b.example"] }, false],
@@ -32,5 +35,9 @@ test.each<[what: string, before: object, after: object, more: boolean]>([
   ["no role of a group any more", roles(["eng", "admin"], ["ops", "viewer"]), roles(["ops", "viewer"]), true],
   ["a role of one more group", roles(["eng", "admin"]), roles(["ops", "viewer"], ["eng", "admin"]), false],
 ])("whether people may have to meet more where the settings ask for %s", (_what, before, after, more) => {
-  expect(demandsMore(settings(before), settings(after))).toBe(more);
+  expect(demandsMore("admin", settings(before), settings(after))).toBe(more);
+});
+
+test("a directory lets no fewer people into the portal", () => {
+  expect(demandsMore("portal", settings(), settings({ scim_directory: "entra" }))).toBe(false);
 });

@@ -1,8 +1,14 @@
-import type { IdentityProviderSettings } from "@gatehouse/contracts/identity-providers";
+import type { IdentityProviderSettings, SignOnProvider } from "@gatehouse/contracts/identity-providers";
 
 /** Whether somebody whom the settings before let in might be refused, or have another role, by those after. */
-export function demandsMore(before: IdentityProviderSettings, after: IdentityProviderSettings): boolean {
+export function demandsMore(
+  audience: SignOnProvider["audience"],
+  before: IdentityProviderSettings,
+  after: IdentityProviderSettings,
+): boolean {
   return (
+    // Nobody gets into the console whom the directory does not know; at the portal their account is enough.
+    (audience === "admin" && after.scim_directory !== null && after.scim_directory !== before.scim_directory) ||
     (after.required_group !== null && after.required_group !== before.required_group) ||
     isNarrower(before.allowed_domains, after.allowed_domains) ||
     Object.entries(after.oidc?.required_claims ?? {}).some(([name, values]) => lacksSome(before.oidc?.required_claims[name], values)) ||

@@ -183,7 +183,7 @@ export const identityProviders = records<
     if (client !== settingsOf(row).oidc?.client_id) await refuseCallsAudience(write, tenantId, client);
     // Where a directory is named it says who is in which group from then on.
     await endMemberships(write, row, settings.scim_directory === null ? groupsNamed(settings, "end_user_group_id") : []);
-    if (row.enabled && (enabled === false || demandsMore(settingsOf(row), settings))) await signOutAllOf(write, row);
+    if (row.enabled && (enabled === false || demandsMore(row.audience, settingsOf(row), settings))) await signOutAllOf(write, row);
     return {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
