@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { resolveExpired } from "./alerts.ts";
+import { askedByAccount } from "./approval-conflicts.ts";
 import { approvalPage, resolvableApprovalIds } from "./approvals.ts";
 import { expireApprovals } from "./approval-upkeep.ts";
 import { forgetExpiredNotifications } from "./notifications.ts";
@@ -80,6 +81,28 @@ test("what a person may decide of the approvals of a tenant is found with one lo
   const viewer = { requesterId: crypto.randomUUID(), groupIds: [crypto.randomUUID()] };
   expect(await resolvableApprovalIds(database.db, "tenant 1", viewer, new Date())).toEqual([]);
   expect(statements).toEqual([expect.stringContaining('select "id" from "approvals"')]);
+});
+
+test("who made the key that a call came with is found without reading what a tenant's log says of anything else", async () => {
+  const { db } = database;
+  await sql`INSERT INTO admin_log (id, tenant_id, action, resource, resource_id) SELECT 'entry ' || i, 'tenant 1', 'create', 'end-users', 'user ' || i FROM generate_series(1, 20000) i`.execute(
+    db,
+  );
+  await sql`ANALYZE admin_log`.execute(db);
+  const [tenant, id, account] = ["'tenant 1'", crypto.randomUUID(), crypto.randomUUID()];
+  const plan = await planOf((on) => askedByAccount(on, "tenant 1", [id], { plane: "portal", id: account }), "SET LOCAL jit = off", [
+    tenant,
+    `'{${id}}'`,
+    tenant,
+    tenant,
+    "'portal'",
+    tenant,
+    `'{${account}}'`,
+    "'portal'",
+    `'{${account}}'`,
+  ]);
+  expect(plan).toMatch(/admin_log_keys/);
+  expect(plan).not.toContain("Seq Scan on admin_log");
 });
 
 test("tokens whose holder is gone are found with one look at the holders, not one for each token", async () => {
