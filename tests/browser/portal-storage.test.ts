@@ -157,6 +157,7 @@ withBrowser(
     }
     await second.reload();
     await listed(second, "A name of its own").waitFor();
+    await second.getByRole("button", { name: "Another answer" }).nth(1).waitFor();
     expect(await second.getByRole("article", { name: "You" }).allInnerTexts()).toEqual(["To begin with", "Asked meanwhile"]);
     expect(problems).toEqual([]);
     await context.close();
