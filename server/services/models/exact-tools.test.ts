@@ -12,6 +12,7 @@ import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { FileRoom } from "../../road/file-room.ts";
 import type { Call } from "../../road/call.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
@@ -34,6 +35,7 @@ const parts = {
   signatures: { keep: () => undefined, find: async () => new Map() },
   items: { keep: () => undefined },
   media: { inlined: async (request: unknown) => request },
+  room: new FileRoom(),
 } as unknown as ConversationParts;
 
 async function prepared(inbound: InboundRequest | { readonly fields: unknown }, caller: ConversationCodec, apiFormat: string) {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 import { isRefusal } from "../../kernel/errors.ts";
+import { FileRoom } from "../../road/file-room.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Conversation } from "../../road/conversation.ts";
@@ -161,6 +162,7 @@ const served = dispatch({
   signatures: { keep: () => undefined, find: async () => new Map() },
   items: { keep: () => undefined },
   media: { inlined: async (request: unknown) => request },
+  room: new FileRoom(),
   tools: {},
   authorization: {},
   engines: {},
