@@ -48,13 +48,19 @@ export function runtimeDocument(routes: readonly DocumentedRoute[]): object {
 
 const templateOf = (path: string) => path.replaceAll(/\/:(\w+)/g, "/{$1}");
 
+/** A path with a slash at its end is another operation than the one without. */
+function operationId(method: string, template: string): string {
+  const named = template.endsWith("/") ? `${template}slash` : template;
+  return `${method.toLowerCase()}${named.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, "");
+}
+
 function operation(route: DocumentedRoute, components: OpenApiNode): OpenApiNode {
   const { method, path, described } = route;
   const { answer, tag, summary } = described;
   const template = templateOf(path);
   const error = { "application/json": { schema: schemaOf(described.error, "output", components) } };
   return {
-    operationId: `${method.toLowerCase()}${template.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, ""),
+    operationId: operationId(method, template),
     tags: [tag],
     summary,
     security: securityOf(route),
