@@ -1,4 +1,4 @@
-import { isObject } from "./document.ts";
+import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { ServiceTier, Usage } from "./usage.ts";
 
 /** The usual way, which has the plain prices: as vendors call it, and what is paid for beforehand or elsewhere. */
@@ -35,6 +35,9 @@ export function servingAsked(body: { readonly [name: string]: unknown }): Servic
   const usual = tier === null || tier === "standard";
   return { tier: usual && isFast(body.speed) ? "fast" : tier, geo: geoOf(body.inference_geo) };
 }
+
+/** Where a request wants to be processed, as it says it; null where it leaves that to the vendor's settings. */
+export const regionAsked = (body: JsonObject): JsonValue => body.inference_geo ?? null;
 
 /** The usage of an answer in one of OpenAI's formats, whose answers say it beside the usage. */
 export function servedByOpenAi(usage: Usage | null, tier: unknown): Usage | null {

@@ -2,7 +2,7 @@ import { GENESIS_HASH } from "./canonical.ts";
 import type { Anchor, ChainFacts } from "./chain-facts.ts";
 import { trackCoverage } from "./coverage.ts";
 import { knownHeads } from "./known-heads.ts";
-import type { UnnamedFinding } from "./verdict.ts";
+import type { FindingCollector } from "./verdict.ts";
 
 export interface WalkPosition {
   readonly chainSeq: number;
@@ -17,7 +17,7 @@ export interface ChainWalkOptions {
   readonly chain: ChainFacts;
   readonly fromSeq?: number;
   readonly knownHeads?: readonly Anchor[];
-  readonly add: (found: UnnamedFinding) => void;
+  readonly findings: Pick<FindingCollector, "add" | "addAt">;
   /** Rows before the first are missing: the next checkpoint may follow any other. */
   readonly startMissing: () => void;
   readonly rowsMissing: (from: number, to: number) => void;
@@ -54,7 +54,7 @@ export class ChainWalk {
 
   missing(from: number, to: number): void {
     const detail = from === to ? `row ${from} is missing` : `rows ${from} to ${to} are missing (${to - from + 1})`;
-    this.options.add({ verdict: "missing", chain_seq: from, through_seq: to, row_id: null, detail, seen: [] });
+    this.options.findings.add({ verdict: "missing", chain_seq: from, through_seq: to, row_id: null, detail, seen: [] });
   }
 
   start(): void {
@@ -63,23 +63,17 @@ export class ChainWalk {
     const { expected } = this;
     if (this.links !== null || expected <= 1) return;
     if (this.ranged)
-      this.add("unanchored", expected, null, `no checkpoint covers row ${expected - 1}, so nothing proves what this range stands on`, [
-        "range",
-      ]);
+      this.options.findings.addAt(
+        "unanchored",
+        expected,
+        null,
+        `no checkpoint covers row ${expected - 1}, so nothing proves what this range stands on`,
+        ["range"],
+      );
     else {
       this.missing(1, expected - 1);
       this.options.startMissing();
     }
-  }
-
-  private add(
-    verdict: UnnamedFinding["verdict"],
-    chain_seq: number,
-    row_id: string | null,
-    detail: string,
-    seen: UnnamedFinding["seen"],
-  ): void {
-    this.options.add({ verdict, chain_seq, row_id, detail, seen });
   }
 
   leave(): void {
@@ -89,7 +83,7 @@ export class ChainWalk {
       if (last.flagged || last.hashes.includes(head)) continue;
       last.flagged = true;
       const detail = `row ${last.chainSeq} is not the row the writer recorded as the head of the chain`;
-      this.add("altered", last.chainSeq, last.rowId, detail, ["head", head, ...last.hashes]);
+      this.options.findings.addAt("altered", last.chainSeq, last.rowId, detail, ["head", head, ...last.hashes]);
     }
     this.links = last.hashes;
   }
@@ -100,7 +94,7 @@ export class ChainWalk {
     if (last !== null && !last.hashes.includes(rowHash)) {
       last.flagged = true;
       // The next row may rightly name the row that was signed and stands here no more.
-      this.add("checkpoint_invalid", last.chainSeq, last.rowId, `row ${last.chainSeq} is not the row that was signed`, [
+      this.options.findings.addAt("checkpoint_invalid", last.chainSeq, last.rowId, `row ${last.chainSeq} is not the row that was signed`, [
         ...last.hashes,
         rowHash,
       ]);
@@ -136,19 +130,20 @@ export class ChainWalk {
   private outOfOrder({ chainSeq, rowId, hashes }: WalkPosition): void {
     const { last, expected } = this;
     if (last !== null && chainSeq === last.chainSeq) {
-      this.add("broken_link", chainSeq, rowId, `more than one row stands at position ${chainSeq}`, ["twice", ...hashes]);
+      this.options.findings.addAt("broken_link", chainSeq, rowId, `more than one row stands at position ${chainSeq}`, ["twice", ...hashes]);
       if (last.hashes.length < MAX_BRANCHES) last.hashes.push(...hashes);
     } else {
       const where = Number.isSafeInteger(chainSeq) ? chainSeq : expected;
-      this.add("broken_link", where, rowId, "a row stands outside the order of the chain", ["order", ...hashes]);
+      this.options.findings.addAt("broken_link", where, rowId, "a row stands outside the order of the chain", ["order", ...hashes]);
     }
   }
 
   private unlinked({ chainSeq, rowId, hashes }: WalkPosition, prevHash: unknown): void {
-    if (chainSeq === 1) this.add("missing", 1, rowId, "row 1 names a row before it: it was not the first of this chain", [prevHash]);
+    if (chainSeq === 1)
+      this.options.findings.addAt("missing", 1, rowId, "row 1 names a row before it: it was not the first of this chain", [prevHash]);
     else {
       const detail = `row ${chainSeq} was sealed upon another row ${chainSeq - 1} than the one that stands there`;
-      this.add("broken_link", chainSeq, rowId, detail, [prevHash, ...(this.links ?? []), ...hashes]);
+      this.options.findings.addAt("broken_link", chainSeq, rowId, detail, [prevHash, ...(this.links ?? []), ...hashes]);
     }
   }
 }

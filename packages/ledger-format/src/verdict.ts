@@ -51,6 +51,8 @@ export interface UnnamedFinding extends Omit<VerificationFinding, "id" | "throug
 /** Keeps the first findings, the number of all, and the worst of all. */
 export interface FindingCollector {
   add(found: UnnamedFinding): void;
+  /** One about a single position. */
+  addAt(verdict: UnnamedFinding["verdict"], chain_seq: number, row_id: string | null, detail: string, seen: UnnamedFinding["seen"]): void;
   readonly list: VerificationFinding[];
   readonly total: number;
   readonly verdict: Verdict;
@@ -72,12 +74,14 @@ export function collectFindings(chainId: string, limit: number): FindingCollecto
   const list: VerificationFinding[] = [];
   let total = 0;
   let worst: number = VERDICTS.indexOf("intact");
+  const add = (found: UnnamedFinding) => {
+    total += 1;
+    worst = Math.min(worst, VERDICTS.indexOf(found.verdict));
+    if (list.length < limit) list.push(named(chainId, found));
+  };
   return {
-    add(found) {
-      total += 1;
-      worst = Math.min(worst, VERDICTS.indexOf(found.verdict));
-      if (list.length < limit) list.push(named(chainId, found));
-    },
+    add,
+    addAt: (verdict, chain_seq, row_id, detail, seen) => add({ verdict, chain_seq, row_id, detail, seen }),
     list,
     get total() {
       return total;

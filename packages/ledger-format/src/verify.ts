@@ -7,7 +7,7 @@ import { checkpointTrail, type CheckpointLine, type CheckpointTrail } from "./ch
 import type { TrustedKey } from "./checkpoint.ts";
 import type { AuditRow } from "./fields.ts";
 import { givenInstead, possibleEntryHashes, type SealedRow, sealedEntry } from "./sealed-row.ts";
-import { collectFindings, type FindingCollector, type UnnamedFinding, type Verification } from "./verdict.ts";
+import { collectFindings, type FindingCollector, type Verification } from "./verdict.ts";
 
 export interface VerifierOptions {
   readonly chain: ChainFacts;
@@ -74,7 +74,7 @@ class ChainVerifier implements Verifier {
       chain,
       ...(options.fromSeq === undefined ? {} : { fromSeq: options.fromSeq }),
       ...(options.knownHeads === undefined ? {} : { knownHeads: options.knownHeads }),
-      add: (found) => this.findings.add(found),
+      findings: this.findings,
       startMissing: () => trail.forget(),
       rowsMissing: (from, to) => trail.missing(from, to),
     });
@@ -102,7 +102,8 @@ class ChainVerifier implements Verifier {
     this.rowsWithheld += 1;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
     const hashes = [link.row_hash, ...(link.hashes_to ?? [])];
-    if (altered) this.add("altered", where, null, `row ${chainSeq} did not have the hash it was sealed with when it was exported`, hashes);
+    if (altered)
+      this.findings.addAt("altered", where, null, `row ${chainSeq} did not have the hash it was sealed with when it was exported`, hashes);
     walk.place(link.prev_hash, { chainSeq, rowId: null, hashes, flagged: altered }, link.created_at ?? undefined);
   }
 
@@ -119,10 +120,13 @@ class ChainVerifier implements Verifier {
     const { checkpoint, signed, problem, before } = isContext ? this.trail.resume(line) : this.trail.next(line);
     const rowId = walk.last?.chainSeq === line.chain_seq ? walk.last.rowId : null;
     if (problem !== null)
-      this.add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`, [
-        line.note,
-        before,
-      ]);
+      this.findings.addAt(
+        "checkpoint_invalid",
+        line.chain_seq,
+        rowId,
+        `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`,
+        [line.note, before],
+      );
     if (checkpoint === null || !signed || checkpoint.chainSeq !== line.chain_seq) return;
     const { chainSeq, rowHash } = checkpoint;
     if (isContext) {
@@ -130,7 +134,7 @@ class ChainVerifier implements Verifier {
     } else if (walk.last?.chainSeq === chainSeq) walk.signed(rowHash);
     else if (chainSeq >= walk.expected) walk.ahead = { chainSeq, rowHash };
     else if (walk.last !== null)
-      this.add("checkpoint_invalid", chainSeq, null, `the checkpoint at row ${chainSeq} stands outside the order of the chain`, [
+      this.findings.addAt("checkpoint_invalid", chainSeq, null, `the checkpoint at row ${chainSeq} stands outside the order of the chain`, [
         line.note,
       ]);
   }
@@ -149,10 +153,13 @@ class ChainVerifier implements Verifier {
     this.prunedThrough = prefix.through_seq;
     const wrong = problem ?? (checkpoint?.rowHash === prefix.row_hash ? null : "it was signed for another row");
     if (wrong !== null)
-      this.add("checkpoint_invalid", prefix.through_seq, null, `the checkpoint over the rows retention dropped does not hold: ${wrong}`, [
-        prefix.checkpoint,
-        prefix.row_hash,
-      ]);
+      this.findings.addAt(
+        "checkpoint_invalid",
+        prefix.through_seq,
+        null,
+        `the checkpoint over the rows retention dropped does not hold: ${wrong}`,
+        [prefix.checkpoint, prefix.row_hash],
+      );
     walk.expected = prefix.through_seq + 1;
     walk.links = signed && checkpoint !== null ? [checkpoint.rowHash] : [prefix.row_hash];
   }
@@ -165,9 +172,13 @@ class ChainVerifier implements Verifier {
     const pending = this.checkCoverage();
     // Where rows are gone that is told already.
     if (this.strayPruned !== null && findings.total === 0)
-      this.add("broken_link", this.strayPruned, null, `rows up to ${this.strayPruned} are told as dropped by retention, and were not`, [
-        "pruned",
-      ]);
+      this.findings.addAt(
+        "broken_link",
+        this.strayPruned,
+        null,
+        `rows up to ${this.strayPruned} are told as dropped by retention, and were not`,
+        ["pruned"],
+      );
     return {
       chain_id: this.chain.chain_id,
       verdict: findings.verdict,
@@ -182,16 +193,6 @@ class ChainVerifier implements Verifier {
       bodies_erased: this.bodiesErased,
       pruned_through: this.prunedThrough,
     };
-  }
-
-  private add(
-    verdict: UnnamedFinding["verdict"],
-    chain_seq: number,
-    row_id: string | null,
-    detail: string,
-    seen: UnnamedFinding["seen"],
-  ): void {
-    this.findings.add({ verdict, chain_seq, row_id, detail, seen });
   }
 
   /** True when the row lies past the range; it then only carries the links on to the next checkpoint. */
@@ -217,8 +218,9 @@ class ChainVerifier implements Verifier {
     const rowId = !withheld && typeof row.id === "string" ? row.id : null;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : walk.expected;
     const { chain_id } = this.chain;
-    if (row.chain_id !== chain_id) this.add("broken_link", where, rowId, `the row names another chain than ${chain_id}`, [row.chain_id]);
-    if (altered) this.add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`, hashes);
+    if (row.chain_id !== chain_id)
+      this.findings.addAt("broken_link", where, rowId, `the row names another chain than ${chain_id}`, [row.chain_id]);
+    if (altered) this.findings.addAt("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`, hashes);
     // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
     walk.place(row.prev_hash, { chainSeq, rowId, hashes, flagged: altered }, typeof row.created_at === "string" ? row.created_at : null);
   }
@@ -232,7 +234,7 @@ class ChainVerifier implements Verifier {
     if (walk.expected <= target) walk.missing(walk.expected, target);
     const announced = this.chain.last_checkpoint_seq ?? 0;
     if (toSeq === Number.POSITIVE_INFINITY && announced > this.newestCheckpointLine)
-      this.add("missing", announced, null, `the checkpoint over row ${announced} is missing`, ["checkpoint"]);
+      this.findings.addAt("missing", announced, null, `the checkpoint over row ${announced} is missing`, ["checkpoint"]);
     if (walk.beyond === null) return;
     const { chainSeq, rowId, rows } = walk.beyond;
     const detail = `the writer's record of the chain ends before row ${chainSeq}: ${rows} row(s) were added behind its back`;

@@ -1,5 +1,4 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { JsonObject } from "../../wire/document.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
 import type { Holder } from "./gateway-tokens.ts";
 
@@ -18,11 +17,11 @@ export function looksLikeUploadToken(text: string): boolean {
 
 /** `until`: milliseconds since the epoch. */
 export function makeUploadToken(secrets: SecretBox, claims: UploadClaims, until: number): string {
-  return UPLOAD + sealEnvelope(secrets, "upload", "", { ...claims } as unknown as JsonObject, until);
+  return UPLOAD + sealEnvelope(secrets, "upload", "", claims, until);
 }
 
 /** Null for what is no such token of this gateway's, or has expired. */
 export function readUploadToken(secrets: SecretBox, text: string, now: number): UploadClaims | null {
   if (!looksLikeUploadToken(text)) return null;
-  return openEnvelope(secrets, "upload", "", text.slice(UPLOAD.length), now) as unknown as UploadClaims | null;
+  return openEnvelope<UploadClaims>(secrets, "upload", "", text.slice(UPLOAD.length), now);
 }

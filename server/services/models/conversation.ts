@@ -20,7 +20,7 @@ import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { foreignSealsOf, readableBy, sealedBy, type SignatureCache, signedBy } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
-import { servingAsked } from "../../wire/serving.ts";
+import { regionAsked, servingAsked } from "../../wire/serving.ts";
 import { joinedInstructions, NOTHING_SENT } from "../../wire/sent-settings.ts";
 
 export interface ConversationParts extends ShownParts {
@@ -36,7 +36,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
   return {
     inputCharacters: inbound.inputCharacters,
     usageOfSending: () => estimated(inbound.inputCharacters, 0),
-    askedRegion: inbound.body.inference_geo ?? null,
+    askedRegion: regionAsked(inbound.body),
     ...(previous !== undefined && { mayBeServedBy: ({ provider }) => provider.providerKey === previous.providerKey }),
     prepare(call, model) {
       const provider = providerOf(parts.providers, model);
