@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { startHandshakeServer } from "../tests/support/tool-servers.ts";
+import { startHandshakeServer } from "../tests/support/tool-servers/tool-servers.ts";
 import { launchChromium, watchedPage } from "../tests/browser/chromium.ts";
 import { signInOn } from "../tests/browser/browser-world.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { FIELD_NAMES, type FieldName } from "@gatehouse/ledger-format/fields";
-import { SURFACE_NAMES, type SurfaceName } from "../tests/support/filled-fields.ts";
+import { SURFACE_NAMES, type SurfaceName } from "../tests/support/formats/filled-fields.ts";
 
 const KEPT = fileURLToPath(new URL("filled-fields.json", import.meta.url));
 const TEXT: readonly SurfaceName[] = ["chat completions", "responses", "completions", "messages", "Gemini"];

@@ -17,9 +17,9 @@ import { TIMEOUT_MS } from "./test-timeout.mjs";
 const PROCESSORS = Math.min(4, availableParallelism());
 const isEndToEnd = (file) => file.startsWith("tests/");
 /** Nothing runs beside it: it says what a start costs, and what happens within a second. */
-const isMeasured = (file) => file === "tests/e2e/process.test.ts";
+const isMeasured = (file) => file === "tests/e2e/operations/process.test.ts";
 /** Its tests wait for more than a minute, whatever the machine: begun first, so that others run meanwhile. */
-const isWaiting = (file) => file === "tests/e2e/usage-import.test.ts";
+const isWaiting = (file) => file === "tests/e2e/ledger/usage-import.test.ts";
 const ROUNDS = [
   {
     atOnce: PROCESSORS + 1,

@@ -11,7 +11,7 @@ import {
   sharedNames,
   violations,
 } from "../tests/support/architecture.ts";
-import { reachedAroundGates } from "../tests/support/reached-upstreams.ts";
+import { reachedAroundGates } from "../tests/support/processes/reached-upstreams.ts";
 import type { SourceFile } from "../tests/support/source-imports.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));

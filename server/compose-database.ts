@@ -3,7 +3,7 @@ import { ConfigurationError } from "./kernel/read-variable.ts";
 import type { Log } from "./kernel/log.ts";
 import type { DataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
-import { databaseFailure } from "./store/database-state.ts";
+import { databaseFailure } from "./store/connections/database-state.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
 
 /** Beside its pool a process listens on a few. */

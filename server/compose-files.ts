@@ -12,7 +12,7 @@ import type { Job } from "./kernel/job.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
-import type { BlobStore } from "./store/blobs.ts";
+import type { BlobStore } from "./store/files/blobs.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { SoundLengths } from "./runtime/sound-length.ts";
 

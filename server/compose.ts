@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { BlobStore } from "./store/blobs.ts";
-import { blobBucket } from "./store/blob-bucket.ts";
-import { openBlobDirectory } from "./store/blob-directory.ts";
+import type { BlobStore } from "./store/files/blobs.ts";
+import { blobBucket } from "./store/files/blob-bucket.ts";
+import { openBlobDirectory } from "./store/files/blob-directory.ts";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { openControlPlane } from "./compose-control.ts";
 import { connect } from "./compose-database.ts";
@@ -25,11 +25,11 @@ import { runtimePlane } from "./runtime-plane.ts";
 import { hashPassword } from "./runtime/passwords.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import type { Database } from "./store/database.ts";
-import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
+import { boundedAnswer, databaseFailure } from "./store/connections/database-state.ts";
 import { migrate } from "./store/migrate.ts";
-import { readAnyModelName } from "./store/policy-reads.ts";
-import { openStoredKeys } from "./store/sealed-keys.ts";
-import { waitingWork } from "./store/waiting-work.ts";
+import { readAnyModelName } from "./store/records/policy-reads.ts";
+import { openStoredKeys } from "./store/records/sealed-keys.ts";
+import { waitingWork } from "./store/records/waiting-work.ts";
 import { WorkPoller } from "./workers/work-poller.ts";
 
 /** A gateway process that serves. */

@@ -7,7 +7,7 @@ import { openDataDirectory } from "../../server/store/data-directory.ts";
 import { type Database, openDatabase, poolOf } from "../../server/store/database.ts";
 import { startEmbeddedPostgres } from "../../server/store/embedded.ts";
 import { migrate } from "../../server/store/migrate.ts";
-import { describeRows } from "../../server/store/row-blocks.ts";
+import { describeRows } from "../../server/store/ledger/row-blocks.ts";
 import { rowQueries, runQueries, type Measured } from "./measured-queries.ts";
 import { generateRows, type GeneratedRange } from "./generated-rows.ts";
 import { generateRuns } from "./generated-runs.ts";

@@ -4,7 +4,7 @@ import { plainEnvironment } from "../processes/environment.ts";
 import { placed } from "../processes/placement.ts";
 import { register } from "../processes/registry.ts";
 import { scratchDirectory } from "../processes/scratch.ts";
-import { freePort } from "../../tests/support/free-port.ts";
+import { freePort } from "../../tests/support/processes/free-port.ts";
 import { respondsAt } from "./readiness.ts";
 import { plainEndpoint, type StartTarget, UPSTREAM_MODEL } from "./target.ts";
 

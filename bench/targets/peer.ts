@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { plainEnvironment } from "../processes/environment.ts";
 import { placed } from "../processes/placement.ts";
 import { register } from "../processes/registry.ts";
-import { freePort } from "../../tests/support/free-port.ts";
+import { freePort } from "../../tests/support/processes/free-port.ts";
 import { respondsAt } from "./readiness.ts";
 import { plainEndpoint, type StartTarget } from "./target.ts";
 

@@ -4,9 +4,9 @@ import { listChains } from "../ledger/chain-facts.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { signUnsignedHeads } from "../ledger/unsigned-heads.ts";
 import { reasonOf } from "../kernel/errors.ts";
-import { holdConnection } from "../store/held-connection.ts";
+import { holdConnection } from "../store/connections/held-connection.ts";
 import { appliedMigrations, hasTables, pendingMigrations, productRelease } from "../store/migrate.ts";
-import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/table-contents.ts";
+import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/records/table-contents.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { type ArchiveWriter, writeArchive } from "./backup/write-archive.ts";
 import {

@@ -1,6 +1,6 @@
 import { secretBox } from "../kernel/secrets.ts";
 import type { Database } from "../store/database.ts";
-import { openStoredKeys } from "../store/sealed-keys.ts";
+import { openStoredKeys } from "../store/records/sealed-keys.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 
 /** Whether the secret key (base64) opens what is stored under it; without one, whether anything needs it. */

@@ -3,7 +3,7 @@ import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format
 import { checkpointBucketSettings } from "../kernel/configured-buckets.ts";
 import { readBucketCheckpoints } from "../ledger/bucket-checkpoints.ts";
 import { outbound } from "../runtime/outbound.ts";
-import { openBucket } from "../store/bucket.ts";
+import { openBucket } from "../store/files/bucket.ts";
 
 /**
  * Checkpoints from a file, or from `s3://bucket/prefix` with the AWS_ variables of `env`; those of `chain` when it is

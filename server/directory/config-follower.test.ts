@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { testDatabase } from "../../tests/support/database.ts";
 import { until } from "../../tests/support/until.ts";
 import { jsonLog } from "../kernel/log.ts";
-import { recordChanges } from "../store/record-changes.ts";
+import { recordChanges } from "../store/records/record-changes.ts";
 import { openDatabase } from "../store/database.ts";
 import { ConfigFollower, type ConfigListener } from "./config-follower.ts";
 

@@ -1,6 +1,6 @@
 import type { Log } from "../kernel/log.ts";
-import { Channel } from "../store/channel.ts";
-import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, type ConfigChange, latestVersion } from "../store/config-changes.ts";
+import { Channel } from "../store/connections/channel.ts";
+import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, type ConfigChange, latestVersion } from "../store/records/config-changes.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 import { type ConfigurationProvenance, knowledgeAfter } from "./configuration-provenance.ts";
 import { TenantRenewals } from "./tenant-renewals.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Database } from "../store/database.ts";
-import { type CredentialRow, readCredential, readKeyName, writeLastUsed } from "../store/credential-reads.ts";
+import { type CredentialRow, readCredential, readKeyName, writeLastUsed } from "../store/credentials/credential-reads.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 const MAX_KNOWN = 50_000;

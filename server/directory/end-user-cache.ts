@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { type EndUserIdentityRow, readEndUserIdentity } from "../store/end-users.ts";
+import { type EndUserIdentityRow, readEndUserIdentity } from "../store/people/end-users.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { BoundedMap } from "./bounded-map.ts";
 

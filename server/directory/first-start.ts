@@ -1,7 +1,7 @@
 import { httpUrl } from "@gatehouse/contracts/conventions";
 import { ConfigurationError } from "../kernel/read-variable.ts";
 import { newPassword } from "../kernel/secrets.ts";
-import { lockFirstStart, systemAdminExists } from "../store/admin-users.ts";
+import { lockFirstStart, systemAdminExists } from "../store/people/admin-users.ts";
 import { createApiKey } from "./credentials/api-keys.ts";
 import { hostAddress, KNOWN_PROVIDERS, type KnownProvider } from "./first-start-providers.ts";
 import { resourceGroups } from "./groups/resource-groups.ts";

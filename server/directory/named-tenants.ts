@@ -1,7 +1,7 @@
 import { tenantSlug } from "@gatehouse/contracts/tenants";
 import type { Clock } from "../kernel/clock.ts";
 import type { Database } from "../store/database.ts";
-import { tenantExists } from "../store/tenants.ts";
+import { tenantExists } from "../store/tenants/tenants.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 const REMEMBERED = 10_000;

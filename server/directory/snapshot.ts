@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../kernel/secrets.ts";
-import type { TenantPolicyRows } from "../store/policy-reads.ts";
-import type { GroupChainRow } from "../store/group-chains.ts";
-import type { AutonomyRow } from "../store/ai-systems.ts";
+import type { TenantPolicyRows } from "../store/records/policy-reads.ts";
+import type { GroupChainRow } from "../store/groups/group-chains.ts";
+import type { AutonomyRow } from "../store/assurance/ai-systems.ts";
 import { type Autonomy, type AutonomyBounds, autonomyOf, boundedTools } from "./assurance/autonomy.ts";
 import { type ComplianceRules, complianceRulesOf } from "./compliance/rules.ts";
 import { type ModelEntry, modelEntry } from "./models/model-entry.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { cpuMs } from "../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../tests/support/processes/cpu-time.ts";
 import { type TestDatabase, testDatabase } from "../../tests/support/database.ts";
 import { secretBox } from "../kernel/secrets.ts";
 import { recordedLog } from "../ledger/test-support.ts";

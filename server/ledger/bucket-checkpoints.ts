@@ -1,4 +1,4 @@
-import type { ObjectBucket } from "../store/bucket.ts";
+import type { ObjectBucket } from "../store/files/bucket.ts";
 
 /** Heads read of each chain. Each holds all rows before it, so more than the newest few only show forks long past. */
 const NEWEST = 500;

@@ -1,6 +1,6 @@
 import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
 import { sql } from "kysely";
-import { isoColumn } from "../store/audit-columns.ts";
+import { isoColumn } from "../store/ledger/audit-columns.ts";
 import type { Database } from "../store/database.ts";
 
 /**

@@ -5,7 +5,7 @@ import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { Refused } from "../kernel/errors.ts";
-import { putAcknowledgements } from "../store/chain-acknowledgements.ts";
+import { putAcknowledgements } from "../store/ledger/chain-acknowledgements.ts";
 import { exportChain } from "./chain-export.ts";
 import { listChains } from "./chain-facts.ts";
 import { type MarkedFinding, verifyChain } from "./chains.ts";

@@ -9,7 +9,7 @@ import type { Verification, VerificationFinding } from "@gatehouse/ledger-format
 import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { invalidFields, Refused, refuse } from "../kernel/errors.ts";
-import { acknowledgedFindings } from "../store/chain-acknowledgements.ts";
+import { acknowledgedFindings } from "../store/ledger/chain-acknowledgements.ts";
 import type { Database, Trx } from "../store/database.ts";
 import { verifyAdminChain } from "./admin-chain.ts";
 import { listChains, readChainFacts } from "./chain-facts.ts";

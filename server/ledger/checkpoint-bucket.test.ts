@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { BUCKET_KEYS, type FakeBucket, startFakeBucket } from "../../tests/support/fake-bucket.ts";
+import { BUCKET_KEYS, type FakeBucket, startFakeBucket } from "../../tests/support/vendors/fake-bucket.ts";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { auditCommand } from "../cli/audit.ts";
 import type { BucketSettings } from "../kernel/bucket-settings.ts";
 import { outbound } from "../runtime/outbound.ts";
-import { type ObjectBucket, BucketFailed, openBucket } from "../store/bucket.ts";
+import { type ObjectBucket, BucketFailed, openBucket } from "../store/files/bucket.ts";
 import { type CheckpointBucket, checkpointBucket } from "./checkpoint-bucket.ts";
 import { bucketState } from "./stored-checkpoints.ts";
 import { readBucketCheckpoints } from "./bucket-checkpoints.ts";

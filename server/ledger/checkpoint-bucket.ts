@@ -1,6 +1,6 @@
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import type { Log } from "../kernel/log.ts";
-import type { ObjectBucket } from "../store/bucket.ts";
+import type { ObjectBucket } from "../store/files/bucket.ts";
 import type { Database } from "../store/database.ts";
 import type { SignedCheckpoint } from "./journal-contents.ts";
 import { checkpointKey } from "./checkpoint-key.ts";

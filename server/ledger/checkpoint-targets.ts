@@ -1,7 +1,7 @@
 import type { Configuration } from "../kernel/configuration.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Telemetry } from "../kernel/telemetry.ts";
-import { openBucket } from "../store/bucket.ts";
+import { openBucket } from "../store/files/bucket.ts";
 import type { Database } from "../store/database.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { checkpointBucket } from "./checkpoint-bucket.ts";

@@ -8,9 +8,9 @@ import { ulid } from "../kernel/ids.ts";
 import { exportChain } from "./chain-export.ts";
 import { verifyChain } from "./chains.ts";
 import { eraseDataSubject, journalScrubber, listErasures } from "./erasure.ts";
-import { changesAfter, latestVersion } from "../store/config-changes.ts";
-import { shipAuditRows } from "../store/audit-shipping.ts";
-import { storeAnswer } from "../store/semantic-cache-entries.ts";
+import { changesAfter, latestVersion } from "../store/records/config-changes.ts";
+import { shipAuditRows } from "../store/ledger/audit-shipping.ts";
+import { storeAnswer } from "../store/models/semantic-cache-entries.ts";
 import type { Ledger } from "./ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "./test-support.ts";
 

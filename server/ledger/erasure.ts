@@ -3,7 +3,7 @@ import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { Database, Trx } from "../store/database.ts";
-import { countErasures, erasurePage, eraseSubject, type SubjectColumn } from "../store/erasure.ts";
+import { countErasures, erasurePage, eraseSubject, type SubjectColumn } from "../store/people/erasure.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** An erasure as it is listed: what identified the subject, and none of its values. */

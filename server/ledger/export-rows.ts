@@ -1,7 +1,7 @@
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import { csvCell } from "../kernel/csv.ts";
 import type { Database } from "../store/database.ts";
-import { matchingIds } from "../store/row-search.ts";
+import { matchingIds } from "../store/ledger/row-search.ts";
 import { readableFields, rowsById, searchOf, type RowQuery } from "./query.ts";
 
 export type RowExport = Omit<RowQuery, "page" | "page_size">;

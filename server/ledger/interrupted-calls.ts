@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Log } from "../kernel/log.ts";
-import { storedIds } from "../store/audit-shipping.ts";
+import { storedIds } from "../store/ledger/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
 import { interruptedRow } from "./recovery.ts";
 

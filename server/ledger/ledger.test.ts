@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { until } from "../../tests/support/until.ts";
-import { shipAuditRows } from "../store/audit-shipping.ts";
+import { shipAuditRows } from "../store/ledger/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
 import { ChainUnproven } from "./recovery.ts";
 import { JournalDamaged } from "./journal-contents.ts";

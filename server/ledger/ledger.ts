@@ -7,8 +7,8 @@ import { type NoteSigner, noteSigner } from "@gatehouse/ledger-format/signed-not
 import type { Clock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
-import type { shipAuditRows } from "../store/audit-shipping.ts";
-import { claimAuditChain } from "../store/audit-chain-state.ts";
+import type { shipAuditRows } from "../store/ledger/audit-shipping.ts";
+import { claimAuditChain } from "../store/ledger/audit-chain-state.ts";
 import type { Database } from "../store/database.ts";
 import { type Chain, chainAt } from "./chain.ts";
 import { checkpointer, type Checkpointer } from "./checkpointer.ts";

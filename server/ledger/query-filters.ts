@@ -2,7 +2,7 @@ import { FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
 import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { sql, type RawBuilder } from "kysely";
 import type { FieldError } from "../kernel/errors.ts";
-import { lookupsOf, type RowLookup } from "../store/row-lookups.ts";
+import { lookupsOf, type RowLookup } from "../store/ledger/row-lookups.ts";
 
 /** Bodies are read, not searched: a filter on one would tell its content to those who may not read it. */
 export const BODY_FIELDS: readonly FieldName[] = ["request_body_preview", "response_body_preview"];

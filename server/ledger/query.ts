@@ -1,10 +1,10 @@
 import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
 import { invalidFields, type FieldError } from "../kernel/errors.ts";
-import { auditColumns } from "../store/audit-columns.ts";
+import { auditColumns } from "../store/ledger/audit-columns.ts";
 import type { Database } from "../store/database.ts";
-import { containing } from "../store/paging.ts";
-import { firstMatching, type RowSearch } from "../store/row-search.ts";
+import { containing } from "../store/records/paging.ts";
+import { firstMatching, type RowSearch } from "../store/ledger/row-search.ts";
 import { BODY_FIELDS, filterConditions, timeOf } from "./query-filters.ts";
 
 export interface RowQuery {

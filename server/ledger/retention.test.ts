@@ -7,8 +7,8 @@ import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { exportChain } from "./chain-export.ts";
 import { verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
-import { putFeedback } from "../store/run-feedback.ts";
-import { recordDeletedTenant } from "../store/deleted-tenants.ts";
+import { putFeedback } from "../store/runs/run-feedback.ts";
+import { recordDeletedTenant } from "../store/tenants/deleted-tenants.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 

@@ -1,4 +1,4 @@
-import type { AuditShipment } from "../store/audit-shipping.ts";
+import type { AuditShipment } from "../store/ledger/audit-shipping.ts";
 import type { ChainHead } from "./chain.ts";
 import { lineId, readRowLine } from "./row-line.ts";
 

@@ -1,5 +1,5 @@
-import { type AuditShipment, shipAuditRows } from "../store/audit-shipping.ts";
-import { readAuditChain } from "../store/audit-chain-state.ts";
+import { type AuditShipment, shipAuditRows } from "../store/ledger/audit-shipping.ts";
+import { readAuditChain } from "../store/ledger/audit-chain-state.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Chain, ChainHead } from "./chain.ts";

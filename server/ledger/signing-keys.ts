@@ -3,7 +3,7 @@ import { noteKey, type NoteKey } from "@gatehouse/ledger-format/signed-note";
 import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import type { Database } from "../store/database.ts";
-import { isoColumn } from "../store/audit-columns.ts";
+import { isoColumn } from "../store/ledger/audit-columns.ts";
 
 /** A public key as `GET /v1/admin/audit/keys` and the export show it. Times are ISO 8601 UTC. */
 export interface AuditKey {

@@ -1,6 +1,6 @@
 import { uuid } from "../kernel/ids.ts";
 import type { Database } from "../store/database.ts";
-import { claimSpans, releaseSpans } from "../store/span-claims.ts";
+import { claimSpans, releaseSpans } from "../store/ledger/span-claims.ts";
 
 type Spans = readonly { readonly traceId: string; readonly spanId: string }[];
 

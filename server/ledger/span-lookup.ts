@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { firstCallsOfTraces, rowsOfSpans } from "../store/spans.ts";
+import { firstCallsOfTraces, rowsOfSpans } from "../store/ledger/spans.ts";
 
 /** What the ledger already holds of the spans of a batch. Keys are `<trace id>/<span id>`, or the trace id. */
 export interface KnownSpans {

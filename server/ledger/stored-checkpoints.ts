@@ -1,6 +1,6 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { sql } from "kysely";
-import type { ObjectBucket } from "../store/bucket.ts";
+import type { ObjectBucket } from "../store/files/bucket.ts";
 import type { Database } from "../store/database.ts";
 import type { SignedCheckpoint } from "./journal-contents.ts";
 import { checkpointKey } from "./checkpoint-key.ts";

@@ -2,9 +2,9 @@ import { FIELDS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/
 import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { givesHash, PLAIN_TEXT, PLAIN_VALUES } from "@gatehouse/ledger-format/plain-values";
 import type { SealedRow } from "@gatehouse/ledger-format/sealed-row";
-import { CHAIN_ROW_COLUMNS } from "../store/chain-row-columns.ts";
-import { type ChainPlace, copyChainRows } from "../store/chain-rows.ts";
-import type { HeldConnection } from "../store/held-connection.ts";
+import { CHAIN_ROW_COLUMNS } from "../store/ledger/chain-row-columns.ts";
+import { type ChainPlace, copyChainRows } from "../store/ledger/chain-rows.ts";
+import type { HeldConnection } from "../store/connections/held-connection.ts";
 
 /** A row of a chain as its verification takes it. */
 export type StoredRow =

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fakeMailServer, type FakeMailServer, type MailBehaviour } from "../../tests/support/mail-server.ts";
+import { fakeMailServer, type FakeMailServer, type MailBehaviour } from "../../tests/support/processes/mail-server.ts";
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { mailSender } from "./mail-sender.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { testDatabase } from "../../tests/support/database.ts";
-import { databaseProxy } from "../../tests/support/database-proxy.ts";
+import { databaseProxy } from "../../tests/support/processes/database-proxy.ts";
 import { until } from "../../tests/support/until.ts";
 import { jsonLog, type Log } from "../kernel/log.ts";
 import { openDatabase } from "./database.ts";

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 import type { Log } from "../kernel/log.ts";
 import type { Schema } from "./schema.ts";
-import { SilentConnections } from "./silent-connections.ts";
+import { SilentConnections } from "./connections/silent-connections.ts";
 
 export type Database = Kysely<Schema>;
 export type Trx = Transaction<Schema>;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
-import { databaseRefusal } from "./database-state.ts";
+import { databaseRefusal } from "./connections/database-state.ts";
 import { FOLDED } from "./folded-migrations.ts";
 import { migrationFileNames, digestsOfMigrations, MIGRATIONS_DIRECTORY, type Migrations } from "./migration-files.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpuMs } from "../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../tests/support/processes/cpu-time.ts";
 import { UniqueCallIds } from "./conversation/unique-call-ids.ts";
 import { converseDocumentBlock } from "./converse/media.ts";
 import { RequestReport } from "./converse/request-report.ts";

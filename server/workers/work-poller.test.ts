@@ -3,7 +3,7 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { until } from "../../tests/support/until.ts";
 import { jsonLog } from "../kernel/log.ts";
 import { telemetry } from "../kernel/telemetry.ts";
-import { waitingWork, type WorkKind } from "../store/waiting-work.ts";
+import { waitingWork, type WorkKind } from "../store/records/waiting-work.ts";
 import { WorkPoller, runJobs } from "./work-poller.ts";
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import type { Job } from "../kernel/job.ts";
-import { isWorkKind, type WorkKind } from "../store/waiting-work.ts";
+import { isWorkKind, type WorkKind } from "../store/records/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
 import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { call, grantAgent, message, registerAgent } from "../e2e/a2a-harness.ts";
-import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { call, grantAgent, message, registerAgent } from "../e2e/agents/a2a-harness.ts";
+import { type AgentFixture, startAgent } from "../support/tool-servers/agents.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";

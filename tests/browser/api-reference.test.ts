@@ -6,7 +6,7 @@ import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
 import type { PlaneDocument } from "../../web/reference/src/document/api-document.ts";
 import { schemaReader } from "../../web/reference/src/document/schema-reader.ts";
 import { laidOut } from "../../web/reference/src/operation/laid-out.ts";
-import { rowOf } from "../support/admin.ts";
+import { rowOf } from "../support/worlds/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { grant, stateless } from "../e2e/mcp-harness.ts";
-import { signIn } from "../support/admin.ts";
-import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { grant, stateless } from "../e2e/tools/mcp-harness.ts";
+import { signIn } from "../support/worlds/admin.ts";
+import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { portalClient } from "../support/portal.ts";
+import { portalClient } from "../support/worlds/portal.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
-import { type AdminClient, signIn } from "../support/admin.ts";
-import { buildPages } from "../support/built-pages.ts";
+import { type AdminClient, signIn } from "../support/worlds/admin.ts";
+import { buildPages } from "../support/worlds/built-pages.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { launchChromium, type PageOptions, type WatchedPage, watchedPage } from "./chromium.ts";

@@ -4,11 +4,11 @@ import {
   type ProtectedServerFixture,
   startAuthorizationServer,
   startProtectedServer,
-} from "../support/authorization-server.ts";
-import { ScriptedBrowser } from "../support/browser.ts";
+} from "../support/identity/authorization-server.ts";
+import { ScriptedBrowser } from "../support/identity/browser.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { grant } from "../e2e/mcp-harness.ts";
-import { begunAt } from "../e2e/oauth-harness.ts";
+import { grant } from "../e2e/tools/mcp-harness.ts";
+import { begunAt } from "../e2e/tools/oauth-harness.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";

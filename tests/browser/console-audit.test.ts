@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
-import { rowOf, rowsOf } from "../support/admin.ts";
+import { rowOf, rowsOf } from "../support/worlds/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { serveModels } from "../support/admin.ts";
-import { startFakeUpstream, type FakeUpstream } from "../support/fake-upstream.ts";
+import { serveModels } from "../support/worlds/admin.ts";
+import { startFakeUpstream, type FakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";

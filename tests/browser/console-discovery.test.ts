@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { registerCollector, seenClient, seenServer } from "../support/collector.ts";
+import { registerCollector, seenClient, seenServer } from "../support/vendors/collector.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";

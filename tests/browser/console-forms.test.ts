@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { newPerson } from "../support/portal.ts";
+import { newPerson } from "../support/worlds/portal.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";

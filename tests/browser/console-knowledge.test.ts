@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { uploadTo } from "../support/knowledge.ts";
+import { uploadTo } from "../support/worlds/knowledge.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
-import { rowOf } from "../support/admin.ts";
-import { startFakeUpstream } from "../support/fake-upstream.ts";
+import { rowOf } from "../support/worlds/admin.ts";
+import { startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { newPerson } from "../support/portal.ts";
+import { newPerson } from "../support/worlds/portal.ts";
 import { until } from "../support/until.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { scimClient } from "../support/scim.ts";
-import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { scimClient } from "../support/identity/scim.ts";
+import { startSigningIssuer, type SigningIssuer } from "../support/identity/signing-issuer.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";

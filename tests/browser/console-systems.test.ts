@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { signIn } from "../support/admin.ts";
+import { signIn } from "../support/worlds/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";

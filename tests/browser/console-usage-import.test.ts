@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { type BillingVendors, startBillingVendors } from "../support/usage-vendors.ts";
+import { type BillingVendors, startBillingVendors } from "../support/vendors/usage-vendors.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeSkillZip } from "../../server/directory/skills/write-skill-zip.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
-import { uploadTo } from "../support/knowledge.ts";
+import { uploadTo } from "../support/worlds/knowledge.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";
 

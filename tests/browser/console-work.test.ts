@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startFakeJudge, type FakeJudge } from "../support/fake-judge.ts";
+import { startFakeJudge, type FakeJudge } from "../support/vendors/fake-judge.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
-import { startHandshakeServer } from "../support/tool-servers.ts";
+import { startHandshakeServer } from "../support/tool-servers/tool-servers.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";

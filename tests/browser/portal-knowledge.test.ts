@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { settledDocument, uploadTo } from "../support/knowledge.ts";
+import { settledDocument, uploadTo } from "../support/worlds/knowledge.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath } from "./chromium.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { grant } from "../e2e/mcp-harness.ts";
-import { startInterfaceServer } from "../support/interface-server.ts";
-import { newPerson, type PortalClient } from "../support/portal.ts";
-import { startToolCallingModel, type ToolCallingModel } from "../support/tool-calling-model.ts";
-import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { grant } from "../e2e/tools/mcp-harness.ts";
+import { startInterfaceServer } from "../support/tool-servers/interface-server.ts";
+import { newPerson, type PortalClient } from "../support/worlds/portal.ts";
+import { startToolCallingModel, type ToolCallingModel } from "../support/vendors/tool-calling-model.ts";
+import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers/tool-servers.ts";
 import { until } from "../support/until.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";

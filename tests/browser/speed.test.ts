@@ -1,8 +1,8 @@
 import { loadavg } from "node:os";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { CDPSession, Page } from "playwright-core";
-import { fixedWorkMs } from "../support/cpu-time.ts";
-import { rowOf } from "../support/admin.ts";
+import { fixedWorkMs } from "../support/processes/cpu-time.ts";
+import { rowOf } from "../support/worlds/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, watchedPage } from "./chromium.ts";

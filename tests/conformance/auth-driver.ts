@@ -3,9 +3,9 @@
  * that asks for authorization, and calls it as a client that knows nothing of that, while a scripted person opens what
  * the gateway asks to be opened. What the suite sees of OAuth is the gateway's broker.
  */
-import { grant } from "../e2e/mcp-harness.ts";
-import { signIn } from "../support/admin.ts";
-import { ScriptedBrowser } from "../support/browser.ts";
+import { grant } from "../e2e/tools/mcp-harness.ts";
+import { signIn } from "../support/worlds/admin.ts";
+import { ScriptedBrowser } from "../support/identity/browser.ts";
 
 const {
   DRIVER_ADMIN_URL = "",

@@ -5,8 +5,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { grant } from "../e2e/mcp-harness.ts";
-import { signIn } from "../support/admin.ts";
+import { grant } from "../e2e/tools/mcp-harness.ts";
+import { signIn } from "../support/worlds/admin.ts";
 
 const {
   DRIVER_ADMIN_URL = "",

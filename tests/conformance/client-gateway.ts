@@ -1,8 +1,8 @@
 import { compose } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
-import { newTeam, type Team } from "../e2e/mcp-harness.ts";
-import { signIn } from "../support/admin.ts";
+import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
+import { signIn } from "../support/worlds/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { newTeam } from "../e2e/mcp-harness.ts";
+import { newTeam } from "../e2e/tools/mcp-harness.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { judgeServer, type Revision } from "./suite.ts";

@@ -1,4 +1,4 @@
-import { grant, newTeam } from "../e2e/mcp-harness.ts";
+import { grant, newTeam } from "../e2e/tools/mcp-harness.ts";
 import type { World } from "../support/world.ts";
 import { handshakeFixture } from "./handshake-fixture.ts";
 import { statelessFixture } from "./stateless-fixture.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
+import { fakeVendor, type FakeVendor } from "../support/vendors/fake-vendor.ts";
 import { answerAnthropic } from "../support/vendors/anthropic.ts";
 import { answerBedrock } from "../support/vendors/bedrock.ts";
 import { answerGemini } from "../support/vendors/gemini.ts";

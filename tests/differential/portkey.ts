@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { freePort } from "../support/free-port.ts";
-import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { freePort } from "../support/processes/free-port.ts";
+import { type LastingProcess, startLasting } from "../support/processes/lasting-process.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 /** How the other gateway is told which provider to ask: by headers of each call. */

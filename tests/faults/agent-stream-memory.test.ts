@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startWorld, type World } from "../support/world.ts";
-import { type RawStream, rawStream } from "../support/raw-stream.ts";
+import { type RawStream, rawStream } from "../support/formats/raw-stream.ts";
 import { until } from "../support/until.ts";
-import { grantAgent, message, registerAgent } from "../e2e/a2a-harness.ts";
-import { newTeam, type Team } from "../e2e/mcp-harness.ts";
+import { grantAgent, message, registerAgent } from "../e2e/agents/a2a-harness.ts";
+import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 
 /** As many tasks as a busy gateway streams at a time: each caller gets its own events, and they fill no memory. */
 const STREAMS = Number(process.env.TASK_STREAMS ?? 1_000);

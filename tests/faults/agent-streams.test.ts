@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
-import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { type AdminClient, rowOf, signIn } from "../support/worlds/admin.ts";
+import { type AgentFixture, startAgent } from "../support/tool-servers/agents.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { artifactText, grantAgent, registerAgent, message } from "../e2e/a2a-harness.ts";
-import { newTeam, type Team } from "../e2e/mcp-harness.ts";
+import { artifactText, grantAgent, registerAgent, message } from "../e2e/agents/a2a-harness.ts";
+import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 import { until } from "../support/until.ts";
 
 /** A gateway that dies while a task is streamed, and another one at which its caller goes on. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
-import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
+import { type AdminClient, rowOf, signIn } from "../support/worlds/admin.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/processes/database-proxy.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { newTeam, type Team } from "../e2e/mcp-harness.ts";
+import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 
 /** A process that hears of no changes any more goes on as it last knew, and says so on its rows. */
 let database: TestDatabase;

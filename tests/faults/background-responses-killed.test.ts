@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowsOf, serveModels, signIn } from "../support/admin.ts";
+import { rowsOf, serveModels, signIn } from "../support/worlds/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { type ResponseVendor, startResponseVendor } from "../support/response-vendor.ts";
+import { type ResponseVendor, startResponseVendor } from "../support/vendors/response-vendor.ts";
 import { until } from "../support/until.ts";
 
 /** A gateway that is killed while a provider writes responses that nobody waits for. */

@@ -3,13 +3,13 @@ import { sql } from "kysely";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Served, serveModels, signIn } from "../support/admin.ts";
-import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
-import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { type Served, serveModels, signIn } from "../support/worlds/admin.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/processes/database-proxy.ts";
+import { type LastingProcess, startLasting } from "../support/processes/lasting-process.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type DatabaseConnection, openDatabase } from "../../server/store/database.ts";
 import { findHome } from "../../server/store/embedded/home.ts";
-import { ANSWER_TEXT } from "../support/fake-upstream.ts";
+import { ANSWER_TEXT } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
@@ -21,7 +21,7 @@ import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 /** `BATCH_LINES=10000 npm test -- tests/faults/batch-killed` is the whole measure. */
 const LINES = Number(process.env.BATCH_LINES ?? 600);
 const WAITED_MS = PATIENCE_MS * Math.max(1, LINES / 1_000);
-const POSTGRES = fileURLToPath(new URL("../support/postgres-process.ts", import.meta.url));
+const POSTGRES = fileURLToPath(new URL("../support/processes/postgres-process.ts", import.meta.url));
 const seen: string[] = [];
 const upstream = Bun.serve({
   hostname: "127.0.0.1",

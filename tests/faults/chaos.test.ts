@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { type AdminClient, type Served, serveModels, signIn } from "../support/admin.ts";
-import { type Balancer, startBalancer } from "../support/balancer.ts";
-import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type AdminClient, type Served, serveModels, signIn } from "../support/worlds/admin.ts";
+import { type Balancer, startBalancer } from "../support/processes/balancer.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/processes/database-proxy.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
-import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/replicated-postgres.ts";
-import { haveValkey, startValkey, type TestValkey } from "../support/valkey.ts";
+import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/processes/replicated-postgres.ts";
+import { haveValkey, startValkey, type TestValkey } from "../support/processes/valkey.ts";
 
 /**
  * A fleet of three behind a balancer, with Valkey and a PostgreSQL that has a standby. Under load, one after the other and

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AdminClient, rowsOf, type Served, serveModels } from "../support/admin.ts";
-import { type InboundSurface, SURFACES } from "../support/inbound-surfaces.ts";
+import { type AdminClient, rowsOf, type Served, serveModels } from "../support/worlds/admin.ts";
+import { type InboundSurface, SURFACES } from "../support/formats/inbound-surfaces.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**

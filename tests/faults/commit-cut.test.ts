@@ -3,7 +3,7 @@ import { jsonLog } from "../../server/kernel/log.ts";
 import { verifyChain } from "../../server/ledger/chains.ts";
 import { callRow, temporaryDirectory, testLedger } from "../../server/ledger/test-support.ts";
 import { openDatabase } from "../../server/store/database.ts";
-import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/processes/database-proxy.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
-import { type AdminClient, type Served, serveModels, signIn } from "../support/admin.ts";
-import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
+import { type AdminClient, type Served, serveModels, signIn } from "../support/worlds/admin.ts";
+import { type DatabaseProxy, databaseProxy } from "../support/processes/database-proxy.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { newPerson } from "../support/portal.ts";
+import { newPerson } from "../support/worlds/portal.ts";
 
 /** PostgreSQL goes away under load: connections break and none can be made, for a second and for longer. */
 const LONG_SECONDS = Number(process.env.DATABASE_AWAY_SECONDS ?? 6);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { findHome } from "../../server/store/embedded/home.ts";
-import { type AdminClient, type Served, serveModels, signIn } from "../support/admin.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type AdminClient, type Served, serveModels, signIn } from "../support/worlds/admin.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
-import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { type LastingProcess, startLasting } from "../support/processes/lasting-process.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
@@ -19,7 +19,7 @@ const CALLERS = 4;
 /** Between two calls of a caller. What counts here is how long the silence is, not how many rows wait. */
 const PAUSE_MS = 10;
 
-const POSTGRES = fileURLToPath(new URL("../support/postgres-process.ts", import.meta.url));
+const POSTGRES = fileURLToPath(new URL("../support/processes/postgres-process.ts", import.meta.url));
 
 let path: string;
 let postgres: LastingProcess;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AdminClient, rowsOf, type Served, serveModels } from "../support/admin.ts";
+import { type AdminClient, rowsOf, type Served, serveModels } from "../support/worlds/admin.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 

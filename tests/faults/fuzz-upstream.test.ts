@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AdminClient } from "../support/admin.ts";
-import { type InboundSurface, SURFACES } from "../support/inbound-surfaces.ts";
+import type { AdminClient } from "../support/worlds/admin.ts";
+import { type InboundSurface, SURFACES } from "../support/formats/inbound-surfaces.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
-import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
-import { type Fault, FAULTS } from "../support/upstream-faults.ts";
+import { type RawUpstream, startRawUpstream } from "../support/vendors/raw-upstream.ts";
+import { type Fault, FAULTS } from "../support/vendors/upstream-faults.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**

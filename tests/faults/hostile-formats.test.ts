@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import { grant, newTeam, post, stateless } from "../e2e/mcp-harness.ts";
-import { borne, numbered, repeated } from "../support/hostile-streams.ts";
-import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
-import { type ScriptedToolServer, startScriptedToolServer } from "../support/scripted-tool-server.ts";
+import { grant, newTeam, post, stateless } from "../e2e/tools/mcp-harness.ts";
+import { borne, numbered, repeated } from "../support/vendors/hostile-streams.ts";
+import { type RawUpstream, startRawUpstream } from "../support/vendors/raw-upstream.ts";
+import { type ScriptedToolServer, startScriptedToolServer } from "../support/tool-servers/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**

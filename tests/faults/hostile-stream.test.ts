@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { borne, numbered, repeated } from "../support/hostile-streams.ts";
-import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
+import { borne, numbered, repeated } from "../support/vendors/hostile-streams.ts";
+import { type RawUpstream, startRawUpstream } from "../support/vendors/raw-upstream.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
+import { rowsOf, type Served, serveModels, signIn } from "../support/worlds/admin.ts";
 import { testDatabase } from "../support/database.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 

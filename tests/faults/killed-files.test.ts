@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf, signIn } from "../support/admin.ts";
+import { rowOf, signIn } from "../support/worlds/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
-import { newTeam } from "../e2e/mcp-harness.ts";
+import { newTeam } from "../e2e/tools/mcp-harness.ts";
 
 /** More than a connection and the gateway's own buffers take of what nobody reads. */
 const LARGE = 40 * 1024 * 1024;

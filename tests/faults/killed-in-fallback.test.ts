@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf, serveModels, signIn } from "../support/admin.ts";
+import { rowOf, serveModels, signIn } from "../support/worlds/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 

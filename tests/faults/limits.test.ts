@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
+import { type AdminClient, rowsOf, signIn } from "../support/worlds/admin.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
-import { rawPost, type RawReply } from "../support/raw-call.ts";
+import { rawPost, type RawReply } from "../support/formats/raw-call.ts";
 import { until } from "../support/until.ts";
-import { haveValkey, startValkey, type TestValkey } from "../support/valkey.ts";
+import { haveValkey, startValkey, type TestValkey } from "../support/processes/valkey.ts";
 
 /**
  * Two thousand calls at once against a hard budget worth a hundred of them, four levels deep, while a tenth of what

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/worlds/admin.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
-import { type RawReply, rawPost } from "../support/raw-call.ts";
-import { haveValkey, startValkey } from "../support/valkey.ts";
+import { type RawReply, rawPost } from "../support/formats/raw-call.ts";
+import { haveValkey, startValkey } from "../support/processes/valkey.ts";
 
 /**
  * One gateway of several processes behind one port, each of which is killed while all of them serve: the limits hold as

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { signIn } from "../support/admin.ts";
-import { type BatchVendor, openaiBatchVendor } from "../support/batch-vendors.ts";
+import { signIn } from "../support/worlds/admin.ts";
+import { type BatchVendor, openaiBatchVendor } from "../support/vendors/batch-vendors.ts";
 import {
   BEDROCK_KEY,
   BEDROCK_ROLE,
@@ -9,7 +9,7 @@ import {
   type BucketBatchVendor,
   VERTEX_TOKEN,
   vertexBatchVendor,
-} from "../support/bucket-batch-vendors.ts";
+} from "../support/vendors/bucket-batch-vendors.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { LONG_TEST_MS } from "../support/patience.ts";

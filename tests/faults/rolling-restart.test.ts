@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { serveModels, signIn } from "../support/admin.ts";
-import { startBalancer } from "../support/balancer.ts";
+import { serveModels, signIn } from "../support/worlds/admin.ts";
+import { startBalancer } from "../support/processes/balancer.ts";
 import { testDatabase } from "../support/database.ts";
-import { startFakeUpstream } from "../support/fake-upstream.ts";
+import { startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { servedBy } from "../support/until.ts";
 

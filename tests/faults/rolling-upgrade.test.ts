@@ -2,10 +2,10 @@ import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "bun:test";
-import { serveModels, signIn } from "../support/admin.ts";
-import { startBalancer } from "../support/balancer.ts";
+import { serveModels, signIn } from "../support/worlds/admin.ts";
+import { startBalancer } from "../support/processes/balancer.ts";
 import { testDatabase } from "../support/database.ts";
-import { startFakeUpstream } from "../support/fake-upstream.ts";
+import { startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { servedBy } from "../support/until.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Served, serveModels } from "../support/admin.ts";
+import { type Served, serveModels } from "../support/worlds/admin.ts";
 import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { serveModels, signIn } from "../support/admin.ts";
+import { serveModels, signIn } from "../support/worlds/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { startVideoVendor, type VideoVendor } from "../support/video-vendor.ts";
+import { startVideoVendor, type VideoVendor } from "../support/vendors/video-vendor.ts";
 
 /** Long enough that no job ends while the test looks. */
 const vendor: VideoVendor = startVideoVendor({ takes: () => 3_600_000 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { serveModels, type Served, signIn } from "../support/admin.ts";
+import { serveModels, type Served, signIn } from "../support/worlds/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { startVideoVendor, type VideoVendor } from "../support/video-vendor.ts";
+import { startVideoVendor, type VideoVendor } from "../support/vendors/video-vendor.ts";
 
 /**
  * Two gateways over one database make 200 videos while each is killed again and again, and the provider repeats, delays and

@@ -10,15 +10,15 @@ import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { refuse } from "../../server/kernel/errors.ts";
 import type { Log } from "../../server/kernel/log.ts";
 import { GOVERNED_ROUTES, type Governed } from "../../server/routes.ts";
-import { serveModels, signIn } from "../support/admin.ts";
+import { serveModels, signIn } from "../support/worlds/admin.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/vendors/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { FURTHER_BODIES, WELL_FORMED, type WellFormed } from "../support/well-formed-requests.ts";
-import { newPerson } from "../support/portal.ts";
-import { type AgentFixture, startAgent } from "../support/agents.ts";
-import { startHandshakeServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { FURTHER_BODIES, WELL_FORMED, type WellFormed } from "../support/tool-servers/well-formed-requests.ts";
+import { newPerson } from "../support/worlds/portal.ts";
+import { type AgentFixture, startAgent } from "../support/tool-servers/agents.ts";
+import { startHandshakeServer, type ToolServerFixture } from "../support/tool-servers/tool-servers.ts";
 
 /**
  * Every route of the runtime plane, driven into each of its exits: each call leaves exactly one row. The routes come

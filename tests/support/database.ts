@@ -5,7 +5,7 @@ import pg from "pg";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type Database, openDatabase } from "../../server/store/database.ts";
 import { migrate } from "../../server/store/migrate.ts";
-import { collectFilledFields } from "./filled-fields.ts";
+import { collectFilledFields } from "./formats/filled-fields.ts";
 
 export interface TestDatabase {
   readonly url: string;

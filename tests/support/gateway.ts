@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cpuMsOfTree } from "./cpu-time.ts";
-import { startLasting } from "./lasting-process.ts";
+import { cpuMsOfTree } from "./processes/cpu-time.ts";
+import { startLasting } from "./processes/lasting-process.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));

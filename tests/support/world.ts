@@ -1,6 +1,6 @@
-import { type AdminClient, signIn } from "./admin.ts";
+import { type AdminClient, signIn } from "./worlds/admin.ts";
 import { testDatabase } from "./database.ts";
-import { type FakeUpstream, startFakeUpstream } from "./fake-upstream.ts";
+import { type FakeUpstream, startFakeUpstream } from "./vendors/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "./gateway.ts";
 
 /** A gateway process on a database of its own, an upstream that is not ours, and an administrator signed in. */

@@ -9,7 +9,7 @@ import { openValkey } from "../../../server/runtime/valkey.ts";
 import type { Counters, Demand, Plan } from "../../../server/controls/limits/counters.ts";
 import { InProcessCounters } from "../../../server/controls/limits/in-process.ts";
 import { ValkeyCounters } from "../../../server/controls/limits/valkey.ts";
-import { haveValkey, startValkey } from "../../../tests/support/valkey.ts";
+import { haveValkey, startValkey } from "../../../tests/support/processes/valkey.ts";
 
 const LEVELS = 8;
 const DEMAND: Demand = { tokens: 1_500, micros: 2_000, toolCalls: 0 };

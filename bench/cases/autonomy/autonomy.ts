@@ -4,7 +4,7 @@ import { knowledgeAfter } from "../../../server/directory/configuration-provenan
 import type { GroupScope } from "../../../server/directory/snapshot.ts";
 import type { Call } from "../../../server/road/call.ts";
 import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";
-import type { AutonomyRow } from "../../../server/store/ai-systems.ts";
+import type { AutonomyRow } from "../../../server/store/assurance/ai-systems.ts";
 
 const LEVELS = 8;
 const BOUND = 5;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readVariable } from "../../kernel/read-variable.ts";
 import type { HeadCheckpoint } from "../../ledger/unsigned-heads.ts";
 import { storedSecret } from "../stored-secret.ts";
-import type { RowsDigest, TableContents } from "../../store/table-contents.ts";
+import type { RowsDigest, TableContents } from "../../store/records/table-contents.ts";
 
 /** What the entries of a backup are. */
 

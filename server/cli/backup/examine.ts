@@ -1,4 +1,4 @@
-import { RowsCount } from "../../store/table-contents.ts";
+import { RowsCount } from "../../store/records/table-contents.ts";
 import { BackupDamaged, readArchive } from "./archive.ts";
 import { BACKUP_FORMAT, type BackupHead, type TableEndEntry } from "./contents.ts";
 

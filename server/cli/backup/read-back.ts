@@ -1,4 +1,4 @@
-import { copyRows, listTables, RowsCount } from "../../store/table-contents.ts";
+import { copyRows, listTables, RowsCount } from "../../store/records/table-contents.ts";
 import type { TableEndEntry, TableEntry } from "./contents.ts";
 
 type Client = Parameters<typeof listTables>[0];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hash } from "node:crypto";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 import { shownArguments } from "./shown-arguments.ts";
 
 const file = Buffer.alloc(300_000, 0xff);

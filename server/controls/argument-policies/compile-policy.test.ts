@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
-import { judged } from "../../../tests/support/judged.ts";
+import { judged } from "../../../tests/support/vendors/judged.ts";
 
 const BASE: CompiledArgumentPolicy = {
   id: "p1",

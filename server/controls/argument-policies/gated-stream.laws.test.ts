@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { compilePolicy } from "./compile-policy.ts";
 import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { Call } from "../../road/call.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
-import { FORMATS, type FormatName, framesOf, type Item, streamOf, textsIn } from "../../../tests/support/scripted-streams.ts";
+import { FORMATS, type FormatName, framesOf, type Item, streamOf, textsIn } from "../../../tests/support/vendors/scripted-streams.ts";
 
 /** What is to be known of no denied call: its arguments, and only they, are made of this letter. */
 const SECRET = "ж";

@@ -4,7 +4,7 @@ import { policiesByTool } from "../../directory/policies/policies-by-tool.ts";
 import { toolSpelling } from "../../kernel/folded-name.ts";
 import type { Call } from "../../road/call.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { governToolCall } from "./govern-tool-call.ts";
 import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
@@ -12,7 +12,7 @@ import { compileStoredPolicy } from "./stored-policy.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 import { atOnce } from "../../kernel/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
-import { judged } from "../../../tests/support/judged.ts";
+import { judged } from "../../../tests/support/vendors/judged.ts";
 
 type Severity = "deny" | "warn";
 

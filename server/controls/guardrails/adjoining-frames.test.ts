@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { atOnce } from "../../kernel/in-turns.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { AnswerGuard } from "./answer-guard.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { atOnce } from "../../kernel/in-turns.ts";
-import { cpuMs, fixedWorkMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
-import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import type { GuardRun } from "./guard-run.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { atOnce } from "../../kernel/in-turns.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
-import { cpuMs, fixedWorkMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import type { GuardSettings } from "./text-guard.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
-import { cpuMs, fixedWorkMs } from "../../../tests/support/cpu-time.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
+import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import { atOnce } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { inTurns } from "../../kernel/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
-import { fixedWorkMs } from "../../../tests/support/cpu-time.ts";
-import { longestTurn } from "../../../tests/support/longest-turn.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
+import { longestTurn } from "../../../tests/support/processes/longest-turn.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { AnswerGuard } from "./answer-guard.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_SURFACES } from "../../../tests/support/answer-streams.ts";
+import { ANSWER_SURFACES } from "../../../tests/support/formats/answer-streams.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
@@ -13,7 +13,7 @@ import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Call } from "../../road/call.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import { toolView } from "../../services/tools/tool-view.ts";

@@ -5,8 +5,8 @@ import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { framingOf } from "../../road/output/frames.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 
 /** A number that becomes its even neighbour where it is read as 64 bits of floating point. */

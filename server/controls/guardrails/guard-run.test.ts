@@ -6,7 +6,7 @@ import { GuardRun } from "./guard-run.ts";
 import { redactText } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 
 function guardOf(settings: GuardSettings): SurfaceGuard {
   const guard = compileTextGuard(settings);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type StreamedToolCall } from "../../../tests/support/answer-streams.ts";
+import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type StreamedToolCall } from "../../../tests/support/formats/answer-streams.ts";
 import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import { CompletionsStream } from "../../wire/completions/completions-stream.ts";
@@ -14,8 +14,8 @@ import type { SurfaceGuard } from "./surface-guard.ts";
 import { redactText } from "./redact.ts";
 import type { GuardSettings } from "./text-guard.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
-import { answerGuardOf } from "../../../tests/support/answer-guard-run.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
+import { answerGuardOf } from "../../../tests/support/formats/answer-guard-run.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import { atOnce } from "../../kernel/in-turns.ts";
 

@@ -5,7 +5,7 @@ import { logLines } from "../../../tests/corpora/log-lines.ts";
 import { HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 
 function guardOf(settings: GuardSettings): TextGuard {

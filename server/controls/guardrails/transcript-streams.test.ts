@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { answerGuardRun } from "../../../tests/support/answer-guard-run.ts";
+import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
 import { TranscriptStream } from "../../wire/transcriptions/transcript-stream.ts";
 import { AnswerGuard } from "./answer-guard.ts";

@@ -2,8 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
-import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
-import { DAY, NOON, LATE, scope, window, bucket, plan, nothing, demand, warmed, tryCall } from "../../../tests/support/counter-parts.ts";
+import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/processes/valkey.ts";
+import {
+  DAY,
+  NOON,
+  LATE,
+  scope,
+  window,
+  bucket,
+  plan,
+  nothing,
+  demand,
+  warmed,
+  tryCall,
+} from "../../../tests/support/records/counter-parts.ts";
 import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
 import { counterAnswerers, RemoteCounters } from "./remote-counters.ts";

@@ -4,7 +4,7 @@ import type { PolicyKind } from "../../directory/limits/rules.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
-import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
+import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/processes/valkey.ts";
 import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
 import { memberPlan, planFor, withRun } from "./plan.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { demand, NOON, plan, warmed, window } from "../../../tests/support/counter-parts.ts";
-import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
+import { demand, NOON, plan, warmed, window } from "../../../tests/support/records/counter-parts.ts";
+import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/processes/valkey.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import type { Call } from "../../road/call.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { NotSentError } from "../../kernel/not-sent.ts";
-import { demand, NOON, plan, tryCall, window } from "../../../tests/support/counter-parts.ts";
+import { demand, NOON, plan, tryCall, window } from "../../../tests/support/records/counter-parts.ts";
 import { until } from "../../../tests/support/until.ts";
 import { ValkeyCounters } from "./valkey.ts";
 import { ADMIT, AGE, SETTLE } from "./valkey-scripts.ts";

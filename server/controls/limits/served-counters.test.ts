@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { jsonLog } from "../../kernel/log.ts";
-import { bucket, demand, NOON, plan, scope, warmed, window } from "../../../tests/support/counter-parts.ts";
+import { bucket, demand, NOON, plan, scope, warmed, window } from "../../../tests/support/records/counter-parts.ts";
 import type { Admission } from "./admission-answer.ts";
 import type { Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";

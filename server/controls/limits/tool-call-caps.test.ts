@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { plan, window } from "../../../tests/support/counter-parts.ts";
+import { plan, window } from "../../../tests/support/records/counter-parts.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";

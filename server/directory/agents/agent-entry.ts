@@ -1,4 +1,4 @@
-import type { TenantPolicyRows } from "../../store/policy-reads.ts";
+import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
 import { type Card, cardsIn, isCard } from "./card.ts";
 import { jwkOf, openSigningKey, type SigningKey } from "./card-signature.ts";
 

@@ -6,8 +6,8 @@ import {
   type AgentGrantRow,
   agentGrantStore,
   setGrantGroups,
-} from "../../store/agent-grants.ts";
-import { agentStore } from "../../store/agents.ts";
+} from "../../store/agents/agent-grants.ts";
+import { agentStore } from "../../store/agents/agents.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

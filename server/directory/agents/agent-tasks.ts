@@ -1,7 +1,7 @@
 import type { AgentTask, AgentTaskQuery } from "@gatehouse/contracts/agents";
-import { statesOfTask } from "../../store/agent-tasks.ts";
-import { findListedTask, type ListedTask, taskPage } from "../../store/listed-tasks.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { statesOfTask } from "../../store/agents/agent-tasks.ts";
+import { findListedTask, type ListedTask, taskPage } from "../../store/agents/listed-tasks.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 

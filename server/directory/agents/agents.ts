@@ -2,9 +2,16 @@ import type { Agent, AgentCardDifference, AgentCreate, AgentQuery, AgentUpdate }
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { ulid } from "../../kernel/ids.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import { grantsOfAgent, takeFirstDigest } from "../../store/agent-grants.ts";
-import { type AgentInsert, agentNamed, type AgentPatch, type AgentRow, agentStore, takeAgentsToRefresh } from "../../store/agents.ts";
-import type { TenantTurns } from "../../store/tenant-turns.ts";
+import { grantsOfAgent, takeFirstDigest } from "../../store/agents/agent-grants.ts";
+import {
+  type AgentInsert,
+  agentNamed,
+  type AgentPatch,
+  type AgentRow,
+  agentStore,
+  takeAgentsToRefresh,
+} from "../../store/agents/agents.ts";
+import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -1,5 +1,5 @@
 import type { AgentSigningKey } from "@gatehouse/contracts/agents";
-import { insertSigningKey, type AgentSigningKeyRow, signingKeys } from "../../store/agent-signing-keys.ts";
+import { insertSigningKey, type AgentSigningKeyRow, signingKeys } from "../../store/agents/agent-signing-keys.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { openedKeys, signingKeyContext, type TenantAgents } from "./agent-entry.ts";
 import { newSigningKey } from "./card-signature.ts";

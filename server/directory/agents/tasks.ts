@@ -15,8 +15,8 @@ import {
   takeWatches,
   tellPushConfigs,
   type ToldStatus,
-} from "../../store/agent-pushes.ts";
-import { keepContext, ownContext } from "../../store/agent-contexts.ts";
+} from "../../store/agents/agent-pushes.ts";
+import { keepContext, ownContext } from "../../store/agents/agent-contexts.ts";
 import {
   type AgentTaskInsert,
   type AgentTaskRow,
@@ -31,12 +31,12 @@ import {
   type TaskKey,
   type TaskListing,
   type TaskScope,
-} from "../../store/agent-tasks.ts";
-import { readsAsGood } from "../../store/credential-reads.ts";
+} from "../../store/agents/agent-tasks.ts";
+import { readsAsGood } from "../../store/credentials/credential-reads.ts";
 import type { Database } from "../../store/database.ts";
-import type { TenantTurns } from "../../store/tenant-turns.ts";
+import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 
-export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agent-tasks.ts";
+export type { AgentTaskRow, TaskKey, TaskScope } from "../../store/agents/agent-tasks.ts";
 
 /** What is told to whom: a token and credentials are opened here only. */
 export interface PushConfig {

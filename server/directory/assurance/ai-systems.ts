@@ -6,11 +6,17 @@ import type {
   AutonomyLevel,
   LifecycleState,
 } from "@gatehouse/contracts/ai-systems";
-import { contractsOf } from "../../store/ai-contracts.ts";
-import { beginObserving } from "../../store/ai-observations.ts";
-import { type AiSystemInsert, type AiSystemPatch, type AiSystemRow, aiSystemStore, readAutonomy } from "../../store/ai-systems.ts";
+import { contractsOf } from "../../store/assurance/ai-contracts.ts";
+import { beginObserving } from "../../store/assurance/ai-observations.ts";
+import {
+  type AiSystemInsert,
+  type AiSystemPatch,
+  type AiSystemRow,
+  aiSystemStore,
+  readAutonomy,
+} from "../../store/assurance/ai-systems.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { ancestorsOf, resourceGroupStore } from "../../store/resource-groups.ts";
+import { ancestorsOf, resourceGroupStore } from "../../store/groups/resource-groups.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { counted, invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { AUTONOMY_LEVELS, LIFECYCLE_STATES } from "@gatehouse/contracts/ai-systems";
 import { RESPONSE_ACTIONS } from "@gatehouse/contracts/ai-responses";
 import fc from "fast-check";
-import type { AutonomyRow } from "../../store/ai-systems.ts";
+import type { AutonomyRow } from "../../store/assurance/ai-systems.ts";
 import { type Autonomy, autonomyOf, boundedTools } from "./autonomy.ts";
 
 const names = fc.option(fc.subarray(["a", "b", "c"]));

@@ -1,6 +1,6 @@
 import { AUTONOMY_LEVELS, type AutonomyLevel, type LifecycleState } from "@gatehouse/contracts/ai-systems";
 import type { ResponseAction } from "@gatehouse/contracts/ai-responses";
-import type { AutonomyRow } from "../../store/ai-systems.ts";
+import type { AutonomyRow } from "../../store/assurance/ai-systems.ts";
 import type { ToolAccess } from "../tools/tool-access.ts";
 
 /** What `restricted` leaves: of each kind those named; null: all. */

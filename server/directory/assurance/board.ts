@@ -1,8 +1,8 @@
 import type { AiSystemOnBoard, AiSystemQuery } from "@gatehouse/contracts/ai-systems";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { type AiSystemRow, aiSystemStore, type SystemTraffic, trafficOf } from "../../store/ai-systems.ts";
-import { openFindings } from "../../store/drift-findings.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { type AiSystemRow, aiSystemStore, type SystemTraffic, trafficOf } from "../../store/assurance/ai-systems.ts";
+import { openFindings } from "../../store/assurance/drift-findings.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import type { Directory } from "../writes/write.ts";
 import { readAiSystem } from "./ai-systems.ts";
 import { contractOnBoard } from "./contracts.ts";

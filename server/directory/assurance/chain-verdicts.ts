@@ -1,7 +1,7 @@
 import type { Verification, VerificationFinding } from "@gatehouse/ledger-format/verdict";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { acknowledgedFindings, type ChainAcknowledgement, putAcknowledgements } from "../../store/chain-acknowledgements.ts";
-import { faultOfChain, type KnownFault, putChainFault, removeChainFault } from "../../store/chain-faults.ts";
+import { acknowledgedFindings, type ChainAcknowledgement, putAcknowledgements } from "../../store/ledger/chain-acknowledgements.ts";
+import { faultOfChain, type KnownFault, putChainFault, removeChainFault } from "../../store/ledger/chain-faults.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
 type Verified = Pick<Verification, "chain_id" | "verdict" | "findings" | "findings_total" | "head">;

@@ -1,7 +1,7 @@
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import type { readGroupChains } from "../../store/group-chains.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import type { readGroupChains } from "../../store/groups/group-chains.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import type { Directory } from "../writes/write.ts";
 
 const PAGE = 200;

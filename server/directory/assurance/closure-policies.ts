@@ -1,5 +1,5 @@
 import type { ContractClauses } from "@gatehouse/contracts/ai-contracts";
-import type { Page, Paged } from "../../store/paging.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { holdsFor } from "../policies/bound-groups.ts";
 import { type ClosureReach, everything, byId, configurationDigest } from "./closure-parts.ts";
 

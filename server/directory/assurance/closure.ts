@@ -1,11 +1,11 @@
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { CONTRACT_SCHEMA, type ContractClauses, type ContractDocument } from "@gatehouse/contracts/ai-contracts";
-import { argumentPolicyStore } from "../../store/argument-policies.ts";
-import { guardrailConfigStore } from "../../store/guardrail-configs.ts";
-import type { AiSystemRow } from "../../store/ai-systems.ts";
-import { readGroupChains } from "../../store/group-chains.ts";
-import { skillsOfGroup } from "../../store/group-skills.ts";
-import { tenantStore } from "../../store/tenants.ts";
+import { argumentPolicyStore } from "../../store/policies/argument-policies.ts";
+import { guardrailConfigStore } from "../../store/policies/guardrail-configs.ts";
+import type { AiSystemRow } from "../../store/assurance/ai-systems.ts";
+import { readGroupChains } from "../../store/groups/group-chains.ts";
+import { skillsOfGroup } from "../../store/skills/group-skills.ts";
+import { tenantStore } from "../../store/tenants/tenants.ts";
 import { grantFor } from "../agents/deciding-grant.ts";
 import { agentGrants } from "../agents/agent-grants.ts";
 import { agents } from "../agents/agents.ts";

@@ -1,4 +1,4 @@
-import { activeContract } from "../../store/ai-contracts.ts";
+import { activeContract } from "../../store/assurance/ai-contracts.ts";
 import type { Database, Trx } from "../../store/database.ts";
 
 /** Version and digest of the active contract of a system; null where it has none. */

@@ -24,17 +24,17 @@ import {
   newestContract,
   nextContractVersion,
   updateContract,
-} from "../../store/ai-contracts.ts";
-import type { AiSystemRow } from "../../store/ai-systems.ts";
+} from "../../store/assurance/ai-contracts.ts";
+import type { AiSystemRow } from "../../store/assurance/ai-systems.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";
 import { closureOf, contractText } from "./closure.ts";
 import { contractDifference } from "./contract-diff.ts";
-import { openFindings } from "../../store/drift-findings.ts";
+import { openFindings } from "../../store/assurance/drift-findings.ts";
 import { gateFor } from "./replay-runs.ts";
 import { afterMove, type ContractMove, movesFrom } from "./contract-states.ts";
 

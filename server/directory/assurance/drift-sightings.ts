@@ -1,7 +1,7 @@
 import type { Conformance, ContractClauses } from "@gatehouse/contracts/ai-contracts";
 import type { DriftFinding, Liveness } from "@gatehouse/contracts/ai-drift";
-import type { ObservationRow } from "../../store/ai-observations.ts";
-import type { WindowRow } from "../../store/incident-windows.ts";
+import type { ObservationRow } from "../../store/assurance/ai-observations.ts";
+import type { WindowRow } from "../../store/assurance/incident-windows.ts";
 import type { Metric, Shift } from "./drift-statistics.ts";
 import { isAside, type Normal } from "./baselines.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OperatingEnvelope, EnvelopePut } from "@gatehouse/contracts/ai-systems";
-import { aiSystemStore } from "../../store/ai-systems.ts";
+import { aiSystemStore } from "../../store/assurance/ai-systems.ts";
 import type { Database } from "../../store/database.ts";
 import { readPolicyTree, replacePolicy } from "../limits/group-policies.ts";
 import { documentOf, fieldsOf } from "../limits/merge.ts";

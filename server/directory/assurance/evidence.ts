@@ -1,7 +1,7 @@
 import type { Evidence, EvidenceCreate, EvidenceUpdate } from "@gatehouse/contracts/ai-systems";
 import { uuid } from "../../kernel/ids.ts";
-import { type EvidenceInsert, type EvidencePatch, type EvidenceRow, evidenceStore } from "../../store/ai-system-evidence.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { type EvidenceInsert, type EvidencePatch, type EvidenceRow, evidenceStore } from "../../store/assurance/ai-system-evidence.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";

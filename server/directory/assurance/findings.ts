@@ -1,7 +1,7 @@
 import type { DriftFinding, DriftQuery, DriftResolve } from "@gatehouse/contracts/ai-drift";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { findingPage, type FindingPatch, type FindingRow, lockedFinding, updateFinding } from "../../store/drift-findings.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { findingPage, type FindingPatch, type FindingRow, lockedFinding, updateFinding } from "../../store/assurance/drift-findings.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";

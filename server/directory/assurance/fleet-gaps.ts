@@ -1,5 +1,5 @@
 import type { AiSystemOnBoard, Gap } from "@gatehouse/contracts/ai-systems";
-import type { AiSystemRow } from "../../store/ai-systems.ts";
+import type { AiSystemRow } from "../../store/assurance/ai-systems.ts";
 import type { Directory } from "../writes/write.ts";
 import { waitsForApproval } from "./contracts.ts";
 import { requirementsOf } from "./lifecycle-requirements.ts";

@@ -1,7 +1,7 @@
 import type { SystemHealth } from "@gatehouse/contracts/ai-assurance";
-import type { KnownFault } from "../../store/chain-faults.ts";
+import type { KnownFault } from "../../store/ledger/chain-faults.ts";
 import { faultInWords } from "./chain-verdicts.ts";
-import type { AiSystemRow, SystemTraffic } from "../../store/ai-systems.ts";
+import type { AiSystemRow, SystemTraffic } from "../../store/assurance/ai-systems.ts";
 
 type Component = SystemHealth["components"][number];
 

@@ -1,8 +1,8 @@
 import type { IncidentWindow, IncidentWindowCreate, IncidentWindowUpdate } from "@gatehouse/contracts/ai-drift";
 import { uuid } from "../../kernel/ids.ts";
-import { aiSystemStore } from "../../store/ai-systems.ts";
-import { incidentWindowStore, type WindowInsert, type WindowPatch, type WindowRow } from "../../store/incident-windows.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { aiSystemStore } from "../../store/assurance/ai-systems.ts";
+import { incidentWindowStore, type WindowInsert, type WindowPatch, type WindowRow } from "../../store/assurance/incident-windows.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -1,6 +1,6 @@
-import { activeContract } from "../../store/ai-contracts.ts";
-import { observationsOf } from "../../store/ai-observations.ts";
-import { newestEpoch } from "../../store/baseline-epochs.ts";
+import { activeContract } from "../../store/assurance/ai-contracts.ts";
+import { observationsOf } from "../../store/assurance/ai-observations.ts";
+import { newestEpoch } from "../../store/assurance/baseline-epochs.ts";
 import { type LifecycleCheck, lifecycleRequirement } from "./lifecycle-check.ts";
 import { gateFor } from "./replay-runs.ts";
 

@@ -1,12 +1,12 @@
 import type { LifecycleState, Requirement } from "@gatehouse/contracts/ai-systems";
-import { hasEvidence } from "../../store/ai-system-evidence.ts";
-import { newestContract } from "../../store/ai-contracts.ts";
-import { openWindowsOf } from "../../store/incident-windows.ts";
+import { hasEvidence } from "../../store/assurance/ai-system-evidence.ts";
+import { newestContract } from "../../store/assurance/ai-contracts.ts";
+import { openWindowsOf } from "../../store/assurance/incident-windows.ts";
 import { baselineKnown, replaysPassed } from "./learned-requirements.ts";
 import { type LifecycleCheck, lifecycleRequirement } from "./lifecycle-check.ts";
-import { type AiSystemRow, liveKeysOf } from "../../store/ai-systems.ts";
+import { type AiSystemRow, liveKeysOf } from "../../store/assurance/ai-systems.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { tenantStore } from "../../store/tenants.ts";
+import { tenantStore } from "../../store/tenants/tenants.ts";
 import { effectiveNoticeConfig } from "../notices/notice-configs.ts";
 
 /** Six months, for which logs of high-risk systems are kept at least (EU AI Act, article 26(6)). */

@@ -1,6 +1,6 @@
 import type { Lifecycle, LifecycleAttempt, LifecycleState, Requirement } from "@gatehouse/contracts/ai-systems";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { aiSystemStore } from "../../store/ai-systems.ts";
+import { aiSystemStore } from "../../store/assurance/ai-systems.ts";
 import { sealRecord } from "../writes/sealed-record.ts";
 import type { Write } from "../writes/write.ts";
 import { AI_SYSTEMS, foundSystem, lockedSystem } from "./ai-systems.ts";

@@ -1,8 +1,8 @@
 import type { Liveness } from "@gatehouse/contracts/ai-drift";
-import { activeHours, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
-import { lastCallOf } from "../../store/ai-system-hours.ts";
-import { controlSigns, type ControlSigns } from "../../store/ai-system-signs.ts";
-import { newestCheckpoint, unanchoredChains } from "../../store/chain-heads.ts";
+import { activeHours, type ObservationRow, observationsOf } from "../../store/assurance/ai-observations.ts";
+import { lastCallOf } from "../../store/assurance/ai-system-hours.ts";
+import { controlSigns, type ControlSigns } from "../../store/assurance/ai-system-signs.ts";
+import { newestCheckpoint, unanchoredChains } from "../../store/ledger/chain-heads.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";

@@ -1,5 +1,5 @@
 import type { Lifecycle, LifecycleState, Requirement } from "@gatehouse/contracts/ai-systems";
-import type { AiSystemRow } from "../../store/ai-systems.ts";
+import type { AiSystemRow } from "../../store/assurance/ai-systems.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";

@@ -1,4 +1,4 @@
-import type { RecordedCall } from "../../store/replay.ts";
+import type { RecordedCall } from "../../store/assurance/replay.ts";
 
 export type ReplayFormat = "chat" | "messages" | "responses" | "gemini";
 

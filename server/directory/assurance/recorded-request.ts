@@ -1,4 +1,4 @@
-import type { RecordedCall } from "../../store/replay.ts";
+import type { RecordedCall } from "../../store/assurance/replay.ts";
 import { type ReplayFormat, recordedFormatOf } from "./recorded-format.ts";
 
 /** What a recorded call asked for, as it can be asked again. */

@@ -1,6 +1,6 @@
 import type { ReplayRun, ReplayRunState } from "@gatehouse/contracts/ai-replay";
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { ReplayRunRow } from "../../store/replay.ts";
+import type { ReplayRunRow } from "../../store/assurance/replay.ts";
 
 const stamp = (at: Date | null): string | null => at?.toISOString() ?? null;
 

@@ -1,12 +1,12 @@
 import type { ReplayGate, ReplayRun, ReplayRunWithResults, ReplayState } from "@gatehouse/contracts/ai-replay";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { contractVersion, newestContract } from "../../store/ai-contracts.ts";
-import { observationsOf } from "../../store/ai-observations.ts";
+import { contractVersion, newestContract } from "../../store/assurance/ai-contracts.ts";
+import { observationsOf } from "../../store/assurance/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { newestSuite } from "../../store/replay-suites.ts";
-import { endedRun, findReplayRun, insertReplayRun, replayRunPage, type ReplayRunRow, updateOpenRun } from "../../store/replay.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { newestSuite } from "../../store/assurance/replay-suites.ts";
+import { endedRun, findReplayRun, insertReplayRun, replayRunPage, type ReplayRunRow, updateOpenRun } from "../../store/assurance/replay.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";

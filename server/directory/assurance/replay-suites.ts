@@ -3,8 +3,8 @@ import type { ReplayCase, ReplayExpectation, ReplaySuite, ReplaySuiteFreeze } fr
 import { POLICY_REFUSALS } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { insertSuite, newestSuite, type ReplaySuiteRow } from "../../store/replay-suites.ts";
-import { callsById, type RecordedCall, recordedCalls } from "../../store/replay.ts";
+import { insertSuite, newestSuite, type ReplaySuiteRow } from "../../store/assurance/replay-suites.ts";
+import { callsById, type RecordedCall, recordedCalls } from "../../store/assurance/replay.ts";
 import { invalidField } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Write } from "../writes/write.ts";

@@ -1,8 +1,8 @@
 import type { ReplayResult, ReplaySuite, ReplayTotals } from "@gatehouse/contracts/ai-replay";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { aiSystemStore } from "../../store/ai-systems.ts";
-import { suiteById } from "../../store/replay-suites.ts";
-import { callsById, claimReplayRun, otherReplaysWait, updateOpenRun } from "../../store/replay.ts";
+import { aiSystemStore } from "../../store/assurance/ai-systems.ts";
+import { suiteById } from "../../store/assurance/replay-suites.ts";
+import { callsById, claimReplayRun, otherReplaysWait, updateOpenRun } from "../../store/assurance/replay.ts";
 import { type Actor, type Directory, write } from "../writes/write.ts";
 import { closureOf, contractText } from "./closure.ts";
 import { recordedRequest, type RecordedRequest } from "./recorded-request.ts";

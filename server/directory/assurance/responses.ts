@@ -9,10 +9,10 @@ import type {
 } from "@gatehouse/contracts/ai-responses";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { liveKeysOf, trafficOf } from "../../store/ai-systems.ts";
-import { findingPage } from "../../store/drift-findings.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { descendantsOf } from "../../store/resource-groups.ts";
+import { liveKeysOf, trafficOf } from "../../store/assurance/ai-systems.ts";
+import { findingPage } from "../../store/assurance/drift-findings.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { descendantsOf } from "../../store/groups/resource-groups.ts";
 import {
   activeResponses,
   endResponse,
@@ -30,7 +30,7 @@ import {
   type ResponsePolicyRow,
   type ResponseRow,
   updateResponsePolicy,
-} from "../../store/responses.ts";
+} from "../../store/assurance/responses.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import { type Directory, holdRecord, type Write } from "../writes/write.ts";

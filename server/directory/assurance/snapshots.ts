@@ -4,14 +4,14 @@ import type { AssuranceReport, Snapshot, SnapshotWithReport } from "@gatehouse/c
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { findSnapshot, insertSnapshot, snapshotPage, type SnapshotRow, updateSnapshot } from "../../store/assurance-snapshots.ts";
+import { findSnapshot, insertSnapshot, snapshotPage, type SnapshotRow, updateSnapshot } from "../../store/assurance/assurance-snapshots.ts";
 import type { Database } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem } from "./ai-systems.ts";
-import { chainFaults } from "../../store/chain-faults.ts";
+import { chainFaults } from "../../store/ledger/chain-faults.ts";
 import { faultInWords } from "./chain-verdicts.ts";
 import { contractInForce } from "./contract-in-force.ts";
 import { readAssuranceReport } from "./report.ts";

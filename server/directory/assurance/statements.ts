@@ -6,8 +6,8 @@ import {
   type StatementRows,
   STATEMENTS,
 } from "@gatehouse/contracts/ai-statements";
-import { countStatements, rowsOfStatement, type StatementScope } from "../../store/ledger-statements.ts";
-import { noticeBeforeFirstTurn } from "../../store/notices.ts";
+import { countStatements, rowsOfStatement, type StatementScope } from "../../store/ledger/ledger-statements.ts";
+import { noticeBeforeFirstTurn } from "../../store/people/notices.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";

@@ -2,11 +2,11 @@ import type { Conformance, ContractDocument } from "@gatehouse/contracts/ai-cont
 import { DRIFT_KINDS, SEVERITIES } from "@gatehouse/contracts/ai-drift";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import { activeContract, type ContractRow } from "../../store/ai-contracts.ts";
-import { observationsOf, observeRows } from "../../store/ai-observations.ts";
-import { type AiSystemRow, aiSystemStore } from "../../store/ai-systems.ts";
+import { activeContract, type ContractRow } from "../../store/assurance/ai-contracts.ts";
+import { observationsOf, observeRows } from "../../store/assurance/ai-observations.ts";
+import { type AiSystemRow, aiSystemStore } from "../../store/assurance/ai-systems.ts";
 import type { Database } from "../../store/database.ts";
-import { type EpochRow, newestEpoch } from "../../store/baseline-epochs.ts";
+import { type EpochRow, newestEpoch } from "../../store/assurance/baseline-epochs.ts";
 import {
   findingsOfKinds,
   type FindingPatch,
@@ -14,9 +14,9 @@ import {
   insertFinding,
   lockedFinding,
   updateFinding,
-} from "../../store/drift-findings.ts";
-import { areSystemsWatched, type WatchedSystem, watchedSystems } from "../../store/watched-systems.ts";
-import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
+} from "../../store/assurance/drift-findings.ts";
+import { areSystemsWatched, type WatchedSystem, watchedSystems } from "../../store/assurance/watched-systems.ts";
+import { type WindowRow, windowsOfSystem } from "../../store/assurance/incident-windows.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import { type Actor, type Directory, write, type Write } from "../writes/write.ts";
 import { type HourOfCalls, isAnotherShift, METRICS, type Shift, shiftsIn } from "./drift-statistics.ts";

@@ -1,9 +1,9 @@
 import type { Database } from "../../store/database.ts";
-import * as jobs from "../../store/batch-jobs.ts";
-import * as departures from "../../store/batch-departures.ts";
-import * as lines from "../../store/batch-lines.ts";
-import { callTotals } from "../../store/usage-totals.ts";
-import type { FileOwner } from "../../store/files.ts";
+import * as jobs from "../../store/batch/batch-jobs.ts";
+import * as departures from "../../store/batch/batch-departures.ts";
+import * as lines from "../../store/batch/batch-lines.ts";
+import { callTotals } from "../../store/usage/usage-totals.ts";
+import type { FileOwner } from "../../store/files/files.ts";
 import type { BatchJobError, BatchProblem, BatchStatus } from "../../store/tables/batch.ts";
 
 export type BatchJob = jobs.BatchJobWithCost;
@@ -12,7 +12,7 @@ export type BatchLine = Awaited<ReturnType<typeof lines.linesAfter>>[number];
 export type LineToRun = lines.TakenLine;
 export type LineResult = lines.LineOutcome;
 export type JobToRun = jobs.ActiveJob;
-export type { AnswerOfLine, LineToGive, TakenSubmission } from "../../store/batch-departures.ts";
+export type { AnswerOfLine, LineToGive, TakenSubmission } from "../../store/batch/batch-departures.ts";
 export type { BatchJobError, BatchProblem, BatchStatus, FileOwner as JobOwner };
 
 /** A row that a dead process may have in its journal is left to whoever opens that journal again, for so long. */

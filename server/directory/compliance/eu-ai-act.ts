@@ -1,5 +1,5 @@
 import type { ComplianceItem } from "@gatehouse/contracts/compliance";
-import type { TableRow } from "../../store/compliance-facts.ts";
+import type { TableRow } from "../../store/compliance/compliance-facts.ts";
 import {
   checkpointsOf,
   type ComplianceFacts,

@@ -1,5 +1,5 @@
 import type { ComplianceEvidence, ComplianceItem } from "@gatehouse/contracts/compliance";
-import { chainFaults, type KnownFault } from "../../store/chain-faults.ts";
+import { chainFaults, type KnownFault } from "../../store/ledger/chain-faults.ts";
 import {
   countAdminLog,
   countCheckpoints,
@@ -7,12 +7,12 @@ import {
   countEnabledGuardrails,
   countRows,
   type RowFact,
-} from "../../store/compliance-facts.ts";
-import type { FactWindow } from "../../store/fact-window.ts";
+} from "../../store/compliance/compliance-facts.ts";
+import type { FactWindow } from "../../store/compliance/fact-window.ts";
 import type { Trx } from "../../store/database.ts";
-import { readStanding, type Standing } from "../../store/compliance-standing.ts";
-import { noticeBeforeFirstTurn } from "../../store/notices.ts";
-import { tenantStore, type TenantRow } from "../../store/tenants.ts";
+import { readStanding, type Standing } from "../../store/compliance/compliance-standing.ts";
+import { noticeBeforeFirstTurn } from "../../store/people/notices.ts";
+import { tenantStore, type TenantRow } from "../../store/tenants/tenants.ts";
 import { faultInWords } from "../assurance/chain-verdicts.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import { notFound } from "../writes/records.ts";

@@ -1,6 +1,6 @@
 import type { GdprStatements } from "@gatehouse/contracts/compliance";
 import type { Database, Trx } from "../../store/database.ts";
-import { tenantStore, type TenantRow } from "../../store/tenants.ts";
+import { tenantStore, type TenantRow } from "../../store/tenants/tenants.ts";
 import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

@@ -1,6 +1,6 @@
 import type { ComplianceItem, GdprStatements } from "@gatehouse/contracts/compliance";
 import { statementsOf } from "./gdpr-statements.ts";
-import type { TableRow } from "../../store/compliance-facts.ts";
+import type { TableRow } from "../../store/compliance/compliance-facts.ts";
 import {
   checkpointsOf,
   type ComplianceFacts,

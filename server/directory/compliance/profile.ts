@@ -1,6 +1,6 @@
 import { FRAMEWORKS, type ComplianceProfile } from "@gatehouse/contracts/compliance";
 import type { Database, Trx } from "../../store/database.ts";
-import { tenantStore } from "../../store/tenants.ts";
+import { tenantStore } from "../../store/tenants/tenants.ts";
 import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

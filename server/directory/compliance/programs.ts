@@ -1,5 +1,5 @@
 import type { ComplianceItem, Framework } from "@gatehouse/contracts/compliance";
-import { activity, classifiedSystems, healthAccess, recipients, type TableRow } from "../../store/compliance-facts.ts";
+import { activity, classifiedSystems, healthAccess, recipients, type TableRow } from "../../store/compliance/compliance-facts.ts";
 import { euAiActItems, withDates } from "./eu-ai-act.ts";
 import type { ComplianceFacts } from "./facts.ts";
 import { isoItems } from "./iso-42001.ts";

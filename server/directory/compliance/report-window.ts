@@ -1,6 +1,6 @@
 import { invalidField } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
-import type { FactWindow } from "../../store/fact-window.ts";
+import type { FactWindow } from "../../store/compliance/fact-window.ts";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 import { FRAMEWORKS, type ComplianceReport, type Framework, type ResidencyReport } from "@gatehouse/contracts/compliance";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
-import { placesOfContent } from "../../store/compliance-facts.ts";
-import type { FactWindow } from "../../store/fact-window.ts";
-import { chainHeads, type StoredHead } from "../../store/chain-heads.ts";
-import { adminLogHead, sealedReportOf } from "../../store/sealed-reports.ts";
+import { placesOfContent } from "../../store/compliance/compliance-facts.ts";
+import type { FactWindow } from "../../store/compliance/fact-window.ts";
+import { chainHeads, type StoredHead } from "../../store/ledger/chain-heads.ts";
+import { adminLogHead, sealedReportOf } from "../../store/compliance/sealed-reports.ts";
 import { readingLedger } from "../ledger-readings.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
 import { readFrameworks } from "./profile.ts";

@@ -1,4 +1,4 @@
-import type { ClassifiedGroup } from "../../store/classified-groups.ts";
+import type { ClassifiedGroup } from "../../store/discovery/classified-groups.ts";
 
 /** What the rows of a tenant are tagged by. */
 export interface ComplianceRules {

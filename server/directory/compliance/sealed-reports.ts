@@ -3,7 +3,7 @@ import { reportDigest, signedReport } from "@gatehouse/ledger-format/sealed-repo
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import {
   findSealedReport,
   insertSealedReport,
@@ -11,7 +11,7 @@ import {
   sealedReportOf,
   sealedReportPage,
   type SealedReportRow,
-} from "../../store/sealed-reports.ts";
+} from "../../store/compliance/sealed-reports.ts";
 import { notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";

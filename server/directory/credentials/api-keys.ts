@@ -2,12 +2,12 @@ import type { ApiKey, ApiKeyCreate, ApiKeyQuery, ApiKeyUpdate, MintedApiKey } fr
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { newApiKey, sha256Hex } from "../../kernel/secrets.ts";
-import { formerValuesOf, keepFormerValue } from "../../store/former-key-values.ts";
-import { activeKeyByName, apiKeyStore, type ApiKeyInsert, type ApiKeyRow } from "../../store/api-keys.ts";
-import { endUserExists } from "../../store/end-users.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { resourceGroupStore } from "../../store/resource-groups.ts";
-import { knownSkills } from "../../store/group-skills.ts";
+import { formerValuesOf, keepFormerValue } from "../../store/credentials/former-key-values.ts";
+import { activeKeyByName, apiKeyStore, type ApiKeyInsert, type ApiKeyRow } from "../../store/credentials/api-keys.ts";
+import { endUserExists } from "../../store/people/end-users.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { resourceGroupStore } from "../../store/groups/resource-groups.ts";
+import { knownSkills } from "../../store/skills/group-skills.ts";
 import { hintOf, invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 

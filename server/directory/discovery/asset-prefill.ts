@@ -1,5 +1,5 @@
 import type { AssetPrefill } from "@gatehouse/contracts/discovery";
-import type { DiscoveredAssetRow } from "../../store/discovered-assets.ts";
+import type { DiscoveredAssetRow } from "../../store/discovery/discovered-assets.ts";
 import { GATEWAY_PATH } from "./governance.ts";
 
 const GATEWAY_NOTE = "Then point the client at the address that the gateway gives it, and remove the old one.";

@@ -1,5 +1,5 @@
 import type { Asset, GovernanceStatus, RegistryType } from "@gatehouse/contracts/discovery";
-import type { AssetRow } from "../../store/assets.ts";
+import type { AssetRow } from "../../store/discovery/assets.ts";
 
 export function readAsset(row: AssetRow): Asset {
   return {

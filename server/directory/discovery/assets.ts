@@ -1,6 +1,13 @@
 import type { Asset, AssetCreate, AssetQuery, AssetUpdate } from "@gatehouse/contracts/discovery";
 import { uuid } from "../../kernel/ids.ts";
-import { type AssetInsert, type AssetPatch, type AssetRow, assetStore, type SyncCounts, syncAssetRows } from "../../store/assets.ts";
+import {
+  type AssetInsert,
+  type AssetPatch,
+  type AssetRow,
+  assetStore,
+  type SyncCounts,
+  syncAssetRows,
+} from "../../store/discovery/assets.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { readAsset } from "./asset-record.ts";

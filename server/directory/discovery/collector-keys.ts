@@ -10,8 +10,8 @@ import {
   findCollectorKey,
   insertCollectorKey,
   revokeCollectorKeyRow,
-} from "../../store/collector-keys.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+} from "../../store/discovery/collector-keys.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 

@@ -9,10 +9,15 @@ import type {
 } from "@gatehouse/contracts/discovery";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { lockJudging } from "../../store/asset-judgements.ts";
-import { discoveredAssetPage, type DiscoveredAssetRow, findDiscoveredAsset, setAssetDecision } from "../../store/discovered-assets.ts";
-import { devicePage } from "../../store/discovery-devices.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { lockJudging } from "../../store/discovery/asset-judgements.ts";
+import {
+  discoveredAssetPage,
+  type DiscoveredAssetRow,
+  findDiscoveredAsset,
+  setAssetDecision,
+} from "../../store/discovery/discovered-assets.ts";
+import { devicePage } from "../../store/discovery/discovery-devices.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { prefillOf } from "./asset-prefill.ts";

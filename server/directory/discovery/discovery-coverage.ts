@@ -1,6 +1,6 @@
 import type { DiscoveredType, DiscoveryCoverage, GovernanceStatus } from "@gatehouse/contracts/discovery";
 import type { Database, Trx } from "../../store/database.ts";
-import { countCoverage } from "../../store/discovered-assets.ts";
+import { countCoverage } from "../../store/discovery/discovered-assets.ts";
 
 const NONE = { total: 0, governed: 0, partially_governed: 0, ungoverned: 0, dismissed: 0 };
 

@@ -1,6 +1,6 @@
 import type { Database, Trx } from "../../store/database.ts";
-import { lockJudging } from "../../store/asset-judgements.ts";
-import { readGatewayOrigins, writeGatewayOrigins } from "../../store/governed-endpoints.ts";
+import { lockJudging } from "../../store/discovery/asset-judgements.ts";
+import { readGatewayOrigins, writeGatewayOrigins } from "../../store/assurance/governed-endpoints.ts";
 import type { Write } from "../writes/write.ts";
 import { judgeAgain } from "./reconcile.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { DiscoveryEvent } from "@gatehouse/contracts/discovery";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import type { CollectorKeyRow } from "../../store/collector-keys.ts";
+import type { CollectorKeyRow } from "../../store/discovery/collector-keys.ts";
 import { eventsByTrust } from "./events-by-trust.ts";
 
 let database: TestDatabase;

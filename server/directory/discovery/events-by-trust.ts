@@ -1,7 +1,7 @@
 import type { DiscoveryEvent, DiscoveryEventsTaken } from "@gatehouse/contracts/discovery";
-import type { CollectorKeyRow } from "../../store/collector-keys.ts";
+import type { CollectorKeyRow } from "../../store/discovery/collector-keys.ts";
 import type { Trx } from "../../store/database.ts";
-import { countDevices, ownersOfDevices } from "../../store/discovery-devices.ts";
+import { countDevices, ownersOfDevices } from "../../store/discovery/discovery-devices.ts";
 
 const MAX_DEVICES = 100_000;
 

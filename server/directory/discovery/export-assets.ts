@@ -1,6 +1,6 @@
 import type { Asset } from "@gatehouse/contracts/discovery";
 import { csvCell } from "../../kernel/csv.ts";
-import { eachAsset } from "../../store/assets.ts";
+import { eachAsset } from "../../store/discovery/assets.ts";
 import type { Directory } from "../writes/write.ts";
 import { readAsset } from "./asset-record.ts";
 

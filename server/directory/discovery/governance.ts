@@ -1,6 +1,6 @@
-import type { GovernedRecords } from "../../store/governed-endpoints.ts";
-import type { JudgedAsset } from "../../store/assets-to-judge.ts";
-import type { Judgement } from "../../store/asset-judgements.ts";
+import type { GovernedRecords } from "../../store/assurance/governed-endpoints.ts";
+import type { JudgedAsset } from "../../store/discovery/assets-to-judge.ts";
+import type { Judgement } from "../../store/discovery/asset-judgements.ts";
 
 /** What a tenant governs, by what a found asset can be recognised by. A name proves nothing of an address. */
 export interface GovernedPlaces {

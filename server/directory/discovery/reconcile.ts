@@ -1,7 +1,7 @@
 import type { Trx } from "../../store/database.ts";
-import { assetsToJudge } from "../../store/assets-to-judge.ts";
-import { writeJudgements } from "../../store/asset-judgements.ts";
-import { readGovernedRecords } from "../../store/governed-endpoints.ts";
+import { assetsToJudge } from "../../store/discovery/assets-to-judge.ts";
+import { writeJudgements } from "../../store/discovery/asset-judgements.ts";
+import { readGovernedRecords } from "../../store/assurance/governed-endpoints.ts";
 import { governedOf, judge } from "./governance.ts";
 
 /** Works out anew how far assets are governed, and writes what changed; under the lock on judging. */

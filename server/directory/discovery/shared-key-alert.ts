@@ -1,4 +1,4 @@
-import type { CollectorKeyRow } from "../../store/collector-keys.ts";
+import type { CollectorKeyRow } from "../../store/discovery/collector-keys.ts";
 
 const KEYS_ALERT = "collector_key_shared";
 

@@ -3,10 +3,10 @@ import { withoutSteering } from "@gatehouse/contracts/conventions";
 import type { DiscoveryEvent, DiscoveryEvents, DiscoveryEventsTaken } from "@gatehouse/contracts/discovery";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { raiseAlert } from "../../store/raise-alert.ts";
-import { lockUsableKey, newEventIds, noteCollectorSeen, useNonce } from "../../store/collector-keys.ts";
+import { raiseAlert } from "../../store/policies/raise-alert.ts";
+import { lockUsableKey, newEventIds, noteCollectorSeen, useNonce } from "../../store/discovery/collector-keys.ts";
 import type { Trx } from "../../store/database.ts";
-import { lockJudging } from "../../store/asset-judgements.ts";
+import { lockJudging } from "../../store/discovery/asset-judgements.ts";
 import {
   countAssets,
   countAssetsOfDevices,
@@ -14,9 +14,9 @@ import {
   knownIdentities,
   putSeenAssets,
   type SeenAsset,
-} from "../../store/discovered-assets.ts";
-import { putDevices } from "../../store/seen-devices.ts";
-import { readGatewayOrigins } from "../../store/governed-endpoints.ts";
+} from "../../store/discovery/discovered-assets.ts";
+import { putDevices } from "../../store/discovery/seen-devices.ts";
+import { readGatewayOrigins } from "../../store/assurance/governed-endpoints.ts";
 import type { Directory } from "../writes/write.ts";
 import { eventsByTrust } from "./events-by-trust.ts";
 import { judgeAgain } from "./reconcile.ts";

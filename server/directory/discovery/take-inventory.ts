@@ -1,9 +1,9 @@
 import type { InventoryTaken } from "@gatehouse/contracts/discovery";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { lockJudging } from "../../store/asset-judgements.ts";
-import { countAssets, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
-import { putDevices } from "../../store/seen-devices.ts";
+import { lockJudging } from "../../store/discovery/asset-judgements.ts";
+import { countAssets, putSeenAssets, type SeenAsset } from "../../store/discovery/discovered-assets.ts";
+import { putDevices } from "../../store/discovery/seen-devices.ts";
 import type { Write } from "../writes/write.ts";
 import type { InventoryItem } from "./inventory-item.ts";
 import { type InventoryFormat, readInventory } from "./read-inventory.ts";

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { removeDirectory } from "../../../tests/support/gateway.ts";
-import { storedBytes } from "../../../tests/support/stored-bytes.ts";
+import { storedBytes } from "../../../tests/support/records/stored-bytes.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { jsonLog } from "../../kernel/log.ts";
-import { openBlobDirectory } from "../../store/blob-directory.ts";
-import type { BlobStore } from "../../store/blobs.ts";
-import { moveFiles } from "../../store/files.ts";
+import { openBlobDirectory } from "../../store/files/blob-directory.ts";
+import type { BlobStore } from "../../store/files/blobs.ts";
+import { moveFiles } from "../../store/files/files.ts";
 import { directoryWatch, endFiles, removeBytes } from "./file-upkeep.ts";
 
 /** Two gateways on one database, each with files in a data directory of its own. */

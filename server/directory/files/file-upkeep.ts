@@ -1,9 +1,9 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { BlobStore } from "../../store/blobs.ts";
+import type { BlobStore } from "../../store/files/blobs.ts";
 import type { Database } from "../../store/database.ts";
-import { type DueBlob, forgetLostBlobs, noteFileDirectory, removeDue, sweepFiles } from "../../store/files.ts";
-import { sweepResumableUploads } from "../../store/resumable-uploads.ts";
+import { type DueBlob, forgetLostBlobs, noteFileDirectory, removeDue, sweepFiles } from "../../store/files/files.ts";
+import { sweepResumableUploads } from "../../store/files/resumable-uploads.ts";
 
 const AT_ONCE = 200;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { refuse } from "../../kernel/errors.ts";
-import type { FileOwner } from "../../store/files.ts";
+import type { FileOwner } from "../../store/files/files.ts";
 import type { TenantSnapshot } from "../snapshot.ts";
 import { type ResumableUpload, ResumableUploads } from "./resumable-uploads.ts";
 import type { Files, ReceivedFile } from "./stored-files.ts";

@@ -2,16 +2,16 @@ import { MOST_BYTES } from "../../kernel/file-kinds.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import type { BlobStore } from "../../store/blobs.ts";
+import type { BlobStore } from "../../store/files/blobs.ts";
 import type { Database } from "../../store/database.ts";
-import type { FileOwner } from "../../store/files.ts";
+import type { FileOwner } from "../../store/files/files.ts";
 import {
   addUploadPiece,
   endResumableUpload,
   findResumableUpload,
   insertResumableUpload,
   type ResumableUploadRow,
-} from "../../store/resumable-uploads.ts";
+} from "../../store/files/resumable-uploads.ts";
 import type { UploadPiece } from "../../store/tables/files.ts";
 import type { TenantSnapshot } from "../snapshot.ts";
 import { ABANDONED_MS, type Files, type ReceivedFile, type StoredFile } from "./stored-files.ts";

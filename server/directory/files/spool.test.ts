@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openFilesBelow } from "../../../tests/support/open-files.ts";
+import { openFilesBelow } from "../../../tests/support/processes/open-files.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { Spool } from "./spool.ts";
 

@@ -5,7 +5,7 @@ import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.t
 import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { BlobStore } from "../../store/blobs.ts";
+import type { BlobStore } from "../../store/files/blobs.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import {
   countAccess,
@@ -20,7 +20,7 @@ import {
   recordFile,
   removeSoon,
   storedBytesOfGroup,
-} from "../../store/files.ts";
+} from "../../store/files/files.ts";
 import { capOf, type FileKind, fitsKind, HEAD_BYTES, kindOfType, typeOfBytes } from "../../kernel/file-kinds.ts";
 import { isIssued, isSigned, signedPath } from "./signed-url.ts";
 

@@ -1,5 +1,5 @@
 import type { GroupTree, ResourceGroup } from "@gatehouse/contracts/resource-groups";
-import { ancestorsOf, descendantsOf } from "../../store/resource-groups.ts";
+import { ancestorsOf, descendantsOf } from "../../store/groups/resource-groups.ts";
 import type { Directory } from "../writes/write.ts";
 import { resourceGroups, readResourceGroupRow } from "./resource-groups.ts";
 

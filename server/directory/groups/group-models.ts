@@ -1,11 +1,11 @@
 import type { GroupModel } from "@gatehouse/contracts/group-models";
 import { isUuid } from "../../kernel/ids.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { bindModels, modelsOfGroup, setPortalVisible, unbindModels } from "../../store/group-models.ts";
-import { knownModels, modelIdByName } from "../../store/models.ts";
-import { knownVirtualModels, virtualModelIdByName } from "../../store/routing-groups.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { resourceGroupStore } from "../../store/resource-groups.ts";
+import { bindModels, modelsOfGroup, setPortalVisible, unbindModels } from "../../store/groups/group-models.ts";
+import { knownModels, modelIdByName } from "../../store/models/models.ts";
+import { knownVirtualModels, virtualModelIdByName } from "../../store/models/routing-groups.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { resourceGroupStore } from "../../store/groups/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { resourceGroups } from "./resource-groups.ts";

@@ -1,9 +1,9 @@
 import type { ResourceGroup, ResourceGroupCreate, ResourceGroupQuery, ResourceGroupUpdate } from "@gatehouse/contracts/resource-groups";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { detachKeys } from "../../store/api-keys.ts";
-import { knowledgeBasesByIds } from "../../store/knowledge-bases.ts";
-import { forgetPrimaryGroup } from "../../store/end-users.ts";
+import { detachKeys } from "../../store/credentials/api-keys.ts";
+import { knowledgeBasesByIds } from "../../store/knowledge/knowledge-bases.ts";
+import { forgetPrimaryGroup } from "../../store/people/end-users.ts";
 import {
   ancestorsOf,
   moveUsageToParent,
@@ -17,7 +17,7 @@ import {
   type ResourceGroupInsert,
   type ResourceGroupPatch,
   type ResourceGroupRow,
-} from "../../store/resource-groups.ts";
+} from "../../store/groups/resource-groups.ts";
 import { checkMove } from "../limits/group-policies.ts";
 import { endNoticeConfig } from "../notices/notice-configs.ts";
 import { counted, invalidField, records } from "../writes/records.ts";

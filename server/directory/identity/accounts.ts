@@ -1,17 +1,17 @@
 import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
-import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
-import { scimUserByExternalId, type ScimUserRow } from "../../store/scim-users.ts";
+import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/people/admin-users.ts";
+import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/people/end-users.ts";
+import { scimUserByExternalId, type ScimUserRow } from "../../store/provisioning/scim-users.ts";
 import {
   adoptFormerIdentity,
   externalIdentity,
   type ExternalIdentityRow,
   insertExternalIdentity,
   noteExternalLogin,
-} from "../../store/external-identities.ts";
-import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-on.ts";
+} from "../../store/sign-on/external-identities.ts";
+import { hasOtherOwner, heldProvider, setMembershipsOf } from "../../store/sign-on/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
 import type { Write } from "../writes/write.ts";

@@ -9,16 +9,16 @@ import type {
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
-import { knownOf } from "../../store/end-user-groups.ts";
-import { ownerSignsOnBy } from "../../store/external-identities.ts";
+import { knownOf } from "../../store/people/end-user-groups.ts";
+import { ownerSignsOnBy } from "../../store/sign-on/external-identities.ts";
 import {
   identityProviderIdByName,
   identityProviderStore,
   type IdentityProviderInsert,
   type IdentityProviderPatch,
   type IdentityProviderRow,
-} from "../../store/identity-providers.ts";
-import { endMembershipsOf } from "../../store/sign-on.ts";
+} from "../../store/sign-on/identity-providers.ts";
+import { endMembershipsOf } from "../../store/sign-on/sign-on.ts";
 import { invalidField, records } from "../writes/records.ts";
 import { demandsMore } from "./demands.ts";
 import { signOutAllOf } from "./sign-out-all.ts";

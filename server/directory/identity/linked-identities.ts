@@ -1,17 +1,17 @@
 import type { SignOnIdentity, SignOnIdentityCreate, SignOnIdentityQuery } from "@gatehouse/contracts/identity-providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { adminUserStore } from "../../store/admin-users.ts";
-import { endUserStore } from "../../store/end-users.ts";
+import { adminUserStore } from "../../store/people/admin-users.ts";
+import { endUserStore } from "../../store/people/end-users.ts";
 import {
   deleteExternalIdentity,
   externalIdentity,
   externalIdentityPage,
   type ExternalIdentityRow,
   insertExternalIdentity,
-} from "../../store/external-identities.ts";
-import { identityProviderStore, type IdentityProviderRow } from "../../store/identity-providers.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { setMembershipsOf } from "../../store/sign-on.ts";
+} from "../../store/sign-on/external-identities.ts";
+import { identityProviderStore, type IdentityProviderRow } from "../../store/sign-on/identity-providers.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { setMembershipsOf } from "../../store/sign-on/sign-on.ts";
 import { notifyUser } from "../people/end-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -1,5 +1,5 @@
-import { type IdentityProviderRow, enabledProviders } from "../../store/identity-providers.ts";
-import { signOnProviderById } from "../../store/sign-on.ts";
+import { type IdentityProviderRow, enabledProviders } from "../../store/sign-on/identity-providers.ts";
+import { signOnProviderById } from "../../store/sign-on/sign-on.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import type { Directory } from "../writes/write.ts";
 import { settingsOf } from "./identity-providers.ts";

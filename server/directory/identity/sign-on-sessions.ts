@@ -1,8 +1,8 @@
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { adminUserStore } from "../../store/admin-users.ts";
-import { endUserStore } from "../../store/end-users.ts";
-import { insertSignOnSession, takeAskedSignOut, takeSignOnSessions } from "../../store/sign-on-sessions.ts";
+import { adminUserStore } from "../../store/people/admin-users.ts";
+import { endUserStore } from "../../store/people/end-users.ts";
+import { insertSignOnSession, takeAskedSignOut, takeSignOnSessions } from "../../store/sign-on/sign-on-sessions.ts";
 import { nextGeneration } from "../people/admin-users.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { nextTokenGeneration } from "../people/token-generation.ts";

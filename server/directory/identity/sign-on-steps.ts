@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { insertSignOnStep, takeSignOnStep, useOnce } from "../../store/sign-on-steps.ts";
+import { insertSignOnStep, takeSignOnStep, useOnce } from "../../store/sign-on/sign-on-steps.ts";
 import type { Directory } from "../writes/write.ts";
 import type { SignOnPlace } from "./sign-on-place.ts";
 

@@ -1,5 +1,5 @@
-import type { IdentityProviderRow } from "../../store/identity-providers.ts";
-import { accountsSignedInBy, endSessionsOfAccounts } from "../../store/sign-on-sessions.ts";
+import type { IdentityProviderRow } from "../../store/sign-on/identity-providers.ts";
+import { accountsSignedInBy, endSessionsOfAccounts } from "../../store/sign-on/sign-on-sessions.ts";
 import type { Write } from "../writes/write.ts";
 
 /**

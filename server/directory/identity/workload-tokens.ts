@@ -3,7 +3,7 @@ import { errors, jwtVerify, type JWTPayload } from "jose";
 import type { Clock } from "../../kernel/clock.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { enabledProviders } from "../../store/identity-providers.ts";
+import { enabledProviders } from "../../store/sign-on/identity-providers.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import { formerSubjectOf, mapped } from "./claims.ts";
 import { settingsOf } from "./identity-providers.ts";

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { knowledgeBaseStore } from "../../store/knowledge-bases.ts";
+import { knowledgeBaseStore } from "../../store/knowledge/knowledge-bases.ts";
 import {
   documentNamed,
   findDocument,
@@ -15,8 +15,8 @@ import {
   removeDocument,
   requeueDocument,
   setPrincipals,
-} from "../../store/knowledge-documents.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+} from "../../store/knowledge/knowledge-documents.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { knowledgeBases } from "./knowledge-bases.ts";

@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { noteSynced, releaseConnector, takeUpConnector } from "../../store/kb-connector-syncs.ts";
-import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from "../../store/kb-connectors.ts";
+import { noteSynced, releaseConnector, takeUpConnector } from "../../store/knowledge/kb-connector-syncs.ts";
+import { type BroughtDocument, documentsOfConnector, type KbConnectorRow } from "../../store/knowledge/kb-connectors.ts";
 
 export type DueConnector = KbConnectorRow;
 

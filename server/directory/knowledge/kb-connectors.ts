@@ -7,8 +7,8 @@ import {
   type KbConnectorPatch,
   type KbConnectorRow,
   kbConnectorStore,
-} from "../../store/kb-connectors.ts";
-import { knowledgeBaseStore } from "../../store/knowledge-bases.ts";
+} from "../../store/knowledge/kb-connectors.ts";
+import { knowledgeBaseStore } from "../../store/knowledge/knowledge-bases.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

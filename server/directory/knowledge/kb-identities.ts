@@ -1,13 +1,13 @@
 import type { KbIdentity, KbIdentityCreate, KbIdentityQuery, KbIdentityUpdate } from "@gatehouse/contracts/kb-identities";
 import { uuid } from "../../kernel/ids.ts";
-import { endUserExists } from "../../store/end-users.ts";
+import { endUserExists } from "../../store/people/end-users.ts";
 import {
   type KbIdentityInsert,
   type KbIdentityPatch,
   type KbIdentityRow,
   kbIdentityStore,
   sameIdentity,
-} from "../../store/kb-identities.ts";
+} from "../../store/knowledge/kb-identities.ts";
 import { invalidField, records } from "../writes/records.ts";
 
 export const KB_IDENTITIES = "kb-identities";

@@ -1,4 +1,4 @@
-import type { KnowledgeBaseGrantRow } from "../../store/knowledge-bases.ts";
+import type { KnowledgeBaseGrantRow } from "../../store/knowledge/knowledge-bases.ts";
 
 /** A knowledge base as calls see it. */
 export interface KnowledgeBaseEntry {

@@ -15,10 +15,10 @@ import {
   knowledgeBasesByIds,
   knowledgeBaseStore,
   setKnowledgeBaseGroups,
-} from "../../store/knowledge-bases.ts";
-import { requeueAllDocuments } from "../../store/knowledge-documents.ts";
-import { type ChunkKey, readChunks } from "../../store/knowledge-search.ts";
-import { modelStore } from "../../store/models.ts";
+} from "../../store/knowledge/knowledge-bases.ts";
+import { requeueAllDocuments } from "../../store/knowledge/knowledge-documents.ts";
+import { type ChunkKey, readChunks } from "../../store/knowledge/knowledge-search.ts";
+import { modelStore } from "../../store/models/models.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import type { GroupScope } from "../snapshot.ts";
 import { invalidField, records } from "../writes/records.ts";

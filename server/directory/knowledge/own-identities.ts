@@ -1,6 +1,6 @@
 import type { KbIdentity } from "@gatehouse/contracts/kb-identities";
 import { isUuid } from "../../kernel/ids.ts";
-import { identitiesOf, kbIdentityStore } from "../../store/kb-identities.ts";
+import { identitiesOf, kbIdentityStore } from "../../store/knowledge/kb-identities.ts";
 import { type PortalOrigin, userActor } from "../people/portal/portal-logins.ts";
 import { notFound } from "../writes/records.ts";
 import { type Directory, write } from "../writes/write.ts";

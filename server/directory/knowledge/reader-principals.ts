@@ -1,6 +1,6 @@
 import type { DocumentPermissions } from "@gatehouse/contracts/knowledge-bases";
 import type { Database } from "../../store/database.ts";
-import { identitiesOf } from "../../store/kb-identities.ts";
+import { identitiesOf } from "../../store/knowledge/kb-identities.ts";
 
 /** Everybody who may use the knowledge base. */
 const EVERYBODY = "*";

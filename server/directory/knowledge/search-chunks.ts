@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ModelEntry } from "../models/model-entry.ts";
 import type { Database } from "../../store/database.ts";
-import { readySignIndexes, type SignSpace, signIndexName } from "../../store/knowledge-sign-indexes.ts";
+import { readySignIndexes, type SignSpace, signIndexName } from "../../store/knowledge/knowledge-sign-indexes.ts";
 import {
   anyForSomeOnly,
   chunksBySigns,
@@ -11,7 +11,7 @@ import {
   indexedChunksBySigns,
   readChunks,
   type SearchScope,
-} from "../../store/knowledge-search.ts";
+} from "../../store/knowledge/knowledge-search.ts";
 import type { Candidates, RememberedPassages } from "./memory/remembered-passages.ts";
 import { cosineOf, fromBytes, signsOf } from "./vectors.ts";
 

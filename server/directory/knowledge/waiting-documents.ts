@@ -9,11 +9,11 @@ import {
   replaceChunks,
   takeUpDocument,
   storeVectors,
-} from "../../store/knowledge-documents.ts";
+} from "../../store/knowledge/knowledge-documents.ts";
 
 import { signsOf, toBytes } from "./vectors.ts";
 
-export type { DocumentToIndex, NewChunk } from "../../store/knowledge-documents.ts";
+export type { DocumentToIndex, NewChunk } from "../../store/knowledge/knowledge-documents.ts";
 
 /** How long nobody else takes up a document that was taken up, unless its lease is renewed. */
 const LEASE_MS = 5 * 60_000;

@@ -1,11 +1,11 @@
 import type { Log } from "../../kernel/log.ts";
-import { resolveExpired } from "../../store/alerts.ts";
-import { type NewAlert, raiseAlert } from "../../store/raise-alert.ts";
+import { resolveExpired } from "../../store/policies/alerts.ts";
+import { type NewAlert, raiseAlert } from "../../store/policies/raise-alert.ts";
 import type { Database } from "../../store/database.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 /** As it is to be written. */
-export type { NewAlert } from "../../store/raise-alert.ts";
+export type { NewAlert } from "../../store/policies/raise-alert.ts";
 
 const MAX_WAITING = 10_000;
 const REMEMBERED = 10_000;

@@ -1,6 +1,6 @@
 import type { Alert } from "@gatehouse/contracts/limits";
-import { type AlertFilters, alertPage, type AlertRow } from "../../store/alerts.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { type AlertFilters, alertPage, type AlertRow } from "../../store/policies/alerts.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import type { Directory } from "../writes/write.ts";
 
 /** An alert as people read it. */

@@ -1,7 +1,7 @@
 import type { Consumption } from "@gatehouse/contracts/limits";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
-import { readPolicyRows } from "../../store/group-policy-rows.ts";
-import { type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { readPolicyRows } from "../../store/groups/group-policy-rows.ts";
+import { type UsageTotal, usageTotals } from "../../store/usage/usage-totals.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 import type { Fields } from "./merge.ts";

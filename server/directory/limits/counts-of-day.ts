@@ -1,4 +1,4 @@
-import type { HourlyCount } from "../../store/tool-usage.ts";
+import type { HourlyCount } from "../../store/tools/tool-usage.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
 /** What the groups of a tenant did in one day, and of that in one hour. */

@@ -1,4 +1,4 @@
-import type { PolicyRows } from "../../store/group-policy-rows.ts";
+import type { PolicyRows } from "../../store/groups/group-policy-rows.ts";
 import { PolicyTree } from "./policy-tree.ts";
 import type { PolicyKind } from "./rules.ts";
 

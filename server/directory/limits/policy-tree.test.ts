@@ -4,7 +4,7 @@ import { quotaCapacityOf } from "./capacity.ts";
 import { overcommittedQuotas } from "./overcommitted-quotas.ts";
 import { documentOf, fieldsOf, loosenedFields, merge, NOTHING } from "./merge.ts";
 import { type GroupNode, PolicyTree, type StoredPolicy } from "./policy-tree.ts";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 
 const effective = (above: object, own: object) => documentOf(merge(fieldsOf(above as never), fieldsOf(own as never)));
 const looser = (above: object, own: object) => loosenedFields(fieldsOf(above as never), fieldsOf(own as never)).map(({ field }) => field);

@@ -1,4 +1,4 @@
-import type { UsageTotal } from "../../store/usage-totals.ts";
+import type { UsageTotal } from "../../store/usage/usage-totals.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
 interface GroupUse {

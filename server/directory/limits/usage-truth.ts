@@ -8,16 +8,16 @@ import {
   type UsageQuery,
   type UsageTotal,
   usageTotals,
-} from "../../store/usage-totals.ts";
-import { skillUsageOfDay } from "../../store/skill-usage.ts";
-import { toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
+} from "../../store/usage/usage-totals.ts";
+import { skillUsageOfDay } from "../../store/skills/skill-usage.ts";
+import { toolResultsOfDay, toolUsageOfDay } from "../../store/tools/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import { CountsOfDay } from "./counts-of-day.ts";
 import { UsageOfDay } from "./usage-of-day.ts";
 
 /** How the calls of the gateway's own are filed, of which the truth counts no request. */
-export type { OwnCall } from "../../store/own-calls.ts";
-export type { CallTotal } from "../../store/usage-totals.ts";
+export type { OwnCall } from "../../store/models/own-calls.ts";
+export type { CallTotal } from "../../store/usage/usage-totals.ts";
 
 /** Whether of so many groups each is looked up: of more, all of the tenant's are read, and none needs a name. */
 export const looksUp = (groups: number): boolean => groups <= FEW_GROUPS;

@@ -1,6 +1,6 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { modelIdByName } from "../../store/models.ts";
-import { routingGroupsCalled } from "../../store/routing-groups.ts";
+import { modelIdByName } from "../../store/models/models.ts";
+import { routingGroupsCalled } from "../../store/models/routing-groups.ts";
 import type { Write } from "../writes/write.ts";
 
 /** What callers put in `model` means one thing: a model by its name, or a routing group by its id or name. */

@@ -1,5 +1,5 @@
 import type { Mode, Model } from "@gatehouse/contracts/models";
-import type { ModelRow } from "../../store/models.ts";
+import type { ModelRow } from "../../store/models/models.ts";
 import { priceMembers } from "./price-columns.ts";
 
 /** A model as the admin API shows it. */

@@ -2,9 +2,9 @@ import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehou
 import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChanges } from "../../store/record-changes.ts";
-import { bindModels, unbindModels } from "../../store/group-models.ts";
-import { guardrailsAsking } from "../../store/guardrail-configs.ts";
+import { recordChanges } from "../../store/records/record-changes.ts";
+import { bindModels, unbindModels } from "../../store/groups/group-models.ts";
+import { guardrailsAsking } from "../../store/policies/guardrail-configs.ts";
 import {
   judgesByDefault,
   modelIdByName,
@@ -14,12 +14,12 @@ import {
   type ModelInsert,
   type ModelPatch,
   type ModelRow,
-} from "../../store/models.ts";
-import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
-import { knowledgeBasesEmbeddingWith } from "../../store/knowledge-bases.ts";
-import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
-import { policiesJudgedBy } from "../../store/semantic-policies.ts";
-import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
+} from "../../store/models/models.ts";
+import { providerById, providerByKey, type ProviderRow } from "../../store/models/providers.ts";
+import { knowledgeBasesEmbeddingWith } from "../../store/knowledge/knowledge-bases.ts";
+import { cachesEmbeddingWith } from "../../store/models/semantic-cache-configs.ts";
+import { policiesJudgedBy } from "../../store/policies/semantic-policies.ts";
+import { lockModelNames, routingGroupMode } from "../../store/models/routing-groups.ts";
 import type { Records } from "../writes/record-spec.ts";
 import { invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -1,6 +1,6 @@
 import type { ModelUpdate, PriceChange, PriceTier, ServiceTierPrice } from "@gatehouse/contracts/models";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
-import type { ModelPatch, ModelRow } from "../../store/models.ts";
+import type { ModelPatch, ModelRow } from "../../store/models/models.ts";
 import { serviceTiersAfter } from "./prices.ts";
 import type { ColumnPrices, ServiceTierPrices, StoredPriceChange as StoredChange, TierPrices } from "../../store/tables/models.ts";
 

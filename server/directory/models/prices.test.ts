@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ModelRow } from "../../store/models.ts";
+import type { ModelRow } from "../../store/models/models.ts";
 import { foldedChanges, priceColumns, priceMembers } from "./price-columns.ts";
 import { priceSchedule, pricesAt, pricesServed } from "./prices.ts";
 

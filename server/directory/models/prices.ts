@@ -7,7 +7,7 @@ import type {
   StoredVideoPrice,
   TierPrices,
 } from "../../store/tables/models.ts";
-import type { ModelRow } from "../../store/models.ts";
+import type { ModelRow } from "../../store/models/models.ts";
 
 /** Micro-dollars per million tokens; null is unpriced. */
 export interface Prices {

@@ -1,4 +1,4 @@
-import { readTenantPolicy } from "../../store/policy-reads.ts";
+import { readTenantPolicy } from "../../store/records/policy-reads.ts";
 import { compileTenant, type ModelEntry } from "../snapshot.ts";
 import type { Directory } from "../writes/write.ts";
 

@@ -3,7 +3,7 @@ import type { ProviderRecord, ProviderCreate, ProviderQuery, ProviderUpdate, Ups
 import { formatsWith, providerFormat } from "@gatehouse/contracts/provider-formats";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
-import { forgetHealthOfProvider } from "../../store/models.ts";
+import { forgetHealthOfProvider } from "../../store/models/models.ts";
 import {
   keyedModelFollows,
   keyedModelOf,
@@ -13,7 +13,7 @@ import {
   type ProviderInsert,
   type ProviderPatch,
   type ProviderRow,
-} from "../../store/providers.ts";
+} from "../../store/models/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
 import { originOf } from "./model-entry.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";

@@ -1,14 +1,14 @@
 import type { RoutingGroup, RoutingGroupCreate, RoutingGroupQuery, RoutingGroupUpdate } from "@gatehouse/contracts/routing-groups";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { membersOfGroup } from "../../store/models.ts";
+import { membersOfGroup } from "../../store/models/models.ts";
 import {
   lockModelNames,
   routingGroupStore,
   type RoutingGroupInsert,
   type RoutingGroupPatch,
   type RoutingGroupRow,
-} from "../../store/routing-groups.ts";
+} from "../../store/models/routing-groups.ts";
 import type { Records } from "../writes/record-spec.ts";
 import { invalidField, namedDependents, namesOf, records } from "../writes/records.ts";
 import { refuseModelName } from "./model-names.ts";

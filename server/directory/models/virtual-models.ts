@@ -1,7 +1,7 @@
 import type { Mode, Model, ModelQuery } from "@gatehouse/contracts/models";
-import { routedModels, type ModelRow } from "../../store/models.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { routingGroupOfVirtualModel, routingGroupStore, type RoutingGroupRow } from "../../store/routing-groups.ts";
+import { routedModels, type ModelRow } from "../../store/models/models.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { routingGroupOfVirtualModel, routingGroupStore, type RoutingGroupRow } from "../../store/models/routing-groups.ts";
 import type { Directory } from "../writes/write.ts";
 
 const PROVIDER = "routing";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Database } from "../../store/database.ts";
-import { addConversationNotice, countNoticePost, noticesOfConversation } from "../../store/notices.ts";
+import { addConversationNotice, countNoticePost, noticesOfConversation } from "../../store/people/notices.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 interface Known {

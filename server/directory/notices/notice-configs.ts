@@ -5,8 +5,14 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readingLedger } from "../ledger-readings.ts";
-import { noticeBeforeFirstTurn, noticeConfigs, putNoticeConfig, removeNoticeConfig, type NoticeConfigRow } from "../../store/notices.ts";
-import { resourceGroupStore } from "../../store/resource-groups.ts";
+import {
+  noticeBeforeFirstTurn,
+  noticeConfigs,
+  putNoticeConfig,
+  removeNoticeConfig,
+  type NoticeConfigRow,
+} from "../../store/people/notices.ts";
+import { resourceGroupStore } from "../../store/groups/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -5,8 +5,8 @@ import {
   takeAdminStep,
   unusedAdminBackupCodes,
   useAdminBackupCode,
-} from "../../store/admin-second-factors.ts";
-import { adminUserStore, type AdminUserPatch, type AdminUserRow } from "../../store/admin-users.ts";
+} from "../../store/people/admin-second-factors.ts";
+import { adminUserStore, type AdminUserPatch, type AdminUserRow } from "../../store/people/admin-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { write, type Actor, type Write } from "../writes/write.ts";
 import { LOGIN_RESOURCE, tooManyLogins, type Admin, type LoginOrigin, type Logins } from "./logins.ts";

@@ -1,5 +1,5 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { adminWithTenant } from "../../store/admin-users.ts";
+import { adminWithTenant } from "../../store/people/admin-users.ts";
 import type { Actor } from "../writes/write.ts";
 import { adminCodeIsRight } from "./admin-second-factor.ts";
 import { adminOf, admits, completeAdminLogin, takesPassword, tooManyLogins, type LoginOrigin, type Logins, type SignIn } from "./logins.ts";

@@ -9,8 +9,8 @@ import {
   type AdminUserInsert,
   type AdminUserPatch,
   type AdminUserRow,
-} from "../../store/admin-users.ts";
-import { tenantExists } from "../../store/tenants.ts";
+} from "../../store/people/admin-users.ts";
+import { tenantExists } from "../../store/tenants/tenants.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

@@ -1,7 +1,7 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { scimSourceOfGroup } from "../../store/scim-groups.ts";
-import { directoryHasToken } from "../../store/scim-tokens.ts";
-import { scimUserOf } from "../../store/scim-users.ts";
+import { scimSourceOfGroup } from "../../store/provisioning/scim-groups.ts";
+import { directoryHasToken } from "../../store/provisioning/scim-tokens.ts";
+import { scimUserOf } from "../../store/provisioning/scim-users.ts";
 import type { Trx } from "../../store/database.ts";
 
 /** What a directory keeps of a person, as changes by hand name it. */

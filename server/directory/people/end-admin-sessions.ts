@@ -1,4 +1,4 @@
-import { adminUserStore } from "../../store/admin-users.ts";
+import { adminUserStore } from "../../store/people/admin-users.ts";
 import { write, type Actor } from "../writes/write.ts";
 import { nextGeneration } from "./admin-users.ts";
 import { LOGIN_RESOURCE, type Admin, type Logins } from "./logins.ts";

@@ -18,7 +18,7 @@ import {
   type EndUserGroupInsert,
   type EndUserGroupPatch,
   type EndUserGroupRow,
-} from "../../store/end-user-groups.ts";
+} from "../../store/people/end-user-groups.ts";
 import {
   bindEndUserGroups,
   endUserGroupsOfResourceGroup,
@@ -26,9 +26,9 @@ import {
   resourceGroupsOfEndUserGroup,
   unbindEndUserGroups,
   type Binding,
-} from "../../store/end-user-group-bindings.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { resourceGroupStore } from "../../store/resource-groups.ts";
+} from "../../store/people/end-user-group-bindings.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { resourceGroupStore } from "../../store/groups/resource-groups.ts";
 import { guardDirectoryGroup, guardDirectoryGroupRemoval } from "./directory-owned.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

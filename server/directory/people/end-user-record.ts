@@ -1,5 +1,5 @@
 import type { EndUser } from "@gatehouse/contracts/end-users";
-import type { EndUserRow } from "../../store/end-users.ts";
+import type { EndUserRow } from "../../store/people/end-users.ts";
 
 export function readEndUser(row: EndUserRow): EndUser {
   return {

@@ -7,13 +7,13 @@ import {
   type EndUserInsert,
   type EndUserPatch,
   type EndUserRow,
-} from "../../store/end-users.ts";
-import { forgetIdempotentAnswersOf } from "../../store/idempotent-answers.ts";
-import { removePhoto } from "../../store/end-user-photos.ts";
-import { knownOf } from "../../store/end-user-groups.ts";
+} from "../../store/people/end-users.ts";
+import { forgetIdempotentAnswersOf } from "../../store/records/idempotent-answers.ts";
+import { removePhoto } from "../../store/people/end-user-photos.ts";
+import { knownOf } from "../../store/people/end-user-groups.ts";
 import { readEndUser, loggedEndUser } from "./end-user-record.ts";
 import { NO_PASSWORD } from "./no-password.ts";
-import { putBackupCodes } from "../../store/second-factors.ts";
+import { putBackupCodes } from "../../store/people/second-factors.ts";
 import { guardDirectoryPerson } from "./directory-owned.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

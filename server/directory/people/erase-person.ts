@@ -1,5 +1,5 @@
-import { accountsNamed } from "../../store/accounts-named.ts";
-import { eraseFromApprovals, eraseStoredAnswers, eraseUpstreamTokens } from "../../store/erased-people.ts";
+import { accountsNamed } from "../../store/people/accounts-named.ts";
+import { eraseFromApprovals, eraseStoredAnswers, eraseUpstreamTokens } from "../../store/people/erased-people.ts";
 import { tokenRef } from "../tools/oauth-tokens.ts";
 import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../store/database.ts";
-import { tenantTakesPasswords } from "../../store/tenants.ts";
+import { tenantTakesPasswords } from "../../store/tenants/tenants.ts";
 
 /** Whether people of the tenant may sign in with a password of the gateway's. */
 export function takesLocalPasswords(db: Database, tenantId: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { Refused } from "../../kernel/errors.ts";
-import { adminByUsername } from "../../store/admin-users.ts";
+import { adminByUsername } from "../../store/people/admin-users.ts";
 import {
   accountOfLogin,
   type AdminCodeOwed,

@@ -7,8 +7,8 @@ import {
   tenantsWithAdmin,
   type SignedInRow,
   type AdminUserRow,
-} from "../../store/admin-users.ts";
-import { tenantExists } from "../../store/tenants.ts";
+} from "../../store/people/admin-users.ts";
+import { tenantExists } from "../../store/tenants/tenants.ts";
 import { signedOutMeanwhile } from "../identity/vouched.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";

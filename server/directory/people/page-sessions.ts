@@ -10,7 +10,7 @@ import {
   removePageSession,
   removePageSessionsOf,
   rotatePageSession,
-} from "../../store/page-sessions.ts";
+} from "../../store/credentials/page-sessions.ts";
 import type { Directory } from "../writes/write.ts";
 
 export type PagePlane = "portal" | "admin";

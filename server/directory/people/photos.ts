@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { endUserStore } from "../../store/end-users.ts";
-import { photoByAddress, putPhoto, type PhotoRow } from "../../store/end-user-photos.ts";
+import { endUserStore } from "../../store/people/end-users.ts";
+import { photoByAddress, putPhoto, type PhotoRow } from "../../store/people/end-user-photos.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

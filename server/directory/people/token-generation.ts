@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import type { EndUserRow } from "../../store/end-users.ts";
+import type { EndUserRow } from "../../store/people/end-users.ts";
 
 /**
  * Tokens issued before this are void. Moves on even when the clock stands still, and past the millisecond a token names.

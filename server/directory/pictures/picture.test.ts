@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { animatedWebp, exif, gif, jpeg, jpegSegment, png, pngChunk, webp, webpChunk } from "../../../tests/support/pictures.ts";
+import { animatedWebp, exif, gif, jpeg, jpegSegment, png, pngChunk, webp, webpChunk } from "../../../tests/support/formats/pictures.ts";
 import { strippedPicture } from "./picture.ts";
 
 const bare = (file: Uint8Array): Buffer => {

@@ -14,7 +14,7 @@ import {
   type ArgumentPolicyRow,
   argumentPolicyStore,
   setArgumentPolicyGroups,
-} from "../../store/argument-policies.ts";
+} from "../../store/policies/argument-policies.ts";
 import type { Records } from "../writes/record-spec.ts";
 import { notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

@@ -1,4 +1,4 @@
-import type { ArgumentPolicyRow } from "../../store/argument-policies.ts";
+import type { ArgumentPolicyRow } from "../../store/policies/argument-policies.ts";
 import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
 
 /** A tool call that a policy speaks against. */

@@ -1,4 +1,4 @@
-import { knownGroups } from "../../store/resource-groups.ts";
+import { knownGroups } from "../../store/groups/resource-groups.ts";
 import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

@@ -18,8 +18,8 @@ import {
   type GuardrailConfigInsert,
   type GuardrailConfigPatch,
   type GuardrailConfigRow,
-} from "../../store/guardrail-configs.ts";
-import { lockedModel, modelIdByName } from "../../store/models.ts";
+} from "../../store/policies/guardrail-configs.ts";
+import { lockedModel, modelIdByName } from "../../store/models/models.ts";
 import type { Records } from "../writes/record-spec.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

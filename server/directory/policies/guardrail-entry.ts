@@ -1,6 +1,6 @@
 import type { GuardrailBuiltin, GuardrailEngineWritten, GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { GuardrailConfigRow } from "../../store/guardrail-configs.ts";
+import type { GuardrailConfigRow } from "../../store/policies/guardrail-configs.ts";
 
 /** An engine as it is stored: as it was written, its key sealed. */
 export type StoredEngine = Omit<GuardrailEngineWritten, "api_key"> & { readonly api_key_sealed: string | null };

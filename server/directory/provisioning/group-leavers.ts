@@ -1,6 +1,6 @@
-import { accountsLetInByGroup } from "../../store/scim-departures.ts";
-import type { ScimGroupRow } from "../../store/scim-groups.ts";
-import { endSessionsOfAccounts } from "../../store/sign-on-sessions.ts";
+import { accountsLetInByGroup } from "../../store/provisioning/scim-departures.ts";
+import type { ScimGroupRow } from "../../store/provisioning/scim-groups.ts";
+import { endSessionsOfAccounts } from "../../store/sign-on/sign-on-sessions.ts";
 import type { Write } from "../writes/write.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 

@@ -1,6 +1,6 @@
 import type { ProvisioningEntry, ProvisioningQuery } from "@gatehouse/contracts/provisioning";
-import type { Page, Paged } from "../../store/paging.ts";
-import { provisioningLogPage } from "../../store/provisioning-log.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { provisioningLogPage } from "../../store/provisioning/provisioning-log.ts";
 import type { Directory } from "../writes/write.ts";
 
 export async function listProvisioningLog(

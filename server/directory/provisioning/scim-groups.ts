@@ -1,8 +1,8 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { endUserGroupIdByName, endUserGroupStore } from "../../store/end-user-groups.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import type { ScimCondition } from "../../store/scim-conditions.ts";
+import { endUserGroupIdByName, endUserGroupStore } from "../../store/people/end-user-groups.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import type { ScimCondition } from "../../store/provisioning/scim-conditions.ts";
 import {
   addScimMembers,
   countScimMembers,
@@ -11,7 +11,7 @@ import {
   scimMembersAfter,
   scimMembersOf,
   type ScimMember,
-} from "../../store/scim-group-members.ts";
+} from "../../store/provisioning/scim-group-members.ts";
 import {
   insertScimGroup,
   peopleOfSource,
@@ -20,7 +20,7 @@ import {
   scimGroupPage,
   updateScimGroup,
   type ScimGroupRow,
-} from "../../store/scim-groups.ts";
+} from "../../store/provisioning/scim-groups.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { signOutLeavers } from "./group-leavers.ts";

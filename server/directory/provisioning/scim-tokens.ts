@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { MintedScimToken, ScimToken, ScimTokenCreate, ScimTokenUpdate } from "@gatehouse/contracts/provisioning";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { noteScimTokenUse, scimTokenByHash, scimTokenStore, type ScimTokenRow } from "../../store/scim-tokens.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { noteScimTokenUse, scimTokenByHash, scimTokenStore, type ScimTokenRow } from "../../store/provisioning/scim-tokens.ts";
 import { hintOf, invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { endUserByUsername, endUserStore, type EndUserPatch, type EndUserRow } from "../../store/end-users.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import type { ScimCondition } from "../../store/scim-conditions.ts";
-import { leaveScimGroups } from "../../store/scim-groups.ts";
-import { endAdminSessionsOf, expireApprovalsOf } from "../../store/scim-departures.ts";
+import { endUserByUsername, endUserStore, type EndUserPatch, type EndUserRow } from "../../store/people/end-users.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import type { ScimCondition } from "../../store/provisioning/scim-conditions.ts";
+import { leaveScimGroups } from "../../store/provisioning/scim-groups.ts";
+import { endAdminSessionsOf, expireApprovalsOf } from "../../store/provisioning/scim-departures.ts";
 import {
   insertScimUser,
   isNewPerson,
@@ -17,7 +17,7 @@ import {
   updateScimUser,
   type ScimMembership,
   type ScimUserRow,
-} from "../../store/scim-users.ts";
+} from "../../store/provisioning/scim-users.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { nextTokenGeneration } from "../people/token-generation.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
@@ -26,7 +26,7 @@ import type { Directory, Write } from "../writes/write.ts";
 import { noteDeed, type ProvisioningDeed } from "./provisioning-log.ts";
 import type { ScimCaller } from "./scim-tokens.ts";
 
-export type { ScimCondition, ScimField, ScimOperator } from "../../store/scim-conditions.ts";
+export type { ScimCondition, ScimField, ScimOperator } from "../../store/provisioning/scim-conditions.ts";
 
 /** A person as their directory describes them. */
 export interface ScimPerson {

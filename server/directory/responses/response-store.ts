@@ -1,7 +1,7 @@
 import type { Database } from "../../store/database.ts";
-import type { FileOwner } from "../../store/files.ts";
-import * as responses from "../../store/stored-responses.ts";
-import type { TenantTurns } from "../../store/tenant-turns.ts";
+import type { FileOwner } from "../../store/files/files.ts";
+import * as responses from "../../store/responses/stored-responses.ts";
+import type { TenantTurns } from "../../store/records/tenant-turns.ts";
 
 export type StoredResponse = responses.StoredResponseRow;
 export type ResponseToStore = responses.NewStoredResponse;

@@ -1,4 +1,4 @@
-import type { SemanticCacheConfigRow } from "../../store/semantic-cache-configs.ts";
+import type { SemanticCacheConfigRow } from "../../store/models/semantic-cache-configs.ts";
 import type { ModelEntry } from "../models/model-entry.ts";
 
 /** How answers to a group's callers may be given again, compiled. */

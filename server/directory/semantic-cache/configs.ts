@@ -7,8 +7,8 @@ import type {
 } from "@gatehouse/contracts/semantic-cache";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { modelStore } from "../../store/models.ts";
-import { knownGroups } from "../../store/resource-groups.ts";
+import { modelStore } from "../../store/models/models.ts";
+import { knownGroups } from "../../store/groups/resource-groups.ts";
 import {
   semanticCacheConfigIdByName,
   semanticCacheConfigStore,
@@ -16,8 +16,8 @@ import {
   type SemanticCacheConfigInsert,
   type SemanticCacheConfigPatch,
   type SemanticCacheConfigRow,
-} from "../../store/semantic-cache-configs.ts";
-import { dropAnswers } from "../../store/semantic-cache-entries.ts";
+} from "../../store/models/semantic-cache-configs.ts";
+import { dropAnswers } from "../../store/models/semantic-cache-entries.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { migrate } from "../../store/migrate.ts";
-import { pruneAnswers } from "../../store/semantic-cache-entries.ts";
+import { pruneAnswers } from "../../store/models/semantic-cache-entries.ts";
 import { type NewAnswer, StoredAnswers } from "./stored-answers.ts";
 
 const CONFIG = { acme: "00000000-0000-4000-8000-000000000001", beta: "00000000-0000-4000-8000-000000000002" };

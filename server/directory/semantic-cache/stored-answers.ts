@@ -8,7 +8,7 @@ import {
   storeAnswer,
   type StoredAnswerRow,
   vectorsOf,
-} from "../../store/semantic-cache-entries.ts";
+} from "../../store/models/semantic-cache-entries.ts";
 
 const MAX_OF_A_CONFIG = 100_000;
 

@@ -1,6 +1,6 @@
-import { modelIdByName } from "../../store/models.ts";
-import { groupsOnlyJudgedBy } from "../../store/semantic-policies.ts";
-import { tenantStore } from "../../store/tenants.ts";
+import { modelIdByName } from "../../store/models/models.ts";
+import { groupsOnlyJudgedBy } from "../../store/policies/semantic-policies.ts";
+import { tenantStore } from "../../store/tenants/tenants.ts";
 import type { Write } from "../writes/write.ts";
 
 /** What of a policy decides which groups have its judge. */

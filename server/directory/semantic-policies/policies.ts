@@ -5,8 +5,8 @@ import type {
   SemanticPolicyUpdate,
 } from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
-import { lockedModel } from "../../store/models.ts";
-import { knownGroups } from "../../store/resource-groups.ts";
+import { lockedModel } from "../../store/models/models.ts";
+import { knownGroups } from "../../store/groups/resource-groups.ts";
 import {
   semanticPolicyIdByName,
   semanticPolicyStore,
@@ -14,7 +14,7 @@ import {
   type SemanticPolicyInsert,
   type SemanticPolicyPatch,
   type SemanticPolicyRow,
-} from "../../store/semantic-policies.ts";
+} from "../../store/policies/semantic-policies.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { judgeBinding, logJudgeBindings } from "./judge-bindings.ts";

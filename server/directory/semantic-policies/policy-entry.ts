@@ -1,4 +1,4 @@
-import type { SemanticPolicyRow } from "../../store/semantic-policies.ts";
+import type { SemanticPolicyRow } from "../../store/policies/semantic-policies.ts";
 
 /** A rule in words, as calls are held to it. */
 export interface SemanticPolicyEntry {

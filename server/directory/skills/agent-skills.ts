@@ -19,9 +19,9 @@ import {
   skillFiles,
   skillVersion,
   versionsOfSkill,
-} from "../../store/agent-skills.ts";
+} from "../../store/agents/agent-skills.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { writeSkillZip } from "./write-skill-zip.ts";
 import { notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

@@ -1,8 +1,8 @@
 import type { GroupSkill, SkillGroup } from "@gatehouse/contracts/agent-skills";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { bindSkills, exportableSkills, groupsOfSkill, knownSkills, skillsOfGroup, unbindSkills } from "../../store/group-skills.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { resourceGroupStore } from "../../store/resource-groups.ts";
+import { bindSkills, exportableSkills, groupsOfSkill, knownSkills, skillsOfGroup, unbindSkills } from "../../store/skills/group-skills.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { resourceGroupStore } from "../../store/groups/resource-groups.ts";
 import { resourceGroups } from "../groups/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

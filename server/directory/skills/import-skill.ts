@@ -1,6 +1,6 @@
 import type { AgentSkillImport } from "@gatehouse/contracts/agent-skills";
-import { agentSkillIdByName, agentSkillStore, insertSkillVersion, versionOfDigest } from "../../store/agent-skills.ts";
-import { lockName } from "../../store/named-lock.ts";
+import { agentSkillIdByName, agentSkillStore, insertSkillVersion, versionOfDigest } from "../../store/agents/agent-skills.ts";
+import { lockName } from "../../store/connections/named-lock.ts";
 import { sha256, type SkillBundle } from "./skill-bundle.ts";
 import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

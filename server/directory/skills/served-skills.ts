@@ -1,5 +1,5 @@
 import type { Database } from "../../store/database.ts";
-import { skillFileFacts, skillFiles, skillVersion } from "../../store/agent-skills.ts";
+import { skillFileFacts, skillFiles, skillVersion } from "../../store/agents/agent-skills.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import type { SkillEntry } from "./skill-entry.ts";
 import { SKILL_DOCUMENT } from "./skill-file.ts";

@@ -1,4 +1,4 @@
-import type { ServedSkillRow } from "../../store/agent-skills.ts";
+import type { ServedSkillRow } from "../../store/agents/agent-skills.ts";
 
 /** A skill as calls meet it: the version that is served. */
 export interface SkillEntry {

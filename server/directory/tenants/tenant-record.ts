@@ -1,5 +1,5 @@
 import type { Tenant } from "@gatehouse/contracts/tenants";
-import type { TenantRow } from "../../store/tenants.ts";
+import type { TenantRow } from "../../store/tenants/tenants.ts";
 
 export function readTenantRow(row: TenantRow): Tenant {
   return {

@@ -1,6 +1,6 @@
 import type { TenantStats } from "@gatehouse/contracts/tenants";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { countRecords, tenantExists, usageSince } from "../../store/tenants.ts";
+import { countRecords, tenantExists, usageSince } from "../../store/tenants/tenants.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 

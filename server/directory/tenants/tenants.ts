@@ -1,7 +1,7 @@
 import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantUpdate } from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { forgetDeletedTenant, isTenantDeleted, hasRetainedRows, recordDeletedTenant } from "../../store/deleted-tenants.ts";
-import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
+import { forgetDeletedTenant, isTenantDeleted, hasRetainedRows, recordDeletedTenant } from "../../store/tenants/deleted-tenants.ts";
+import { tenantOfRecord, type TenantRecordTable } from "../../store/records/record-store.ts";
 import {
   countRecords,
   tenantExists,
@@ -11,7 +11,7 @@ import {
   type TenantInsert,
   type TenantPatch,
   type TenantRow,
-} from "../../store/tenants.ts";
+} from "../../store/tenants/tenants.ts";
 import { checkJudge } from "../semantic-policies/policies.ts";
 import { counted, invalidField, records } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";

@@ -1,7 +1,7 @@
 import { refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { mcpServerStore } from "../../store/mcp-servers.ts";
-import { comparedMcpSnapshots } from "../../store/mcp-snapshots.ts";
+import { mcpServerStore } from "../../store/tools/mcp-servers.ts";
+import { comparedMcpSnapshots } from "../../store/tools/mcp-snapshots.ts";
 import { notFound } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { toolDefinitionsOf } from "./definition-drift.ts";

@@ -1,5 +1,5 @@
-import { askedByAccounts } from "../../store/approval-conflicts.ts";
-import type { ApprovalRow } from "../../store/approvals.ts";
+import { askedByAccounts } from "../../store/approvals/approval-conflicts.ts";
+import type { ApprovalRow } from "../../store/approvals/approvals.ts";
 import type { Database } from "../../store/database.ts";
 import { mayResolve, readApproval, type ViewedApproval, type Viewer } from "./approvals.ts";
 

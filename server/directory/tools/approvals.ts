@@ -11,15 +11,15 @@ import {
   resolveApproval,
   type ApprovalFilters,
   type ApprovalRow,
-} from "../../store/approvals.ts";
-import { expireApprovals as expireRows } from "../../store/approval-upkeep.ts";
-import { consumeApproval, markApprovalShown, type ApprovalRedemption } from "../../store/approval-use.ts";
-import { approvedInSession, transferApproval } from "../../store/carried-approvals.ts";
-import { askedByAccount, type ResolverAccount } from "../../store/approval-conflicts.ts";
+} from "../../store/approvals/approvals.ts";
+import { expireApprovals as expireRows } from "../../store/approvals/approval-upkeep.ts";
+import { consumeApproval, markApprovalShown, type ApprovalRedemption } from "../../store/approvals/approval-use.ts";
+import { approvedInSession, transferApproval } from "../../store/approvals/carried-approvals.ts";
+import { askedByAccount, type ResolverAccount } from "../../store/approvals/approval-conflicts.ts";
 import type { Database } from "../../store/database.ts";
-import { dropHeldAnswers, keepHeldAnswer, takeHeldAnswer } from "../../store/held-answers.ts";
-import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { dropHeldAnswers, keepHeldAnswer, takeHeldAnswer } from "../../store/approvals/held-answers.ts";
+import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approvals/approval-notifications.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 

@@ -1,6 +1,11 @@
 import type { McpOAuthClient, McpOAuthClientWrite } from "@gatehouse/contracts/mcp-oauth";
-import { mcpServerStore } from "../../store/mcp-servers.ts";
-import { adminClient, type OAuthUpstreamClientRow, removeAdminClient, replaceAdminClient } from "../../store/oauth-upstream-clients.ts";
+import { mcpServerStore } from "../../store/tools/mcp-servers.ts";
+import {
+  adminClient,
+  type OAuthUpstreamClientRow,
+  removeAdminClient,
+  replaceAdminClient,
+} from "../../store/tools/oauth-upstream-clients.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { issuerId } from "./issuer-id.ts";

@@ -1,7 +1,7 @@
 import type { ConnectedAccount } from "@gatehouse/contracts/connected-accounts";
-import { type ConnectedAccountFilters, type ConnectedAccountRow, connectedAccounts } from "../../store/connected-accounts.ts";
-import { lockedToken } from "../../store/oauth-tokens.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { type ConnectedAccountFilters, type ConnectedAccountRow, connectedAccounts } from "../../store/tools/connected-accounts.ts";
+import { lockedToken } from "../../store/tools/oauth-tokens.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import { endUsers } from "../people/end-users.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

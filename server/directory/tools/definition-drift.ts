@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DefinitionDrift } from "@gatehouse/contracts/mcp-servers";
-import { mcpServerStore, toolsOfConfigs } from "../../store/mcp-servers.ts";
-import { comparedMcpSnapshots, type McpSnapshotRow } from "../../store/mcp-snapshots.ts";
+import { mcpServerStore, toolsOfConfigs } from "../../store/tools/mcp-servers.ts";
+import { comparedMcpSnapshots, type McpSnapshotRow } from "../../store/tools/mcp-snapshots.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 

@@ -1,4 +1,4 @@
-import { lastDiscoveredResources, lastDiscoveredTools } from "../../store/mcp-servers.ts";
+import { lastDiscoveredResources, lastDiscoveredTools } from "../../store/tools/mcp-servers.ts";
 import type { Directory } from "../writes/write.ts";
 
 /** Definitions of a server's tools as its last conclusive discovery found them; none before there was one. */

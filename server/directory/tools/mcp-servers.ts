@@ -18,9 +18,9 @@ import {
   type McpServerInsert,
   type McpServerPatch,
   type McpServerRow,
-} from "../../store/mcp-servers.ts";
-import { insertMcpSnapshot, mcpSnapshots } from "../../store/mcp-snapshots.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+} from "../../store/tools/mcp-servers.ts";
+import { insertMcpSnapshot, mcpSnapshots } from "../../store/tools/mcp-snapshots.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";

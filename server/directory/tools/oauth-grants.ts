@@ -1,7 +1,14 @@
-import { recordChanges } from "../../store/record-changes.ts";
+import { recordChanges } from "../../store/records/record-changes.ts";
 import type { Trx } from "../../store/database.ts";
-import { grantsOfToken, insertGrant, removeGrant, tokenOfGrant, type GrantRotation, rotateGrant } from "../../store/oauth-client-grants.ts";
-import { lockedToken } from "../../store/oauth-tokens.ts";
+import {
+  grantsOfToken,
+  insertGrant,
+  removeGrant,
+  tokenOfGrant,
+  type GrantRotation,
+  rotateGrant,
+} from "../../store/tools/oauth-client-grants.ts";
+import { lockedToken } from "../../store/tools/oauth-tokens.ts";
 import type { Directory } from "../writes/write.ts";
 import { dropLockedTokens, type StoredTokens, tokenRef } from "./oauth-tokens.ts";
 

@@ -1,4 +1,4 @@
-import { oauthServerById } from "../../store/mcp-servers.ts";
+import { oauthServerById } from "../../store/tools/mcp-servers.ts";
 import type { Directory } from "../writes/write.ts";
 import { endpointUrl } from "./tool-server-entry.ts";
 

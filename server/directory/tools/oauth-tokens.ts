@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDatabaseAway } from "../../kernel/database-away.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChanges } from "../../store/record-changes.ts";
+import { recordChanges } from "../../store/records/record-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import {
   beginRenewal,
@@ -17,8 +17,8 @@ import {
   removeToken,
   tokenById,
   tokensOf,
-} from "../../store/oauth-tokens.ts";
-import { grantsOfToken } from "../../store/oauth-client-grants.ts";
+} from "../../store/tools/oauth-tokens.ts";
+import { grantsOfToken } from "../../store/tools/oauth-client-grants.ts";
 import type { Directory } from "../writes/write.ts";
 import { issuerId } from "./issuer-id.ts";
 

@@ -1,5 +1,5 @@
-import { adminClient, type OAuthUpstreamClientRow } from "../../store/oauth-upstream-clients.ts";
-import { removeRegisteredClient, putRegisteredClient, registeredClient } from "../../store/registered-upstream-clients.ts";
+import { adminClient, type OAuthUpstreamClientRow } from "../../store/tools/oauth-upstream-clients.ts";
+import { removeRegisteredClient, putRegisteredClient, registeredClient } from "../../store/tools/registered-upstream-clients.ts";
 import type { Directory } from "../writes/write.ts";
 
 /** The gateway as an authorization server knows it; lives in memory only. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { testDatabase } from "../../../tests/support/database.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import { recordedLog } from "../../ledger/test-support.ts";
-import { takeProcessMessages, writeProcessMessage } from "../../store/process-messages.ts";
+import { takeProcessMessages, writeProcessMessage } from "../../store/connections/process-messages.ts";
 import { ProcessMessages } from "./process-messages.ts";
 
 test("a message that cannot be read keeps no other from its recipient", async () => {

@@ -2,7 +2,7 @@ import { exactValue } from "../../kernel/exact-numbers.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { takeProcessMessages, writeProcessMessage } from "../../store/process-messages.ts";
+import { takeProcessMessages, writeProcessMessage } from "../../store/connections/process-messages.ts";
 
 type ProcessMessage = Readonly<Record<string, unknown>>;
 

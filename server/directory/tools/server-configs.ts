@@ -6,8 +6,8 @@ import type {
   ServerConfigUpdate,
 } from "@gatehouse/contracts/server-configs";
 import { uuid } from "../../kernel/ids.ts";
-import { knownMcpServers } from "../../store/mcp-servers.ts";
-import { readGroupChains } from "../../store/group-chains.ts";
+import { knownMcpServers } from "../../store/tools/mcp-servers.ts";
+import { readGroupChains } from "../../store/groups/group-chains.ts";
 import {
   configsById,
   serverConfigIdByName,
@@ -16,7 +16,7 @@ import {
   type ServerConfigInsert,
   type ServerConfigPatch,
   type ServerConfigRow,
-} from "../../store/server-configs.ts";
+} from "../../store/tools/server-configs.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { resourceGroups } from "../groups/resource-groups.ts";
 import { invalidField, records } from "../writes/records.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { cutChannels, testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import { type DatabaseConnection, openDatabase } from "../../store/database.ts";
-import { forgetSessions } from "../../store/tool-sessions.ts";
+import { forgetSessions } from "../../store/tools/tool-sessions.ts";
 import { SessionState } from "./session-state.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,10 +1,10 @@
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { MAX_SUBSCRIPTIONS } from "../../kernel/subscription-bounds.ts";
-import { Channel } from "../../store/channel.ts";
+import { Channel } from "../../store/connections/channel.ts";
 import type { DatabaseConnection } from "../../store/database.ts";
-import { addSubscription, markSessionEnded, removeSubscription, setLogLevel } from "../../store/tool-session-changes.ts";
-import { type SessionRef, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, touchSession } from "../../store/tool-sessions.ts";
+import { addSubscription, markSessionEnded, removeSubscription, setLogLevel } from "../../store/tools/tool-session-changes.ts";
+import { type SessionRef, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, touchSession } from "../../store/tools/tool-sessions.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 /** A caller's session with a server: its token is a credential, and is stored nowhere. */

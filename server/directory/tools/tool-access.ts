@@ -1,5 +1,5 @@
 import { toolSpelling } from "../../kernel/folded-name.ts";
-import type { TenantPolicyRows } from "../../store/policy-reads.ts";
+import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
 
 type ConfigRow = TenantPolicyRows["server_configs"][number];
 

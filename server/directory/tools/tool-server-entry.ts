@@ -1,4 +1,4 @@
-import type { TenantPolicyRows } from "../../store/policy-reads.ts";
+import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 
 /** A tool server as calls need it. */

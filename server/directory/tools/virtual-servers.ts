@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { VirtualServer, VirtualServerCreate, VirtualServerQuery, VirtualServerUpdate } from "@gatehouse/contracts/virtual-servers";
 import { ulid } from "../../kernel/ids.ts";
-import { knownMcpServers } from "../../store/mcp-servers.ts";
+import { knownMcpServers } from "../../store/tools/mcp-servers.ts";
 import {
   virtualServerIdByName,
   virtualServerStore,
   type VirtualServerInsert,
   type VirtualServerPatch,
   type VirtualServerRow,
-} from "../../store/virtual-servers.ts";
+} from "../../store/tools/virtual-servers.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "../policies/bound-groups.ts";

@@ -1,6 +1,6 @@
 import { storableText } from "../../kernel/storable.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { endImport } from "../../store/usage-import-progress.ts";
+import { endImport } from "../../store/usage/usage-import-progress.ts";
 import { matchNames, type ShownKey } from "./import-mappings.ts";
 import type { ImportRun } from "./import-progress.ts";
 import { runTotals } from "./reconcile-usage.ts";

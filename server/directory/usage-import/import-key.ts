@@ -1,6 +1,6 @@
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import { usageImportSettings } from "../../store/usage-import.ts";
+import { usageImportSettings } from "../../store/usage/usage-import.ts";
 
 /** The account's key in the clear; null where there is none that opens. */
 export async function readImportKey(db: Database, secrets: SecretBox, tenantId: string, providerId: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 import type { UsageImportMapping, UsageImportMappingUpdate } from "@gatehouse/contracts/usage-import";
 import type { Trx } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { vendorNames } from "../../store/usage-import-buckets.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { vendorNames } from "../../store/usage/usage-import-buckets.ts";
 import {
   allMappings,
   mappingPage,
@@ -10,7 +10,7 @@ import {
   registerVendorModel,
   setMapping,
   type UsageImportMappingRow,
-} from "../../store/usage-import-mappings.ts";
+} from "../../store/usage/usage-import-mappings.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { getImportProvider } from "./import-settings.ts";

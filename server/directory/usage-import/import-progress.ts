@@ -1,8 +1,8 @@
 import type { Database } from "../../store/database.ts";
-import { moveBackfillThrough } from "../../store/usage-import.ts";
-import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usage-import-buckets.ts";
-import { extendImportLease, noteRunProgress, type RunProgress } from "../../store/usage-import-progress.ts";
-import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage-import-runs.ts";
+import { moveBackfillThrough } from "../../store/usage/usage-import.ts";
+import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usage/usage-import-buckets.ts";
+import { extendImportLease, noteRunProgress, type RunProgress } from "../../store/usage/usage-import-progress.ts";
+import { leaseUsageImportRun, type UsageImportRunRow } from "../../store/usage/usage-import-runs.ts";
 
 /** Longer than any one question to a vendor may take. */
 const LEASE_MS = 40_000;

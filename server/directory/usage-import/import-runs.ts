@@ -3,15 +3,15 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { unitsOfNano } from "../../kernel/nano-money.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { lockDueImports, setNextImport } from "../../store/due-imports.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { lockDueImports, setNextImport } from "../../store/usage/due-imports.ts";
 import {
   hastenUsageImportRun,
   insertUsageImportRun,
   openUsageImportRun,
   usageImportRunPage,
   type UsageImportRunRow,
-} from "../../store/usage-import-runs.ts";
+} from "../../store/usage/usage-import-runs.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { nextImport } from "./import-schedule.ts";
 import { getImportProvider } from "./import-settings.ts";

@@ -1,9 +1,9 @@
 import type { UsageImportProvider, UsageImportProviderUpdate } from "@gatehouse/contracts/usage-import";
 import { sealContext } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import { providerById, providerStore, type ProviderRow } from "../../store/providers.ts";
-import { usageImportSettings, type UsageImportSettingsRow, writeUsageImportSettings } from "../../store/usage-import.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import { providerById, providerStore, type ProviderRow } from "../../store/models/providers.ts";
+import { usageImportSettings, type UsageImportSettingsRow, writeUsageImportSettings } from "../../store/usage/usage-import.ts";
 import { hintOf, invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { checkSchedule, DEFAULT_IMPORT_SCHEDULE, nextImport } from "./import-schedule.ts";

@@ -2,9 +2,9 @@ import type { UsageFigures, UsageReconciled, UsageReconciliation } from "@gateho
 import { invalidFields } from "../../kernel/errors.ts";
 import { textOfNano, unitsOfNano } from "../../kernel/nano-money.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { gatewayFigures, type GatewayFigures } from "../../store/gateway-usage-figures.ts";
-import { vendorFigures, type VendorFigures } from "../../store/usage-import-buckets.ts";
-import { allMappings } from "../../store/usage-import-mappings.ts";
+import { gatewayFigures, type GatewayFigures } from "../../store/usage/gateway-usage-figures.ts";
+import { vendorFigures, type VendorFigures } from "../../store/usage/usage-import-buckets.ts";
+import { allMappings } from "../../store/usage/usage-import-mappings.ts";
 import { type Compared, type Sums, allTokens } from "./compared-usage.ts";
 import { explainDifference } from "./explain-difference.ts";
 import { getImportProvider } from "./import-settings.ts";

@@ -2,7 +2,7 @@ import type { UsagePart, usageReportQuery } from "@gatehouse/contracts/usage-rep
 import type { z } from "zod";
 import { invalidFields } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { readUsage, type UsageSums } from "../../store/usage-report.ts";
+import { readUsage, type UsageSums } from "../../store/usage/usage-report.ts";
 import type { Directory } from "../writes/write.ts";
 
 const HOUR_MS = 3_600_000;

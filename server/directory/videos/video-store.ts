@@ -1,7 +1,7 @@
 import type { Database, Trx } from "../../store/database.ts";
-import type { FileOwner } from "../../store/files.ts";
-import type { TenantTurns } from "../../store/tenant-turns.ts";
-import * as jobs from "../../store/video-jobs.ts";
+import type { FileOwner } from "../../store/files/files.ts";
+import type { TenantTurns } from "../../store/records/tenant-turns.ts";
+import * as jobs from "../../store/batch/video-jobs.ts";
 
 export type VideoJob = jobs.VideoJobRow;
 export type NewVideoJob = Parameters<typeof jobs.createVideoJob>[1];

@@ -2,7 +2,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Database } from "../../store/database.ts";
-import { type GivenAddress, noteGivenAddresses, pruneGivenAddresses, wasGiven } from "../../store/web-search-addresses.ts";
+import { type GivenAddress, noteGivenAddresses, pruneGivenAddresses, wasGiven } from "../../store/tools/web-search-addresses.ts";
 import { BoundedCache } from "../../kernel/bounded-cache.ts";
 
 /** Who was given them. */

@@ -1,6 +1,6 @@
 import { type MicroUsd, microsFromUsd } from "../../kernel/money.ts";
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
-import type { WebSearchProviderRow } from "../../store/web-search-providers.ts";
+import type { WebSearchProviderRow } from "../../store/tools/web-search-providers.ts";
 import type { SafeSearch } from "./safe-search.ts";
 
 /** A provider of searches as calls need it. */

@@ -6,15 +6,15 @@ import type {
 } from "@gatehouse/contracts/web-search";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
-import { mcpServerStore, type McpServerInsert } from "../../store/mcp-servers.ts";
+import { mcpServerStore, type McpServerInsert } from "../../store/tools/mcp-servers.ts";
 import {
   type WebSearchProviderInsert,
   webSearchProviderIdByName,
   type WebSearchProviderPatch,
   type WebSearchProviderRow,
   webSearchProviderStore,
-} from "../../store/web-search-providers.ts";
-import { lockName } from "../../store/named-lock.ts";
+} from "../../store/tools/web-search-providers.ts";
+import { lockName } from "../../store/connections/named-lock.ts";
 import { type DiscoveredServer, recordDiscovery } from "../tools/mcp-servers.ts";
 import { hintOf, invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";

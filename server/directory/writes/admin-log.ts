@@ -1,6 +1,6 @@
 import type { AdminLogEntry } from "@gatehouse/contracts/admin-log";
-import { adminLogPage, type AdminLogFilters } from "../../store/admin-log.ts";
-import type { Page, Paged } from "../../store/paging.ts";
+import { adminLogPage, type AdminLogFilters } from "../../store/ledger/admin-log.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
 import type { Directory } from "./write.ts";
 
 /** Newest first; a null tenant means the entries of all tenants and of none. */

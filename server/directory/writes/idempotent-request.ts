@@ -1,7 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { finishIdempotentAnswer, idempotentAnswer, putIdempotentAnswer, type IdempotentAnswerRow } from "../../store/idempotent-answers.ts";
-import { lockName } from "../../store/named-lock.ts";
+import {
+  finishIdempotentAnswer,
+  idempotentAnswer,
+  putIdempotentAnswer,
+  type IdempotentAnswerRow,
+} from "../../store/records/idempotent-answers.ts";
+import { lockName } from "../../store/connections/named-lock.ts";
 import type { Directory, Write } from "./write.ts";
 
 /** How long a request that is sent again is answered as it was at first. */

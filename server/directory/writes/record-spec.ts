@@ -1,6 +1,6 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { Page, Paged } from "../../store/paging.ts";
-import type { RecordStore } from "../../store/record-store.ts";
+import type { Page, Paged } from "../../store/records/paging.ts";
+import type { RecordStore } from "../../store/records/record-store.ts";
 import type { Directory, Write } from "./write.ts";
 
 /** What every directory resource offers. `Scope` is the tenant it is held to; null means all, where that may be. */

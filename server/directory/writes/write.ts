@@ -2,11 +2,11 @@ import type { Clock } from "../../kernel/clock.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import { appendAdminLog } from "../../store/admin-log.ts";
-import type { ChangeTopic } from "../../store/config-changes.ts";
-import { recordChanges } from "../../store/record-changes.ts";
+import { appendAdminLog } from "../../store/ledger/admin-log.ts";
+import type { ChangeTopic } from "../../store/records/config-changes.ts";
+import { recordChanges } from "../../store/records/record-changes.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { lockName } from "../../store/named-lock.ts";
+import { lockName } from "../../store/connections/named-lock.ts";
 import { Unchanged, isUnchanged } from "./unchanged.ts";
 
 /** What the directory works with. */

@@ -2,9 +2,9 @@ import { FIRST_MOMENT } from "@gatehouse/contracts/conventions";
 import type { RunSignals } from "@gatehouse/contracts/runs";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Database } from "../../store/database.ts";
-import type { RunFilters } from "../../store/run-page-conditions.ts";
-import { readRunPage } from "../../store/run-page.ts";
-import { runSums, type RunSums } from "../../store/run-sums.ts";
+import type { RunFilters } from "../../store/runs/run-page-conditions.ts";
+import { readRunPage } from "../../store/runs/run-page.ts";
+import { runSums, type RunSums } from "../../store/runs/run-sums.ts";
 import { summaryOf, type RunSummary } from "./run-view.ts";
 
 const HOUR_MS = 3_600_000;

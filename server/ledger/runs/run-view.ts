@@ -1,6 +1,6 @@
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Database } from "../../store/database.ts";
-import { endRun, findRun, runActions, type EndState, type RunRow } from "../../store/runs.ts";
+import { endRun, findRun, runActions, type EndState, type RunRow } from "../../store/runs/runs.ts";
 import { trajectoryOf, type Trajectory } from "./trajectory.ts";
 
 /** A run with its totals. Costs are US dollars and leave out `unpriced_calls`. */

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { endIdleRuns } from "../../store/run-sweep.ts";
+import { endIdleRuns } from "../../store/runs/run-sweep.ts";
 import type { Ledger } from "../ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "../test-support.ts";
 import { readRunStats } from "./run-figures.ts";

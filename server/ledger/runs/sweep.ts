@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { endIdleRuns } from "../../store/run-sweep.ts";
+import { endIdleRuns } from "../../store/runs/run-sweep.ts";
 
 /** Ends the runs their callers forgot to end. Idempotent, and safe in many processes at once. */
 export async function sweepIdleRuns(db: Database, clock: Clock): Promise<void> {

@@ -1,8 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { INFERENCE_OPERATIONS } from "../../kernel/inference-operations.ts";
 import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
-import { OWN_CALLS } from "../../store/own-calls.ts";
-import type { ActionRow } from "../../store/runs.ts";
+import { OWN_CALLS } from "../../store/models/own-calls.ts";
+import type { ActionRow } from "../../store/runs/runs.ts";
 
 /** A pass of an agent's loop: a model call and what it led to. */
 export interface AgentTurn {

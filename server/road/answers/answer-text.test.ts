@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_SURFACES } from "../../../tests/support/answer-streams.ts";
-import { cpuMs, fixedWorkMs } from "../../../tests/support/cpu-time.ts";
+import { ANSWER_SURFACES } from "../../../tests/support/formats/answer-streams.ts";
+import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";

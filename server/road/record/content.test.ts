@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { previewOf, SentContent, type StoreBodies } from "./content.ts";
 

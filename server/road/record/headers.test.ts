@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 import { sanitisedHeaders } from "./headers.ts";
 
 const TOKEN = `eyJhbGciOiJFUzI1NiJ9.${"eyJzdWIiOiJhZGEifQ".repeat(3)}.c2lnbmF0dXJl`;

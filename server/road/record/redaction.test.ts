@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { redact } from "./redaction.ts";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 
 /** What some clients write for anything but ASCII, and for what would matter in a web page. */
 function asciiOf(json: string): string {

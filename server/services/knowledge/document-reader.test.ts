@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { docx, drawnPdf, paragraph, pdf, pptx, words, xlsx, zipped } from "../../../tests/support/office-documents.ts";
+import { docx, drawnPdf, paragraph, pdf, pptx, words, xlsx, zipped } from "../../../tests/support/formats/office-documents.ts";
 import { runBounded } from "../../runtime/bounded-process.ts";
 import { documentReader } from "./document-reader.ts";
 
@@ -244,7 +244,7 @@ describe("a hostile document is bounded, and told", () => {
 });
 
 describe("the process that reads is ended", () => {
-  const program = new URL("../../../tests/support/greedy-program.ts", import.meta.url);
+  const program = new URL("../../../tests/support/processes/greedy-program.ts", import.meta.url);
   const run = (argument: string, seconds = 60) =>
     runBounded({ program, argument, input: new Uint8Array(1_000_000), seconds, memoryBytes: 2 ** 31, outputBytes: 1_000_000 });
   test.each([

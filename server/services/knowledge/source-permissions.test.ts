@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 import { readPermissions } from "./source-permissions.ts";
 
 const read = (mapping: unknown) => readPermissions(new TextEncoder().encode(JSON.stringify(mapping)));

@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from "../../../tests/support/database
 import { until } from "../../../tests/support/until.ts";
 import { WaitingDocuments } from "../../directory/knowledge/waiting-documents.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import { chunksByWords } from "../../store/knowledge-search.ts";
+import { chunksByWords } from "../../store/knowledge/knowledge-search.ts";
 import { type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { openConnectors } from "./sync-connectors.ts";
 

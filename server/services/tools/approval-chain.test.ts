@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { secretBox } from "../../kernel/secrets.ts";
-import { toolCalled } from "../../../tests/support/tool-request.ts";
+import { toolCalled } from "../../../tests/support/tool-servers/tool-request.ts";
 import type { Call } from "../../road/call.ts";
 import { continuedApproval, approvalSealer } from "./approval-chain.ts";
 import type { ToolParts } from "./tool-parts.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toolCalled } from "../../../tests/support/tool-request.ts";
+import { toolCalled } from "../../../tests/support/tool-servers/tool-request.ts";
 import { toolView } from "./tool-view.ts";
 
 function read(params: string) {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { type FakeVendor, fakeVendor, type VendorRequest } from "../../../tests/support/fake-vendor.ts";
+import { type FakeVendor, fakeVendor, type VendorRequest } from "../../../tests/support/vendors/fake-vendor.ts";
 import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { outbound } from "../../runtime/outbound.ts";
 import { azureContentSafety } from "./azure-content-safety.ts";

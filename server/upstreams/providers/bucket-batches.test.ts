@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { vendorTarget } from "../../../tests/support/fake-vendor.ts";
+import { vendorTarget } from "../../../tests/support/vendors/fake-vendor.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { bedrockBatches } from "./bedrock/bedrock-batches.ts";
 import type { ProviderTarget } from "./provider.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 import { robotsAllow } from "./robots.ts";
 
 const ROBOTS = `# a comment

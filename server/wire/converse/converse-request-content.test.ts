@@ -5,7 +5,18 @@ import type { AssistantPart, UserPart } from "../conversation/conversation-parts
 import type { JsonObject } from "../document.ts";
 import { converseCodec } from "./converse-codec.ts";
 import { thinkingStyle } from "./model-family.ts";
-import { CLAUDE, LLAMA, request, write, refused, text, call, result, tool, looped } from "../../../tests/support/converse-request-parts.ts";
+import {
+  CLAUDE,
+  LLAMA,
+  request,
+  write,
+  refused,
+  text,
+  call,
+  result,
+  tool,
+  looped,
+} from "../../../tests/support/formats/converse-request-parts.ts";
 
 const OPUS = "anthropic.claude-opus-4-6-v1";
 const NOVA = "us.amazon.nova-2-lite-v1:0";

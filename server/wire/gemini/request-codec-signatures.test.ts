@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import { geminiCodec } from "./gemini-codec.ts";
-import { TARGET, BARE, user, read, written, contents } from "../../../tests/support/gemini-codec-parts.ts";
+import { TARGET, BARE, user, read, written, contents } from "../../../tests/support/formats/gemini-codec-parts.ts";
 
 const refused = (request: Partial<ConversationRequest>) => {
   const result = geminiCodec.writeRequest({ ...BARE, ...request }, TARGET);

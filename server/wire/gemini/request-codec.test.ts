@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { geminiCodec } from "./gemini-codec.ts";
-import { TARGET, BARE, user, read, written, contents } from "../../../tests/support/gemini-codec-parts.ts";
+import { TARGET, BARE, user, read, written, contents } from "../../../tests/support/formats/gemini-codec-parts.ts";
 
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/request-${name}.json`, import.meta.url), "utf8"));
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

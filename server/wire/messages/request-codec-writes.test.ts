@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { messagesCodec } from "./messages-codec.ts";
-import { TARGET, COUNTS, BARE, PNG } from "../../../tests/support/messages-codec-parts.ts";
+import { TARGET, COUNTS, BARE, PNG } from "../../../tests/support/formats/messages-codec-parts.ts";
 
 const HARD = { effort: "high", budgetTokens: null, visible: null } as const;
 

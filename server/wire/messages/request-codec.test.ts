@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ConversationRequest } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { messagesCodec } from "./messages-codec.ts";
-import { TARGET, COUNTS, BARE, PNG } from "../../../tests/support/messages-codec-parts.ts";
+import { TARGET, COUNTS, BARE, PNG } from "../../../tests/support/formats/messages-codec-parts.ts";
 
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
 

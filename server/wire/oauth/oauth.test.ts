@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
 import fc from "fast-check";
 import { readChallenge, parseScopes, writeChallenge } from "./challenge.ts";
 import { authorizationServerUrls, covers, readAuthorizationServer, resourceMetadataUrls } from "./metadata.ts";

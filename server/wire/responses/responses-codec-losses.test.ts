@@ -9,7 +9,7 @@ import { replyOf } from "../openai/arbitrary-events.ts";
 import { responsesCodec } from "./responses-codec.ts";
 import { statefulFields } from "./stateful-fields.ts";
 import { fixturesOf } from "../openai/fixture-files.ts";
-import { SEALED, said } from "../../../tests/support/responses-codec-parts.ts";
+import { SEALED, said } from "../../../tests/support/formats/responses-codec-parts.ts";
 
 const fixtures = fixturesOf(import.meta.url);
 

@@ -10,7 +10,7 @@ import { cut, cuts } from "../openai/arbitrary-cuts.ts";
 import { eventsOf, replyOf } from "../openai/arbitrary-events.ts";
 import { responsesCodec } from "./responses-codec.ts";
 import { fixturesOf } from "../openai/fixture-files.ts";
-import { SEALED, said, usage } from "../../../tests/support/responses-codec-parts.ts";
+import { SEALED, said, usage } from "../../../tests/support/formats/responses-codec-parts.ts";
 
 const fixtures = fixturesOf(import.meta.url);
 

@@ -1,4 +1,4 @@
-import { fakeVendor } from "../fake-vendor.ts";
+import { fakeVendor } from "./fake-vendor.ts";
 
 /** One pixel, a PNG. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

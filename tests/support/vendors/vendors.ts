@@ -1,5 +1,5 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
-import { fakeVendor, type VendorRequest } from "../fake-vendor.ts";
+import { fakeVendor, type VendorRequest } from "./fake-vendor.ts";
 import { answerAnthropic } from "./anthropic.ts";
 import { answerBedrock } from "./bedrock.ts";
 import { answerGemini } from "./gemini.ts";

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { SQL_DIALECTS, type SqlDialect } from "../argument-policy.ts";
 import { compilePolicy } from "../compile-policy.ts";
-import { judged } from "../../../../tests/support/judged.ts";
+import { judged } from "../../../../tests/support/vendors/judged.ts";
 
 const CORPUS = new URL("../../../../tests/corpora/sql/", import.meta.url);
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { SQL_DIALECTS, type SqlDialect } from "../argument-policy.ts";
 import { compilePolicy } from "../compile-policy.ts";
 import type { CompiledPolicy } from "../compiled-policy.ts";
-import { cpuMs } from "../../../../tests/support/cpu-time.ts";
-import { judged } from "../../../../tests/support/judged.ts";
+import { cpuMs } from "../../../../tests/support/processes/cpu-time.ts";
+import { judged } from "../../../../tests/support/vendors/judged.ts";
 
 const WRITES = [
   "DELETE FROM users",

@@ -1,6 +1,6 @@
 import type { Database } from "../../../store/database.ts";
-import { type ChangedDocument, knowledgeChanges, knowledgeDocumentIds } from "../../../store/knowledge-memory.ts";
-import { passagesToHold } from "../../../store/passages-to-hold.ts";
+import { type ChangedDocument, knowledgeChanges, knowledgeDocumentIds } from "../../../store/knowledge/knowledge-memory.ts";
+import { passagesToHold } from "../../../store/knowledge/passages-to-hold.ts";
 import { type RememberedPassage, PassageMemory } from "./passage-memory.ts";
 import { unpackedSigns } from "./packed-signs.ts";
 

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { jsonLog } from "../../../kernel/log.ts";
 import { openDatabase } from "../../../store/database.ts";
-import { knowledgeDocumentIds, lexemesOf } from "../../../store/knowledge-memory.ts";
-import type { ChunkKey } from "../../../store/knowledge-search.ts";
+import { knowledgeDocumentIds, lexemesOf } from "../../../store/knowledge/knowledge-memory.ts";
+import type { ChunkKey } from "../../../store/knowledge/knowledge-search.ts";
 import { HeldBases } from "./held-bases.ts";
 import { packedSigns } from "./packed-signs.ts";
 import type { Candidates, MemoryJob, MemoryJobDone, MemoryThread } from "./remembered-passages.ts";

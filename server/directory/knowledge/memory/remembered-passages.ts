@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { ChunkKey, SearchScope } from "../../../store/knowledge-search.ts";
+import type { ChunkKey, SearchScope } from "../../../store/knowledge/knowledge-search.ts";
 
 export interface MemoryThread {
   readonly databaseUrl: string;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ChunkKey } from "../../../store/knowledge-search.ts";
+import type { ChunkKey } from "../../../store/knowledge/knowledge-search.ts";
 import { type PackedSigns, type PassageMemory, planeOf } from "./passage-memory.ts";
 import type { WordHits } from "./word-places.ts";
 

@@ -2,7 +2,7 @@ import type { CatalogEntry, CatalogQuery } from "@gatehouse/contracts/catalog";
 import type { Mode } from "@gatehouse/contracts/models";
 import { providerFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelInfo, Provider as Vendor } from "@pydantic/genai-prices";
-import type { Page, Paged } from "../../../store/paging.ts";
+import type { Page, Paged } from "../../../store/records/paging.ts";
 import { notFound } from "../../writes/records.ts";
 import { catalogPrices } from "./catalog-prices.ts";
 import { CATALOG_PROVIDERS, catalogProvider, type CatalogProvider } from "./known-providers.ts";

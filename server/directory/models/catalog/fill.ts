@@ -1,6 +1,6 @@
 import type { CatalogEntry } from "@gatehouse/contracts/catalog";
 import type { ModelCreate } from "@gatehouse/contracts/models";
-import type { ProviderRow } from "../../../store/providers.ts";
+import type { ProviderRow } from "../../../store/models/providers.ts";
 import { TOKEN_PRICE_MEMBERS } from "../price-columns.ts";
 import { catalogFacts, type CatalogLookup } from "./catalog.ts";
 

@@ -1,7 +1,7 @@
-import { acknowledgeAlert } from "../../../store/alert-acknowledgements.ts";
-import { alertsOfGroups } from "../../../store/alerts-of-groups.ts";
-import type { AlertRow } from "../../../store/alerts.ts";
-import type { Page, Paged } from "../../../store/paging.ts";
+import { acknowledgeAlert } from "../../../store/policies/alert-acknowledgements.ts";
+import { alertsOfGroups } from "../../../store/policies/alerts-of-groups.ts";
+import type { AlertRow } from "../../../store/policies/alerts.ts";
+import type { Page, Paged } from "../../../store/records/paging.ts";
 import type { EndUserIdentity } from "../../end-user-cache.ts";
 import type { TenantSnapshot } from "../../snapshot.ts";
 import { readAlert, type AlertView } from "../../limits/alerts.ts";

@@ -1,5 +1,5 @@
-import type { EndUserRow } from "../../../store/end-users.ts";
-import { backupCodeHash, takeStep, useBackupCode } from "../../../store/second-factors.ts";
+import type { EndUserRow } from "../../../store/people/end-users.ts";
+import { backupCodeHash, takeStep, useBackupCode } from "../../../store/people/second-factors.ts";
 import type { Directory } from "../../writes/write.ts";
 import { readBackupCode } from "./backup-codes.ts";
 import { hashingRequesterOf, type PasswordHashing } from "./password-work.ts";

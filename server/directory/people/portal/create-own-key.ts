@@ -1,8 +1,8 @@
 import type { ApiKey } from "@gatehouse/contracts/api-keys";
 import type { MintedOwnKey, OwnKeyCreate } from "@gatehouse/contracts/portal-keys";
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { keysOfUser, keysOfUserSince, lockKeysOfUser } from "../../../store/api-keys.ts";
-import { tenantAllowsOwnKeys } from "../../../store/tenants.ts";
+import { keysOfUser, keysOfUserSince, lockKeysOfUser } from "../../../store/credentials/api-keys.ts";
+import { tenantAllowsOwnKeys } from "../../../store/tenants/tenants.ts";
 import { createOwnedKey, readApiKey } from "../../credentials/api-keys.ts";
 import { type Directory, write } from "../../writes/write.ts";
 import { type OwnKeyHolder, OWN_KEYS_SHOWN, ownKeyOf } from "./own-keys.ts";

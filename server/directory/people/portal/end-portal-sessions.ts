@@ -1,4 +1,4 @@
-import { endUserStore } from "../../../store/end-users.ts";
+import { endUserStore } from "../../../store/people/end-users.ts";
 import { write } from "../../writes/write.ts";
 import { END_USERS, notifyUser } from "../end-users.ts";
 import { nextTokenGeneration } from "../token-generation.ts";

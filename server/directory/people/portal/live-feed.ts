@@ -1,11 +1,11 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
-import { approvalById } from "../../../store/approvals.ts";
-import { acknowledgementsOf } from "../../../store/alert-acknowledgements.ts";
-import { alertById } from "../../../store/alerts.ts";
-import { Channel } from "../../../store/channel.ts";
+import { approvalById } from "../../../store/approvals/approvals.ts";
+import { acknowledgementsOf } from "../../../store/policies/alert-acknowledgements.ts";
+import { alertById } from "../../../store/policies/alerts.ts";
+import { Channel } from "../../../store/connections/channel.ts";
 import type { DatabaseConnection } from "../../../store/database.ts";
-import { notificationById } from "../../../store/notifications.ts";
+import { notificationById } from "../../../store/people/notifications.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
 import type { Snapshots } from "../../snapshots.ts";
 import { approvalViews } from "../../tools/approval-views.ts";

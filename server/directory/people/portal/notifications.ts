@@ -1,5 +1,11 @@
-import { markAllRead, markRead, notificationPage, unreadNotifications, type NotificationFilters } from "../../../store/notifications.ts";
-import type { Page, Paged } from "../../../store/paging.ts";
+import {
+  markAllRead,
+  markRead,
+  notificationPage,
+  unreadNotifications,
+  type NotificationFilters,
+} from "../../../store/people/notifications.ts";
+import type { Page, Paged } from "../../../store/records/paging.ts";
 import { notFound } from "../../writes/records.ts";
 import type { Directory } from "../../writes/write.ts";
 import { type Notification, readNotification } from "./portal-notification.ts";

@@ -1,7 +1,7 @@
 import type { ApiKey } from "@gatehouse/contracts/api-keys";
 import type { OwnKey, OwnKeys } from "@gatehouse/contracts/portal-keys";
-import { keysOfUser } from "../../../store/api-keys.ts";
-import { tenantAllowsOwnKeys } from "../../../store/tenants.ts";
+import { keysOfUser } from "../../../store/credentials/api-keys.ts";
+import { tenantAllowsOwnKeys } from "../../../store/tenants/tenants.ts";
 import { readApiKey, revokeApiKey } from "../../credentials/api-keys.ts";
 import { notFound } from "../../writes/records.ts";
 import { type Directory, write } from "../../writes/write.ts";

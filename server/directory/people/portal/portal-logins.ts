@@ -1,5 +1,5 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { endUserByUsername, endUserStore, noteLogin, type EndUserRow } from "../../../store/end-users.ts";
+import { endUserByUsername, endUserStore, noteLogin, type EndUserRow } from "../../../store/people/end-users.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
 import { signedOutMeanwhile } from "../../identity/vouched.ts";
 import { invalidField } from "../../writes/records.ts";

@@ -1,4 +1,4 @@
-import type { NotificationRow } from "../../../store/notifications.ts";
+import type { NotificationRow } from "../../../store/people/notifications.ts";
 
 /** A notification as its user reads it (interface 2.5). */
 export interface Notification {

@@ -1,5 +1,5 @@
-import { endUserStore, type EndUserRow } from "../../../store/end-users.ts";
-import { tenantIsEnabled } from "../../../store/tenants.ts";
+import { endUserStore, type EndUserRow } from "../../../store/people/end-users.ts";
+import { tenantIsEnabled } from "../../../store/tenants/tenants.ts";
 import { beginPageSession, continuePageSession, endPageSession, pageTokenSeconds, refuseStaleToken } from "../page-sessions.ts";
 import type { PortalToken } from "./portal-token.ts";
 import type { PortalLogins, PortalSession } from "./portal-logins.ts";

@@ -1,9 +1,9 @@
 import type { EndUser } from "@gatehouse/contracts/end-users";
 import type { ProfileUpdate } from "@gatehouse/contracts/portal";
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { keepSharedAddress } from "../../../store/approval-conflicts.ts";
-import { endUserStore } from "../../../store/end-users.ts";
-import { groupsByIds } from "../../../store/resource-groups.ts";
+import { keepSharedAddress } from "../../../store/approvals/approval-conflicts.ts";
+import { endUserStore } from "../../../store/people/end-users.ts";
+import { groupsByIds } from "../../../store/groups/resource-groups.ts";
 import type { EndUserIdentity } from "../../end-user-cache.ts";
 import { write } from "../../writes/write.ts";
 import { END_USERS, endUsers, notifyUser } from "../end-users.ts";

@@ -1,5 +1,5 @@
-import { keyIdsOfUser } from "../../../store/end-users.ts";
-import { putFeedback, runOfUser, withdrawFeedback } from "../../../store/run-feedback.ts";
+import { keyIdsOfUser } from "../../../store/people/end-users.ts";
+import { putFeedback, runOfUser, withdrawFeedback } from "../../../store/runs/run-feedback.ts";
 import type { Directory } from "../../writes/write.ts";
 
 export type RateRunParts = Pick<Directory, "db" | "clock">;

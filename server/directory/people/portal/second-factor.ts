@@ -1,6 +1,6 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { endUserStore, type EndUserPatch, type EndUserRow } from "../../../store/end-users.ts";
-import { putBackupCodes, unusedBackupCodes } from "../../../store/second-factors.ts";
+import { endUserStore, type EndUserPatch, type EndUserRow } from "../../../store/people/end-users.ts";
+import { putBackupCodes, unusedBackupCodes } from "../../../store/people/second-factors.ts";
 import { invalidField, notFound } from "../../writes/records.ts";
 import { write, type Write } from "../../writes/write.ts";
 import { END_USERS, notifyUser } from "../end-users.ts";

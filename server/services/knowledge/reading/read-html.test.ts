@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpuMs } from "../../../../tests/support/cpu-time.ts";
+import { cpuMs } from "../../../../tests/support/processes/cpu-time.ts";
 import { readHtml } from "./read-html.ts";
 
 const wordsOf = (html: string) => readHtml(html).flatMap(({ blocks }) => blocks);

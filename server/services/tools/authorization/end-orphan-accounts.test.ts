@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../../tests/support/database.ts";
-import { addNotesServer, NOTES_TERMS } from "../../../../tests/support/notes-server.ts";
+import { addNotesServer, NOTES_TERMS } from "../../../../tests/support/tool-servers/notes-server.ts";
 import { listTokens, type Principal, storeTokens } from "../../../directory/tools/oauth-tokens.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { secretBox } from "../../../kernel/secrets.ts";

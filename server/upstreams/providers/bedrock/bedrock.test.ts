@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
-import { fakeVendor, type VendorRequest, vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
+import { fakeVendor, type VendorRequest, vendorRequest, vendorTarget } from "../../../../tests/support/vendors/fake-vendor.ts";
 import { outbound } from "../../../runtime/outbound.ts";
 import type { ProviderReply, ProviderTarget } from "../provider.ts";
 import { bedrockProvider } from "./bedrock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
+import { vendorRequest, vendorTarget } from "../../../../tests/support/vendors/fake-vendor.ts";
 import type { ProviderReply } from "../provider.ts";
 import { echoProvider } from "./echo.ts";
 

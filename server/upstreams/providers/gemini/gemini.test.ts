@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
+import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/vendors/fake-vendor.ts";
 import { outbound } from "../../../runtime/outbound.ts";
 import { geminiProvider } from "./gemini.ts";
 

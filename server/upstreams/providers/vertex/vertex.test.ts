@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { importSPKI, jwtVerify } from "jose";
-import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
+import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/vendors/fake-vendor.ts";
 import { outbound } from "../../../runtime/outbound.ts";
 import type { ProviderReply, ProviderTarget } from "../provider.ts";
 import { vertexProvider } from "./vertex.ts";

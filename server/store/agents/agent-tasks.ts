@@ -1,0 +1,212 @@
+import { totalOf } from "../records/paging.ts";
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import type { AgentTaskTable } from "../tables/agents.ts";
+
+export type AgentTaskRow = Selectable<AgentTaskTable>;
+export type AgentTaskInsert = Insertable<AgentTaskTable>;
+
+/** Whose tasks at which agent. */
+export interface TaskScope {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+}
+
+export const withinTaskScope = ({ tenantId, agentId, ownerId }: TaskScope) => ({
+  tenant_id: tenantId,
+  agent_id: agentId,
+  owner_id: ownerId,
+});
+
+export async function ownTask(db: Database, scope: TaskScope, id: string): Promise<AgentTaskRow | undefined> {
+  return db
+    .selectFrom("agent_tasks")
+    .selectAll()
+    .where((eb) => eb.and(withinTaskScope(scope)))
+    .where("id", "=", id)
+    .executeTakeFirst();
+}
+
+/** More states of one task than that are not kept. */
+const MOST_STATES = 200;
+
+/** States that come before the one that a task is in, and after it, whatever the times say. */
+export interface StatesAround {
+  readonly earlier: readonly string[];
+  readonly later: readonly string[];
+}
+
+/**
+ * Writes a task as it stands now, and the state it came to.
+ * False: it is somebody else's, and was left as it is.
+ */
+export async function putTask(db: Database | Trx, row: AgentTaskInsert, { earlier, later }: StatesAround): Promise<boolean> {
+  const written = await db
+    .with("known", (cte) =>
+      cte
+        .selectFrom("agent_tasks")
+        .select("state")
+        .where("tenant_id", "=", row.tenant_id)
+        .where("agent_id", "=", row.agent_id)
+        .where("id", "=", row.id),
+    )
+    .with("put", (cte) =>
+      cte
+        .insertInto("agent_tasks")
+        .values(row)
+        .onConflict((conflict) =>
+          conflict
+            .columns(["tenant_id", "agent_id", "id"])
+            .doUpdateSet((eb) => ({
+              state: eb.ref("excluded.state"),
+              status_at: eb.ref("excluded.status_at"),
+              task: eb.ref("excluded.task"),
+              updated_at: eb.ref("excluded.updated_at"),
+            }))
+            .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
+            .where(sql<boolean>`agent_tasks.state <> ALL(${later}::text[])`)
+            // Of two that watch the same task one may be behind. A status without a time has that of the gateway's clock, which is later
+            // than what the agent says of the next.
+            .where((eb) =>
+              eb.or([
+                eb("agent_tasks.status_at", "<=", eb.ref("excluded.status_at")),
+                sql<boolean>`agent_tasks.state = ANY(${earlier}::text[])`,
+              ]),
+            ),
+        )
+        .returning(["tenant_id", "agent_id", "id", "state", "status_at"]),
+    )
+    .with("reached", (cte) =>
+      cte
+        .insertInto("agent_task_states")
+        .columns(["tenant_id", "agent_id", "task_id", "state", "at"])
+        .expression((eb) =>
+          eb
+            .selectFrom("put")
+            .select(["tenant_id", "agent_id", "id as task_id", "state", "status_at as at"])
+            .where("state", "not in", eb.selectFrom("known").select("state"))
+            .where(
+              (inner) =>
+                inner
+                  .selectFrom("agent_task_states")
+                  .select((one) => one.fn.countAll<number>().as("kept"))
+                  .where("tenant_id", "=", row.tenant_id)
+                  .where("agent_id", "=", row.agent_id)
+                  .where("task_id", "=", row.id),
+              "<",
+              MOST_STATES,
+            ),
+        )
+        .onConflict((conflict) => conflict.doNothing()),
+    )
+    .selectFrom("put")
+    .select("id")
+    .executeTakeFirst();
+  if (written !== undefined) return true;
+  const known = await db
+    .selectFrom("agent_tasks")
+    .select("owner_id")
+    .where("tenant_id", "=", row.tenant_id)
+    .where("agent_id", "=", row.agent_id)
+    .where("id", "=", row.id)
+    .executeTakeFirst();
+  return known?.owner_id === row.owner_id;
+}
+
+/** One task of a tenant's at an agent. */
+export type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
+
+const withKey = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, id });
+
+/**
+ * Takes down what an agent told of a task's cost; what that adds to what was counted before, less than nothing where it told
+ * whoever counted `own` of it of less than that. Undefined: there is no such task.
+ */
+export async function countTaskCost(db: Database, key: TaskKey, told: number, own: number): Promise<number | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const task = await trx
+      .selectFrom("agent_tasks")
+      .select("counted_micros")
+      .where((eb) => eb.and(withKey(key)))
+      .forUpdate()
+      .executeTakeFirst();
+    if (task === undefined) return undefined;
+    const before = Number(task.counted_micros);
+    const counted = Math.max(told, before - own);
+    if (counted !== before)
+      await trx
+        .updateTable("agent_tasks")
+        .set({ counted_micros: counted })
+        .where((eb) => eb.and(withKey(key)))
+        .execute();
+    return counted - before;
+  });
+}
+
+/** What is told from now on is the cost of another message. */
+export async function restartTaskCost(db: Database, key: TaskKey): Promise<void> {
+  await db
+    .updateTable("agent_tasks")
+    .set({ counted_micros: 0 })
+    .where((eb) => eb.and(withKey(key)))
+    .execute();
+}
+
+/** Another message did not get to the agent after all: what it told before is still the cost of the one that was counted. */
+export async function resumeTaskCost(db: Database, key: TaskKey, counted: number): Promise<void> {
+  await db
+    .updateTable("agent_tasks")
+    .set({ counted_micros: sql<number>`greatest(counted_micros, ${counted}::bigint)` })
+    .where((eb) => eb.and(withKey(key)))
+    .execute();
+}
+
+export interface TaskListing {
+  readonly contextId: string | null;
+  readonly state: string | null;
+  readonly since: Date | null;
+  /** The last of the page before. */
+  readonly after: { readonly at: Date; readonly id: string } | null;
+  readonly limit: number;
+}
+
+/** The newest status first. `total` counts all pages. */
+export async function listOwnTasks(db: Database, scope: TaskScope, listing: TaskListing): Promise<{ rows: AgentTaskRow[]; total: number }> {
+  let query = db.selectFrom("agent_tasks").where((eb) => eb.and(withinTaskScope(scope)));
+  if (listing.contextId !== null) query = query.where("context_id", "=", listing.contextId);
+  if (listing.state !== null) query = query.where("state", "=", listing.state);
+  if (listing.since !== null) query = query.where("status_at", ">=", listing.since);
+  const total = await totalOf(query);
+  const { after } = listing;
+  if (after !== null)
+    query = query.where((eb) => eb.or([eb("status_at", "<", after.at), eb.and([eb("status_at", "=", after.at), eb("id", ">", after.id)])]));
+  const rows = await query.selectAll().orderBy("status_at", "desc").orderBy("id").limit(listing.limit).execute();
+  return { rows, total };
+}
+
+/** The states a task went through, the first first. */
+export async function statesOfTask(db: Database, tenantId: string, agentId: string, id: string): Promise<{ state: string; at: Date }[]> {
+  return db
+    .selectFrom("agent_task_states")
+    .select(["state", "at"])
+    .where("tenant_id", "=", tenantId)
+    .where("agent_id", "=", agentId)
+    .where("task_id", "=", id)
+    .orderBy("seen_at")
+    .execute();
+}
+
+/** What a tenant keeps no longer: tasks that have not moved for as many days as it keeps bodies, and contexts nobody used. */
+export async function pruneTasks(db: Database): Promise<void> {
+  const days = sql<string>`make_interval(days => greatest(1, coalesce((t.data_retention->>'body_days')::int, 30)))`;
+  await sql`DELETE FROM agent_tasks k USING tenants t WHERE t.id = k.tenant_id AND k.updated_at < now() - ${days}`.execute(db);
+  await sql`DELETE FROM agent_contexts c USING tenants t WHERE t.id = c.tenant_id AND c.used_at < now() - ${days}`.execute(db);
+}
+
+/** Tasks and contexts of people who are erased, with who was told of them. */
+export async function eraseTasks(trx: Trx, tenantId: string, ownerIds: readonly string[]): Promise<void> {
+  if (ownerIds.length === 0) return;
+  await trx.deleteFrom("agent_tasks").where("tenant_id", "=", tenantId).where("owner_id", "in", ownerIds).execute();
+  await trx.deleteFrom("agent_contexts").where("tenant_id", "=", tenantId).where("owner_id", "in", ownerIds).execute();
+}

@@ -1,0 +1,152 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database } from "../database.ts";
+import { type Page, type Paged, totalOf } from "../records/paging.ts";
+import type { ApprovalTable } from "../tables/approvals.ts";
+
+export type ApprovalRow = Selectable<ApprovalTable>;
+
+/** Makes the request, or gives the pending one that is for the same call of the same caller. */
+export async function openApproval(db: Database, values: Insertable<ApprovalTable>): Promise<ApprovalRow> {
+  const made = await db
+    .insertInto("approvals")
+    .values(values)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "requester_id", "requester_group_id", "server_id", "capability_name", "arguments_digest"])
+        .where("status", "=", "pending")
+        .doNothing(),
+    )
+    .returningAll()
+    .executeTakeFirst();
+  if (made !== undefined) return made;
+  const there = await samePending(db, values);
+  // The sweep has not come by yet, or the tool takes something else by now, so that to approve it would let nothing
+  // through, or others are to decide by now.
+  if (
+    there !== undefined &&
+    (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() ||
+      there.definition_digest !== values.definition_digest ||
+      !sameGroups(there.approver_group_ids, values.approver_group_ids ?? []))
+  ) {
+    await db.updateTable("approvals").set({ status: "expired" }).where("id", "=", there.id).where("status", "=", "pending").execute();
+    return openApproval(db, values);
+  }
+  // What stood in the way was resolved in between: the second try meets nothing.
+  return there ?? openApproval(db, values);
+}
+
+function sameGroups(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((id) => others.includes(id));
+}
+
+function samePending(db: Database, values: Insertable<ApprovalTable>): Promise<ApprovalRow | undefined> {
+  return db
+    .selectFrom("approvals")
+    .selectAll()
+    .where("tenant_id", "=", values.tenant_id)
+    .where("requester_id", "=", values.requester_id)
+    .where("requester_group_id", "=", values.requester_group_id)
+    .where("server_id", "=", values.server_id)
+    .where("capability_name", "=", values.capability_name)
+    .where("arguments_digest", "=", values.arguments_digest)
+    .where("status", "=", "pending")
+    .executeTakeFirst();
+}
+
+export async function approvalById(db: Database, tenantId: string, id: string): Promise<ApprovalRow | undefined> {
+  return db.selectFrom("approvals").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}
+
+interface ApprovalViewer {
+  readonly requesterId: string;
+  readonly groupIds: readonly string[];
+}
+
+/** Each by an index: a tenant's approvals are many, and a person sees few of them. */
+const inGroups = ({ groupIds }: ApprovalViewer) => [
+  sql<boolean>`(cardinality(approver_group_ids) = 0 AND requester_group_id = ANY(${groupIds as string[]}::uuid[]))`,
+  sql<boolean>`approver_group_ids && ${groupIds as string[]}::uuid[]`,
+];
+
+export interface ApprovalFilters {
+  /** `all` or nothing: every one. */
+  readonly status?: string | undefined;
+  /** A request whose time has run out is expired before the sweep has written so. */
+  readonly now: Date;
+  /** Only those this person or key asked for, or that these groups' members may resolve. */
+  readonly visibleTo?: ApprovalViewer | undefined;
+}
+
+const pendingOf = (db: Database, tenantId: string, now: Date) =>
+  db.selectFrom("approvals").where("tenant_id", "=", tenantId).where("status", "=", "pending").where("expires_at", ">", now);
+
+/** Those pending that these groups' members may resolve, and that somebody else asked for. */
+export async function resolvableApprovalIds(db: Database, tenantId: string, viewer: ApprovalViewer, now: Date): Promise<string[]> {
+  const rows = await pendingOf(db, tenantId, now)
+    .where("requester_id", "<>", viewer.requesterId)
+    .where((eb) => eb.or(inGroups(viewer)))
+    .select("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Newest first. */
+export async function approvalPage(db: Database, tenantId: string, filters: ApprovalFilters, page: Page): Promise<Paged<ApprovalRow>> {
+  let query = db.selectFrom("approvals").where("tenant_id", "=", tenantId);
+  const { status, now } = filters;
+  if (status !== undefined && status !== "all") {
+    const ran = sql<boolean>`(expires_at <= ${now} AND (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)))`;
+    if (status === "pending") query = pendingOf(db, tenantId, now);
+    else
+      query = query.where((eb) =>
+        status === "expired" ? eb.or([eb("status", "=", "expired"), ran]) : eb.and([eb("status", "=", status), eb.not(ran)]),
+      );
+  }
+  const { visibleTo } = filters;
+  if (visibleTo !== undefined) query = query.where((eb) => eb.or([eb("requester_id", "=", visibleTo.requesterId), ...inGroups(visibleTo)]));
+  // Apart, because the planner takes what a person may see for much, and would look through all from the newest on for a page of it.
+  const found = visibleTo === undefined ? query.selectAll() : query.selectAll().offset(0);
+  const items = await db
+    .selectFrom(found.as("found"))
+    .selectAll()
+    .orderBy("created_at", "desc")
+    .orderBy("id")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  return { items, total: await totalOf(query) };
+}
+
+/** Resolves a request that is pending and has not expired; undefined when it is not (any more). */
+export async function resolveApproval(
+  db: Database,
+  tenantId: string,
+  id: string,
+  resolution: {
+    readonly status: "approved" | "rejected";
+    readonly by: string;
+    readonly endUserId: string | null;
+    readonly note: string | null;
+    readonly nonce: string | null;
+    readonly now: Date;
+    readonly expiresAt: Date | null;
+  },
+): Promise<ApprovalRow | undefined> {
+  return db
+    .updateTable("approvals")
+    .set({
+      status: resolution.status,
+      resolved_by: resolution.by,
+      resolver_id: resolution.endUserId,
+      resolved_at: resolution.now,
+      resolution_note: resolution.note,
+      token_nonce: resolution.nonce,
+      ...(resolution.expiresAt === null ? {} : { expires_at: resolution.expiresAt }),
+    })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .where("status", "=", "pending")
+    .where("expires_at", ">", resolution.now)
+    .returningAll()
+    .executeTakeFirst();
+}

@@ -1,0 +1,84 @@
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import { containing, totalOf } from "../records/paging.ts";
+import { lockThenFind, type RecordStore, writesById } from "../records/record-store.ts";
+import type { AiSystemTable } from "../tables/assurance.ts";
+
+/** With what its resource group is called. */
+export type AiSystemRow = Selectable<AiSystemTable> & { readonly name: string; readonly display_name: string | null };
+export type AiSystemInsert = Insertable<AiSystemTable>;
+export type AiSystemPatch = Updateable<AiSystemTable>;
+
+interface AiSystemFilters {
+  readonly search?: string | undefined;
+  readonly lifecycle_state?: string | undefined;
+}
+
+const rows = (db: Database | Trx, tenantId: string) =>
+  db
+    .selectFrom("ai_systems")
+    .innerJoin("resource_groups", "resource_groups.id", "ai_systems.id")
+    .selectAll("ai_systems")
+    .select(["resource_groups.name", "resource_groups.display_name"])
+    .where("ai_systems.tenant_id", "=", tenantId);
+
+export const aiSystemStore: RecordStore<AiSystemRow, AiSystemInsert, AiSystemPatch, AiSystemFilters> = {
+  async page(db, tenantId, { search, lifecycle_state: state }, page) {
+    let query = rows(db, tenantId);
+    if (state !== undefined) query = query.where("lifecycle_state", "=", state);
+    if (search !== undefined) query = query.where("resource_groups.name", "ilike", containing(search));
+    const items = await query.orderBy("resource_groups.name").limit(page.limit).offset(page.offset).execute();
+    return { items, total: await totalOf(db.selectFrom(query.as("found"))) };
+  },
+  find: lockThenFind("ai_systems", (db, tenantId, id) => rows(db, tenantId).where("ai_systems.id", "=", id).executeTakeFirst()),
+  ...writesById("ai_systems"),
+};
+
+export interface AutonomyRow extends Pick<Selectable<AiSystemTable>, "id" | "lifecycle_state" | "autonomy_level" | "restrictions"> {
+  /** Of responses that narrow it now. */
+  readonly actions: readonly string[];
+}
+
+/** What holds the systems of a tenant back. */
+export async function readAutonomy(db: Database | Trx, tenantId: string): Promise<AutonomyRow[]> {
+  const { rows: found } = await sql<AutonomyRow>`
+    SELECT id, lifecycle_state, autonomy_level, restrictions,
+           ARRAY(SELECT DISTINCT action FROM responses r WHERE r.ai_system_id = s.id AND r.status = 'active') AS actions
+      FROM ai_systems s WHERE tenant_id = ${tenantId}`.execute(db);
+  return found;
+}
+
+export interface SystemTraffic {
+  readonly id: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly micros: number;
+  readonly unpriced: number;
+  readonly last_hour: Date | null;
+}
+
+/** What the groups were asked in the hours since `since`, and the last hour ever in which they were. */
+export async function trafficOf(db: Database, tenantId: string, groupIds: readonly string[], since: Date): Promise<SystemTraffic[]> {
+  const { rows: found } = await sql<SystemTraffic>`
+    SELECT resource_group_id AS id,
+      coalesce(sum(requests) FILTER (WHERE hour >= ${since}), 0)::bigint AS calls,
+      coalesce(sum(errors) FILTER (WHERE hour >= ${since}), 0)::bigint AS errors,
+      coalesce(sum(cost_micro_usd) FILTER (WHERE hour >= ${since}), 0)::bigint AS micros,
+      coalesce(sum(unpriced_requests) FILTER (WHERE hour >= ${since}), 0)::bigint AS unpriced,
+      max(hour) AS last_hour
+    FROM usage_hourly WHERE tenant_id = ${tenantId} AND resource_group_id = ANY(${groupIds as string[]}::text[]) GROUP BY 1`.execute(db);
+  return found;
+}
+
+/** Keys of the group that open it now. */
+export async function liveKeysOf(db: Database | Trx, tenantId: string, groupId: string, now: Date): Promise<number> {
+  const { live } = await db
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.countAll<number>().as("live"))
+    .where("tenant_id", "=", tenantId)
+    .where("resource_group_id", "=", groupId)
+    .where("revoked_at", "is", null)
+    .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)]))
+    .executeTakeFirstOrThrow();
+  return live;
+}

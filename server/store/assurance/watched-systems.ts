@@ -1,0 +1,37 @@
+import { sql } from "kysely";
+import type { Database } from "../database.ts";
+
+export interface WatchedSystem {
+  readonly tenant_id: string;
+  readonly id: string;
+  /** What tells whether its tenant's configuration and its contracts are as they were. */
+  readonly configuration: string;
+  /** What tells whether anything is that its drift is looked for in. */
+  readonly news: string;
+}
+
+/** Systems whose drift is looked for, all that are not retired, with what tells of news: in one statement, however many there are. */
+/** Whether there is any at all, at less than what it costs to say how they stand. */
+export async function areSystemsWatched(db: Database): Promise<boolean> {
+  return (await db.selectFrom("ai_systems").select("id").where("lifecycle_state", "<>", "retired").limit(1).execute()).length > 0;
+}
+
+export async function watchedSystems(db: Database): Promise<WatchedSystem[]> {
+  const { rows } = await sql<WatchedSystem>`
+    WITH changes AS (SELECT tenant_id, max(version) AS newest FROM config_changes GROUP BY tenant_id),
+         contracts AS (SELECT ai_system_id, max(updated_at) AS newest FROM ai_contracts GROUP BY ai_system_id),
+         incidents AS (SELECT tenant_id, max(updated_at) AS newest, count(*) AS count FROM incident_windows GROUP BY tenant_id),
+         findings AS (SELECT ai_system_id, max(updated_at) AS newest FROM drift_findings GROUP BY ai_system_id),
+         epochs AS (SELECT ai_system_id, max(epoch) AS newest FROM baseline_epochs GROUP BY ai_system_id)
+    SELECT s.tenant_id, s.id, concat_ws('/', changes.newest, contracts.newest) AS configuration,
+           concat_ws('/', changes.newest, contracts.newest, seen.calls, incidents.newest, incidents.count, findings.newest, epochs.newest) AS news
+      FROM ai_systems s
+      LEFT JOIN changes ON changes.tenant_id = s.tenant_id
+      LEFT JOIN contracts ON contracts.ai_system_id = s.id
+      LEFT JOIN ai_system_observations seen ON seen.ai_system_id = s.id AND seen.kind = 'call' AND seen.subject = ''
+      LEFT JOIN incidents ON incidents.tenant_id = s.tenant_id
+      LEFT JOIN findings ON findings.ai_system_id = s.id
+      LEFT JOIN epochs ON epochs.ai_system_id = s.id
+     WHERE s.lifecycle_state <> 'retired' ORDER BY s.id`.execute(db);
+  return rows;
+}

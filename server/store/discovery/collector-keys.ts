@@ -1,0 +1,88 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import { containing, type Page, type Paged, pageOfRows } from "../records/paging.ts";
+import type { CollectorKeyTable } from "../tables/discovery.ts";
+
+export type CollectorKeyRow = Selectable<CollectorKeyTable>;
+
+interface CollectorKeyFilters {
+  readonly search?: string | undefined;
+  readonly status?: "active" | "revoked" | undefined;
+}
+
+export async function collectorKeyPage(
+  db: Database,
+  tenantId: string,
+  { search, status }: CollectorKeyFilters,
+  page: Page,
+): Promise<Paged<CollectorKeyRow>> {
+  let query = db.selectFrom("collector_keys").where("tenant_id", "=", tenantId);
+  if (search !== undefined) query = query.where("collector_id", "ilike", containing(search));
+  if (status !== undefined) query = query.where("revoked_at", status === "active" ? "is" : "is not", null);
+  return pageOfRows(query, query.selectAll().orderBy("created_at", "desc").orderBy("id"), page);
+}
+
+export async function findCollectorKey(trx: Trx, tenantId: string, id: string): Promise<CollectorKeyRow | undefined> {
+  const query = trx.selectFrom("collector_keys").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+  return query.forUpdate().executeTakeFirst();
+}
+
+/** Whichever tenant's it is: what a collector signs names its key, and the key its tenant. */
+export async function collectorKeyById(db: Database | Trx, id: string): Promise<CollectorKeyRow | undefined> {
+  return db.selectFrom("collector_keys").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export async function collectorKeyOf(trx: Trx, tenantId: string, publicKey: string): Promise<string | undefined> {
+  const row = await trx
+    .selectFrom("collector_keys")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("public_key", "=", publicKey)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function insertCollectorKey(trx: Trx, values: Insertable<CollectorKeyTable>): Promise<CollectorKeyRow> {
+  return trx.insertInto("collector_keys").values(values).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function revokeCollectorKeyRow(trx: Trx, id: string, at: Date): Promise<CollectorKeyRow> {
+  return trx.updateTable("collector_keys").set({ revoked_at: at }).where("id", "=", id).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Locks the key, so that it cannot be revoked in the middle; undefined when it was meanwhile. */
+export async function lockUsableKey(trx: Trx, id: string): Promise<CollectorKeyRow | undefined> {
+  return trx.selectFrom("collector_keys").selectAll().where("id", "=", id).where("revoked_at", "is", null).forUpdate().executeTakeFirst();
+}
+
+export async function noteCollectorSeen(trx: Trx, id: string, at: Date, deviceId: string | null): Promise<void> {
+  await trx.updateTable("collector_keys").set({ last_seen: at, device_id: deviceId }).where("id", "=", id).execute();
+}
+
+/** False for a nonce that this key used before. */
+export async function useNonce(trx: Trx, keyId: string, nonce: string, at: Date): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto("discovery_nonces")
+    .values({ key_id: keyId, nonce, seen_at: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Those of the ids that this key did not send before. */
+export async function newEventIds(trx: Trx, keyId: string, ids: readonly string[], at: Date): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ event_id: string }>`
+    INSERT INTO discovery_events (key_id, event_id, seen_at)
+    SELECT ${keyId}::uuid, event_id, ${at} FROM unnest(${ids as string[]}::text[]) AS sent (event_id)
+    ON CONFLICT DO NOTHING RETURNING event_id`.execute(trx);
+  return new Set(rows.map(({ event_id: id }) => id));
+}
+
+const NONCES_KEPT_MS = 3_600_000;
+const EVENTS_KEPT_MS = 30 * 86_400_000;
+
+/** Nonces are needed for as long as the time they came with would be taken, event ids for as long as one may be sent again. */
+export async function pruneSeenEvents(db: Database, now: Date): Promise<void> {
+  await sql`DELETE FROM discovery_nonces WHERE seen_at < ${new Date(now.getTime() - NONCES_KEPT_MS)}`.execute(db);
+  await sql`DELETE FROM discovery_events WHERE seen_at < ${new Date(now.getTime() - EVENTS_KEPT_MS)}`.execute(db);
+}

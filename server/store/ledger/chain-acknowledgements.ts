@@ -1,0 +1,45 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database, Trx } from "../database.ts";
+
+export interface ChainAcknowledgement {
+  readonly finding_id: string;
+  readonly verdict: string;
+  readonly chain_seq: number;
+  readonly through_seq: number;
+  readonly detail: string;
+  readonly head_hash: string | null;
+  readonly note: string;
+  readonly acknowledged_by: string | null;
+  readonly acknowledged_at: Date;
+}
+
+/** Those that count for a tenant: its own, and those for all. A null tenant means those for all alone. */
+export const countsFor = (tenantId: string | null): RawBuilder<boolean> => sql`(a.tenant_id IS NULL OR a.tenant_id = ${tenantId}::text)`;
+
+/** By the id of the finding. Empty on a database of a release that has none. */
+export async function acknowledgedFindings(
+  db: Database | Trx,
+  chainId: string,
+  tenantId: string | null,
+): Promise<ReadonlyMap<string, ChainAcknowledgement>> {
+  const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('chain_acknowledgements') IS NOT NULL AS there`.execute(db);
+  if (made[0]?.there !== true) return new Map();
+  const { rows } = await sql<ChainAcknowledgement>`
+    SELECT finding_id, verdict, chain_seq, through_seq, detail, head_hash, note, acknowledged_by, acknowledged_at
+      FROM chain_acknowledgements a WHERE chain_id = ${chainId} AND ${countsFor(tenantId)} ORDER BY acknowledged_at DESC`.execute(db);
+  return new Map(rows.map((row) => [row.finding_id, row]));
+}
+
+export async function putAcknowledgements(
+  trx: Trx,
+  chainId: string,
+  tenantId: string | null,
+  acknowledgements: readonly ChainAcknowledgement[],
+): Promise<void> {
+  for (const { finding_id: id, verdict, chain_seq: from, through_seq: to, detail, head_hash: head, note, ...who } of acknowledgements)
+    await sql`
+      INSERT INTO chain_acknowledgements
+        (chain_id, finding_id, tenant_id, verdict, chain_seq, through_seq, detail, head_hash, note, acknowledged_by, acknowledged_at)
+      VALUES (${chainId}, ${id}, ${tenantId}, ${verdict}, ${from}, ${to}, ${detail}, ${head}, ${note}, ${who.acknowledged_by}, ${who.acknowledged_at})
+      ON CONFLICT DO NOTHING`.execute(trx);
+}

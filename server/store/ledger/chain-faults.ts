@@ -1,0 +1,53 @@
+import { sql } from "kysely";
+import { countsFor } from "./chain-acknowledgements.ts";
+import type { Database, Trx } from "../database.ts";
+
+export interface ChainFault {
+  readonly chain_id: string;
+  readonly verdict: string;
+  readonly found_at: Date;
+  /** Names of what was found; null where they are not all known. */
+  readonly findings: readonly string[] | null;
+}
+
+/** A fault as a tenant is told of it. */
+export interface KnownFault extends Omit<ChainFault, "findings"> {
+  /** The newest acknowledgement, where each finding has one. */
+  readonly acknowledged: { readonly by: string | null; readonly at: string; readonly note: string } | null;
+}
+
+/** Another release may have found the fault since, and named nothing. */
+const NAMED = sql`chain_faults f LEFT JOIN chain_fault_findings n ON n.chain_id = f.chain_id AND n.found_at = f.found_at`;
+
+/** A null tenant: what counts for all. */
+export async function chainFaults(db: Database | Trx, tenantId: string | null): Promise<KnownFault[]> {
+  const { rows } = await sql<KnownFault>`
+    SELECT f.chain_id, f.verdict, f.found_at, CASE WHEN n.findings <@ known.ids THEN known.newest END AS acknowledged
+      FROM ${NAMED} CROSS JOIN LATERAL (
+        SELECT array_agg(a.finding_id) AS ids,
+            (array_agg(json_build_object('by', a.acknowledged_by, 'at', a.acknowledged_at, 'note', a.note) ORDER BY a.acknowledged_at DESC))[1] AS newest
+          FROM chain_acknowledgements a WHERE a.chain_id = f.chain_id AND a.finding_id = ANY (n.findings) AND ${countsFor(tenantId)}
+      ) known
+     ORDER BY f.chain_id`.execute(db);
+  return rows;
+}
+
+export async function faultOfChain(db: Database | Trx, chainId: string): Promise<ChainFault | undefined> {
+  const { rows } = await sql<ChainFault>`
+    SELECT f.chain_id, f.verdict, f.found_at, n.findings FROM ${NAMED} WHERE f.chain_id = ${chainId}`.execute(db);
+  return rows[0];
+}
+
+export async function putChainFault(trx: Trx, { chain_id: id, verdict, found_at: at, findings }: ChainFault): Promise<void> {
+  await sql`
+    INSERT INTO chain_faults (chain_id, verdict, found_at) VALUES (${id}, ${verdict}, ${at})
+    ON CONFLICT (chain_id) DO UPDATE SET verdict = excluded.verdict, found_at = excluded.found_at`.execute(trx);
+  await sql`DELETE FROM chain_fault_findings WHERE chain_id = ${id}`.execute(trx);
+  if (findings !== null)
+    await sql`INSERT INTO chain_fault_findings (chain_id, found_at, findings) VALUES (${id}, ${at}, ${[...findings]}::text[])`.execute(trx);
+}
+
+export async function removeChainFault(trx: Trx, chainId: string): Promise<void> {
+  await sql`DELETE FROM chain_faults WHERE chain_id = ${chainId}`.execute(trx);
+  await sql`DELETE FROM chain_fault_findings WHERE chain_id = ${chainId}`.execute(trx);
+}

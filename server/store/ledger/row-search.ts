@@ -1,0 +1,140 @@
+import { sql, type RawBuilder } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import { candidateRanges, describedRange, type IdRange, type RangeQuery } from "./row-ranges.ts";
+
+/** A search of `audit_rows`: `conditions` say which rows match; the rest says where to look for them. */
+export interface RowSearch extends RangeQuery {
+  readonly conditions: readonly RawBuilder<boolean>[];
+}
+
+/** Stretches of about a zone asked for at once: of a value that all rows have the fewest are enough to count as far as it is counted. */
+const FEWEST_ZONES = 24;
+const MAX_ZONES = 512;
+/** Rows looked at for nothing but the count come to a few thousand, however many match. */
+const COUNTED_ZONES = 48;
+
+type Bounds = { readonly from: string | null; readonly to: string | null };
+
+/** Tells how many zones to look at next, given how many were looked at. */
+type Pace = (looked: number) => number;
+
+/**
+ * Where matching rows may be, stretch after stretch in the order asked for, beyond the row `after`. What no block
+ * describes is there whole: the rows of the last seconds, and rows older than all blocks.
+ */
+async function* stretches(db: Database | Trx, search: RowSearch, after: string | null, pace: Pace): AsyncGenerator<readonly Bounds[]> {
+  const { newestFirst } = search;
+  const clipped = (bounds: Bounds): Bounds => (after === null ? bounds : beyond(bounds, after, newestFirst));
+  const selective = search.lookups.length > 0 || search.since !== undefined || search.until !== undefined;
+  const described = selective ? await describedRange(db) : null;
+  if (described === null) {
+    yield [clipped({ from: null, to: null })];
+    return;
+  }
+  const above = clipped({ from: described.to, to: null });
+  const below = clipped({ from: null, to: described.from });
+  if (!isEmpty(newestFirst ? above : below)) yield [newestFirst ? above : below];
+  const within = clipped(described);
+  let cursor = newestFirst ? within.to : within.from;
+  for (let looked = 0; cursor !== null && !isEmpty(within);) {
+    const zones = pace(looked);
+    const next: { ranges: IdRange[]; cursor: string | null } = await candidateRanges(db, search, cursor, zones);
+    looked += zones;
+    const ranges = next.ranges.map(clipped).filter((range) => !isEmpty(range));
+    if (ranges.length > 0) yield ranges;
+    cursor = next.cursor;
+  }
+  if (!isEmpty(newestFirst ? below : above)) yield [newestFirst ? below : above];
+}
+
+/** What is left of a stretch behind the row `after`. */
+function beyond({ from, to }: Bounds, after: string, newestFirst: boolean): Bounds {
+  return newestFirst
+    ? { from, to: to === null || after < to ? after : to }
+    : { from: from === null || `${after} ` > from ? `${after} ` : from, to };
+}
+
+const isEmpty = ({ from, to }: Bounds): boolean => from !== null && to !== null && from >= to;
+
+/** Ids of the next `wanted` rows that match beyond the row `after`, in the order asked for. */
+export async function matchingIds(db: Database | Trx, search: RowSearch, after: string | null, wanted: number): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const bounds of stretches(db, search, after, (looked) => zonesFor(wanted - ids.length, ids.length, looked))) {
+    ids.push(...(await idsIn(db, search, bounds, wanted - ids.length)));
+    if (ids.length >= wanted) break;
+  }
+  return ids;
+}
+
+/** Ids read at once: a page far back costs time, and no memory. */
+const MAX_READ = 10_000;
+
+/**
+ * Ids of the first `wanted` rows that match behind `skip` others, and how many match: counted on up to `counted` while that
+ * takes no more than a look at a few thousand rows. `exact` is false where there may be more.
+ */
+export async function firstMatching(
+  db: Database | Trx,
+  search: RowSearch,
+  { skip, wanted, counted }: { readonly skip: number; readonly wanted: number; readonly counted: number },
+): Promise<{ ids: string[]; total: number; exact: boolean }> {
+  const ids: string[] = [];
+  const needed = skip + wanted;
+  const most = Math.max(needed, counted);
+  let found = 0;
+  let zones = 0;
+  const pace: Pace = (looked) => {
+    const missing = needed - found;
+    zones = looked + (missing > 0 ? zonesFor(missing, found, looked) : Math.max(1, COUNTED_ZONES - looked));
+    return zones - looked;
+  };
+  for await (const stretch of stretches(db, search, null, pace)) {
+    for (let bounds = stretch; bounds.length > 0;) {
+      const limit = Math.min(MAX_READ, most + 1 - found);
+      const next = await idsIn(db, search, bounds, limit);
+      ids.push(...next.slice(Math.max(0, skip - found), Math.max(0, needed - found)));
+      found += next.length;
+      if (found > most) return { ids, total: most, exact: false };
+      const last = next.length < limit ? undefined : next.at(-1);
+      bounds = last === undefined ? [] : bounds.map((one) => beyond(one, last, search.newestFirst)).filter((one) => !isEmpty(one));
+    }
+    if (found >= needed && zones >= COUNTED_ZONES) return { ids, total: found, exact: false };
+  }
+  return { ids, total: found, exact: true };
+}
+
+/**
+ * Zones that likely have `missing` rows, after `found` in those looked at. A zone has a row of each value but for chance,
+ * though maybe none of two values at once: as many again as were not enough.
+ */
+function zonesFor(missing: number, found: number, looked: number): number {
+  const each = looked === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / looked);
+  return Math.min(MAX_ZONES, Math.max(FEWEST_ZONES, looked, Math.ceil((missing / each) * 1.2)));
+}
+
+async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {
+  const { rows } = await sql<{
+    id: string;
+  }>`SELECT id FROM (${rowsIn(bounds, search, wanted)}) AS found ORDER BY id ${orderOf(search)} LIMIT ${wanted}`.execute(db);
+  return rows.map((row) => row.id);
+}
+
+const orderOf = (search: RowSearch) => sql.raw(search.newestFirst ? "DESC" : "ASC");
+
+function rowsIn(bounds: readonly Bounds[], search: RowSearch, wanted: number): RawBuilder<unknown> {
+  const conditions = [...search.conditions];
+  const [only] = bounds;
+  if (only !== undefined && bounds.length === 1) {
+    if (only.from !== null) conditions.push(sql<boolean>`audit_rows.id >= ${only.from}`);
+    if (only.to !== null) conditions.push(sql<boolean>`audit_rows.id < ${only.to}`);
+    return sql`SELECT audit_rows.id FROM audit_rows ${whereAll(conditions)} ORDER BY audit_rows.id ${orderOf(search)} LIMIT ${wanted}`;
+  }
+  conditions.push(sql<boolean>`audit_rows.id >= stretch.least COLLATE "C"`, sql<boolean>`audit_rows.id < stretch.beyond COLLATE "C"`);
+  return sql`
+    SELECT found.id FROM unnest(${bounds.map(({ from }) => from)}::text[], ${bounds.map(({ to }) => to)}::text[]) AS stretch (least, beyond)
+    CROSS JOIN LATERAL (SELECT audit_rows.id FROM audit_rows ${whereAll(conditions)} ORDER BY audit_rows.id ${orderOf(search)} LIMIT ${wanted}) AS found`;
+}
+
+function whereAll(conditions: readonly RawBuilder<boolean>[]): RawBuilder<unknown> {
+  return conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`;
+}

@@ -1,0 +1,135 @@
+import { sql, type Insertable, type Selectable } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import type { NoticeConfigTable } from "../tables/people.ts";
+
+export type NoticeConfigRow = Selectable<NoticeConfigTable>;
+
+/** The tenant's own configuration, and that of the system when one is named. */
+export async function noticeConfigs(db: Database | Trx, tenantId: string, systemId: string | null): Promise<NoticeConfigRow[]> {
+  return db
+    .selectFrom("notice_configs")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where((eb) =>
+      systemId === null ? eb("ai_system_id", "is", null) : eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]),
+    )
+    .execute();
+}
+
+export async function putNoticeConfig(trx: Trx, values: Insertable<NoticeConfigTable>): Promise<void> {
+  const { id: _id, tenant_id: _tenant, ai_system_id: _system, ...changed } = values;
+  await trx
+    .insertInto("notice_configs")
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["tenant_id", "ai_system_id"]).doUpdateSet(changed))
+    .execute();
+}
+
+/** What was removed; undefined where there was none. */
+export async function removeNoticeConfig(trx: Trx, tenantId: string, systemId: string | null): Promise<NoticeConfigRow | undefined> {
+  return trx
+    .deleteFrom("notice_configs")
+    .where("tenant_id", "=", tenantId)
+    .where("ai_system_id", systemId === null ? "is" : "=", systemId)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export interface ConversationNotice {
+  readonly method: string;
+  readonly record_id: string;
+  readonly noticed_at: Date;
+}
+
+/** Earliest first. */
+export async function noticesOfConversation(db: Database, tenantId: string, handle: string): Promise<ConversationNotice[]> {
+  return db
+    .selectFrom("conversation_notices")
+    .select(["method", "record_id", "noticed_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("conversation_handle", "=", handle)
+    .orderBy("noticed_at")
+    .orderBy("record_id")
+    .execute();
+}
+
+/** The first of a conversation and method stays. */
+export async function addConversationNotice(
+  db: Database,
+  notice: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date },
+): Promise<void> {
+  await db
+    .insertInto("conversation_notices")
+    .values(notice)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Forgets notices of before that time, whose records are reduced as well. Answers how many. */
+export async function forgetConversationNotices(db: Database, tenantId: string, before: Date): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom("conversation_notices")
+    .where("tenant_id", "=", tenantId)
+    .where("noticed_at", "<", before)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** How calls are filed in whose answers a model speaks. A portal may look up models or count tokens before it shows anything. */
+const TURNS = [
+  "chat_completions",
+  "responses",
+  "completions",
+  "anthropic_messages",
+  "gemini_generate_content",
+  "gemini_stream_generate_content",
+];
+
+export interface StatementRow {
+  readonly handle: string;
+  readonly met: boolean;
+}
+
+/**
+ * Each conversation that had its first assistant turn in the window, and whether a notice record stands before it: in
+ * time, and in the log where one writer wrote both. Two writers have no common order but time. The rows are read once
+ * for all conversations.
+ */
+export async function noticeBeforeFirstTurn(
+  db: Database,
+  tenantId: string,
+  window: { from: string | null; to: string | null; systemId: string | null },
+): Promise<StatementRow[]> {
+  const { rows } = await sql<StatementRow>`
+    WITH turns AS MATERIALIZED (
+      SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (
+        SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq, resource_group_id, id
+          FROM audit_rows
+         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND proxy_subtype = ANY(${TURNS}) AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
+      ) spoken ORDER BY handle, timestamp, id
+    ), notices AS MATERIALIZED (
+      SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq
+        FROM audit_rows
+       WHERE tenant_id = ${tenantId} AND proxy_type = 'portal' AND proxy_subtype = 'notice' AND success AND custom_metadata->'action_record' IS NOT NULL
+    )
+    SELECT t.handle, coalesce(bool_or(n.timestamp < t.timestamp AND (n.chain_id <> t.chain_id OR n.chain_seq < t.chain_seq)), false) AS met
+      FROM turns t LEFT JOIN notices n ON n.handle = t.handle
+     WHERE (${window.from}::timestamptz IS NULL OR t.timestamp >= ${window.from}::timestamptz)
+       AND (${window.to}::timestamptz IS NULL OR t.timestamp < ${window.to}::timestamptz)
+       AND (${window.systemId}::text IS NULL OR t.resource_group_id = ${window.systemId}::text)
+     GROUP BY t.handle ORDER BY t.handle`.execute(db);
+  return rows;
+}
+
+/** Counts a person's post and tells whether it is within `most` in `withinMs`, whichever process each came to. */
+export async function countNoticePost(
+  db: Database,
+  { tenantId, userId, most, withinMs }: { tenantId: string; userId: string; most: number; withinMs: number },
+): Promise<boolean> {
+  const recent = sql`ARRAY(SELECT at FROM unnest(notice_posts.posted_at) AS at WHERE at > now() - ${withinMs} * interval '1 millisecond')`;
+  const { rows } = await sql`
+    INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${userId}, ${tenantId}, ARRAY[now()])
+    ON CONFLICT (end_user_id) DO UPDATE SET posted_at = ${recent} || now() WHERE cardinality(${recent}) < ${most}
+    RETURNING end_user_id`.execute(db);
+  return rows.length > 0;
+}

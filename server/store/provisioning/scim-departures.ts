@@ -1,0 +1,64 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Trx } from "../database.ts";
+import type { AccountIds } from "../sign-on/sign-on-sessions.ts";
+
+/** What is pending in a person's name is nobody's to approve any more. */
+export async function expireApprovalsOf(trx: Trx, tenantId: string, userId: string, now: Date): Promise<void> {
+  await trx
+    .updateTable("approvals")
+    .set({ expires_at: now })
+    .where("tenant_id", "=", tenantId)
+    .where("requester_id", "=", userId)
+    .where("status", "=", "pending")
+    .where("expires_at", ">", now)
+    .execute();
+}
+
+/** All that a directory may call whom a provider knows by this key: the key itself, and what stands in it behind a slash. */
+const keysOf = (subject: RawBuilder<unknown>) => sql`(
+  SELECT array_to_string(parts[n:], '/') AS key FROM string_to_array(${subject}, '/') parts, generate_subscripts(parts, 1) n
+   UNION
+  SELECT replace(replace(substring(${subject} FROM '//([^/]*)$'), '%2F', '/'), '%25', '%'))`;
+
+/** Ends the sessions of the administrators whom a provider of this directory's people signed in under this key. */
+export async function endAdminSessionsOf(trx: Trx, tenantId: string, source: string, externalId: string): Promise<void> {
+  await sql`
+    UPDATE admin_users a SET tokens_valid_from = greatest(date_trunc('milliseconds', now()), a.tokens_valid_from + interval '1 millisecond')
+      FROM external_identities i JOIN identity_providers p ON p.id = i.provider_id
+     WHERE a.id = i.admin_user_id AND a.tenant_id = ${tenantId} AND i.tenant_id = ${tenantId} AND p.tenant_id = ${tenantId}
+       AND p.settings ->> 'scim_directory' = ${source} AND ${externalId}::text IN ${keysOf(sql`i.subject`)}`.execute(trx);
+}
+
+/**
+ * Of people of a directory, the accounts that a provider lets in for being in a group of one of these names, or gives a role for it, and
+ * that have signed in by it.
+ */
+export async function accountsLetInByGroup(
+  trx: Trx,
+  { tenantId, source }: { readonly tenantId: string; readonly source: string },
+  names: readonly string[],
+  peopleIds: readonly string[],
+): Promise<AccountIds> {
+  // Each person by an index, and administrators by equal keys: in a large company nobody can be compared with each sign-in.
+  const { rows } = await sql<{ end_user_id: string | null; admin_user_id: string | null }>`
+    WITH provider AS (
+      SELECT id FROM identity_providers
+       WHERE tenant_id = ${tenantId} AND settings ->> 'scim_directory' = ${source}
+         AND (settings ->> 'required_group' = ANY(${[...names]}::text[])
+              OR EXISTS (SELECT FROM jsonb_array_elements(settings -> 'group_mappings') m
+                          WHERE m ->> 'role' IS NOT NULL AND m ->> 'group' = ANY(${[...names]}::text[])))
+    ), person AS (
+      SELECT end_user_id, external_id FROM scim_users
+       WHERE tenant_id = ${tenantId} AND source = ${source} AND end_user_id = ANY(${[...peopleIds]}::uuid[])
+    ), administrator AS MATERIALIZED (
+      SELECT i.admin_user_id, k.key FROM external_identities i CROSS JOIN LATERAL ${keysOf(sql`i.subject`)} k
+       WHERE i.admin_user_id IS NOT NULL AND i.last_login IS NOT NULL AND i.provider_id IN (SELECT id FROM provider)
+    )
+    SELECT person.end_user_id, NULL::uuid AS admin_user_id
+      FROM person CROSS JOIN LATERAL (
+        SELECT provider_id, last_login FROM external_identities WHERE end_user_id = person.end_user_id OFFSET 0) i
+     WHERE i.last_login IS NOT NULL AND i.provider_id IN (SELECT id FROM provider)
+     UNION
+    SELECT NULL, administrator.admin_user_id FROM administrator JOIN person ON person.external_id = administrator.key`.execute(trx);
+  return { endUserIds: rows.flatMap((row) => row.end_user_id ?? []), adminIds: rows.flatMap((row) => row.admin_user_id ?? []) };
+}

@@ -1,0 +1,131 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { Schema } from "../schema.ts";
+
+/**
+ * What the SQL of a directory table offers. `Scope` is the tenant every query is held to; where it may be null, null
+ * means all tenants.
+ */
+export interface RecordStore<Row, Insert, Patch, Filters, Scope extends string | null = string> {
+  page(db: Database | Trx, scope: Scope, filters: Filters, page: Page): Promise<Paged<Row>>;
+  /** With `lock`, the row stays as it is until the transaction ends. */
+  find(db: Database | Trx, scope: Scope, id: string, lock?: "lock"): Promise<Row | undefined>;
+  insert(trx: Trx, values: Insert): Promise<void>;
+  update(trx: Trx, id: string, patch: Patch): Promise<void>;
+  remove(trx: Trx, id: string): Promise<void>;
+}
+
+/** Tables whose rows have an id of their own and a tenant. */
+export type TenantRecordTable =
+  | "admin_users"
+  | "providers"
+  | "models"
+  | "resource_groups"
+  | "api_keys"
+  | "end_users"
+  | "end_user_groups"
+  | "scim_tokens"
+  | "identity_providers"
+  | "guardrail_configs"
+  | "argument_policies"
+  | "semantic_cache_configs"
+  | "semantic_policies"
+  | "mcp_servers"
+  | "server_configs"
+  | "virtual_servers"
+  | "approvals"
+  | "agents"
+  | "agent_grants"
+  | "agent_skills"
+  | "knowledge_bases"
+  | "kb_identities"
+  | "knowledge_connectors"
+  | "web_search_providers"
+  | "ai_systems"
+  | "ai_system_evidence"
+  | "ai_contracts"
+  | "incident_windows"
+  | "drift_findings"
+  | "response_policies"
+  | "collector_keys"
+  | "discovered_assets"
+  | "assets";
+
+/** Those of which a tenant has one of a name. */
+type NamedTable = Extract<
+  TenantRecordTable,
+  | "agent_skills"
+  | "argument_policies"
+  | "guardrail_configs"
+  | "identity_providers"
+  | "knowledge_bases"
+  | "knowledge_connectors"
+  | "models"
+  | "response_policies"
+  | "semantic_cache_configs"
+  | "semantic_policies"
+  | "server_configs"
+  | "virtual_servers"
+  | "web_search_providers"
+>;
+
+/** `find` of a store that tells of a row what its table has, and nothing of other tables. */
+export function findInTenant<Table extends TenantRecordTable>(
+  table: Table,
+): RecordStore<Selectable<Schema[Table]>, unknown, unknown, unknown>["find"] {
+  // Kysely resolves the columns of named tables, not of a type parameter.
+  const named: TenantRecordTable = table;
+  return async (db, tenantId, id, lock) => {
+    const query = db.selectFrom(named).selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+    const row = await (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+    return row as Selectable<Schema[Table]> | undefined;
+  };
+}
+
+/**
+ * `find` of a store whose rows tell of other tables as well. The lock is taken before they are read: a statement that
+ * has to wait for a lock finds other tables as they were when it began.
+ */
+export function lockThenFind<Row>(
+  table: TenantRecordTable | "routing_groups",
+  read: (db: Database | Trx, tenantId: string, id: string) => Promise<Row | undefined>,
+): RecordStore<Row, unknown, unknown, unknown>["find"] {
+  return async (db, tenantId, id, lock) => {
+    if (lock !== undefined)
+      await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().execute();
+    return read(db, tenantId, id);
+  };
+}
+
+/** The writes of a store; the row was found in its tenant before. */
+export function writesById<Table extends TenantRecordTable | "tenants">(
+  table: Table,
+): Pick<RecordStore<unknown, Insertable<Schema[Table]>, Updateable<Schema[Table]>, unknown>, "insert" | "update" | "remove"> {
+  const named: TenantRecordTable | "tenants" = table;
+  return {
+    insert: async (trx, values) => {
+      await trx.insertInto(table).values(values).execute();
+    },
+    update: async (trx, id, patch) => {
+      await trx.updateTable(named).set(patch).where("id", "=", id).execute();
+    },
+    remove: async (trx, id) => {
+      await trx.deleteFrom(named).where("id", "=", id).execute();
+    },
+  };
+}
+
+/** Finds the id of the tenant's record that has exactly this name. */
+export function idByName(table: NamedTable): (db: Database | Trx, tenantId: string, name: string) => Promise<string | undefined> {
+  return async (db, tenantId, name) => {
+    const row = await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+    return row?.id;
+  };
+}
+
+/** The tenant of a record, for callers who may see all tenants; null for a record of no tenant. */
+export async function tenantOfRecord(db: Database, table: TenantRecordTable, id: string): Promise<string | null | undefined> {
+  const row = await db.selectFrom(table).select("tenant_id").where("id", "=", id).executeTakeFirst();
+  return row?.tenant_id;
+}

@@ -1,0 +1,93 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import { type Page, type Paged, pageOfRows } from "../records/paging.ts";
+import type { ExternalIdentityTable } from "../tables/identity.ts";
+
+export type ExternalIdentityRow = Selectable<ExternalIdentityTable>;
+
+export async function externalIdentity(db: Database | Trx, providerId: string, subject: string): Promise<ExternalIdentityRow | undefined> {
+  return db
+    .selectFrom("external_identities")
+    .selectAll()
+    .where("provider_id", "=", providerId)
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+}
+
+/** One from before subjects said where their parts end, which from now on is known by the subject that does. */
+export async function adoptFormerIdentity(
+  trx: Trx,
+  providerId: string,
+  former: string,
+  subject: string,
+): Promise<ExternalIdentityRow | undefined> {
+  return trx
+    .updateTable("external_identities")
+    .set({ subject, exact: true })
+    .where("provider_id", "=", providerId)
+    .where("subject", "=", former)
+    .where("exact", "=", false)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function insertExternalIdentity(
+  trx: Trx,
+  identity: Insertable<ExternalIdentityTable> & { readonly exact: true },
+): Promise<void> {
+  await trx.insertInto("external_identities").values(identity).execute();
+}
+
+/** What the provider says of somebody who just signed in there. */
+export async function noteExternalLogin(
+  trx: Trx,
+  providerId: string,
+  subject: string,
+  said: Required<Pick<Updateable<ExternalIdentityTable>, "username" | "email">>,
+  at: Date,
+): Promise<void> {
+  await trx
+    .updateTable("external_identities")
+    .set({ ...said, last_login: at })
+    .where("provider_id", "=", providerId)
+    .where("subject", "=", subject)
+    .execute();
+}
+
+export async function ownerSignsOnBy(trx: Trx, providerId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom("external_identities as e")
+    .innerJoin("admin_users as a", "a.id", "e.admin_user_id")
+    .select("a.id")
+    .where("e.provider_id", "=", providerId)
+    .where("a.role", "=", "owner")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface ExternalIdentityFilters {
+  readonly subject?: string | undefined;
+  readonly end_user_id?: string | undefined;
+  readonly admin_user_id?: string | undefined;
+}
+
+/** Those linked first come first. */
+export async function externalIdentityPage(
+  db: Database,
+  tenantId: string,
+  providerId: string,
+  filters: ExternalIdentityFilters,
+  page: Page,
+): Promise<Paged<ExternalIdentityRow>> {
+  let query = db.selectFrom("external_identities").where("tenant_id", "=", tenantId).where("provider_id", "=", providerId);
+  for (const name of ["subject", "end_user_id", "admin_user_id"] as const) {
+    const wanted = filters[name];
+    if (wanted !== undefined) query = query.where(name, "=", wanted);
+  }
+  return pageOfRows(query, query.selectAll().orderBy("created_at").orderBy("subject"), page);
+}
+
+export async function deleteExternalIdentity(trx: Trx, providerId: string, subject: string): Promise<void> {
+  await trx.deleteFrom("external_identities").where("provider_id", "=", providerId).where("subject", "=", subject).execute();
+}

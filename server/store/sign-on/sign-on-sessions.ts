@@ -1,0 +1,90 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database, Trx } from "../database.ts";
+import type { SignOnSessionTable } from "../tables/identity.ts";
+
+export type SignOnSessionRow = Selectable<SignOnSessionTable>;
+
+/**
+ * How a provider names a session that it signs out: by the session where it says one, else all of the subject. Those of a subject
+ * that it named no session of when they began may be the one meant.
+ */
+export interface NamedSession {
+  readonly providerId: string;
+  readonly subjectHash: string | null;
+  readonly sessionHash: string | null;
+}
+
+export async function insertSignOnSession(db: Database | Trx, row: Insertable<SignOnSessionTable>): Promise<void> {
+  await db.insertInto("sign_on_sessions").values(row).execute();
+}
+
+/** Takes the sessions away that are meant. */
+export async function takeSignOnSessions(trx: Trx, { providerId, subjectHash, sessionHash }: NamedSession): Promise<SignOnSessionRow[]> {
+  let query = trx.deleteFrom("sign_on_sessions").where("provider_id", "=", providerId);
+  if (subjectHash !== null) query = query.where("subject_hash", "=", subjectHash);
+  if (sessionHash !== null)
+    query = query.where((row) =>
+      row.or([row("session_hash", "=", sessionHash), ...(subjectHash === null ? [] : [row("session_hash", "is", null)])]),
+    );
+  return query.returningAll().execute();
+}
+
+/** The newest of the account whose provider may be asked to sign out, takes it away with the others of the account. */
+export async function takeAskedSignOut(
+  db: Database,
+  account: { readonly column: "end_user_id" | "admin_user_id"; readonly id: string },
+  now: Date,
+): Promise<SignOnSessionRow | undefined> {
+  const gone = await db.deleteFrom("sign_on_sessions").where(account.column, "=", account.id).returningAll().execute();
+  const asked = gone.filter((row) => row.id_token_sealed !== null && row.expires_at > now);
+  return asked.toSorted((a, b) => b.created_at.getTime() - a.created_at.getTime())[0];
+}
+
+export async function pruneSignOnSessions(db: Database, now: Date): Promise<void> {
+  await db.deleteFrom("sign_on_sessions").where("expires_at", "<", now).execute();
+}
+
+/** Accounts, by the table they are in. */
+export interface AccountIds {
+  readonly endUserIds: readonly string[];
+  readonly adminIds: readonly string[];
+}
+
+/** Whoever ever signed in by the provider: of those alone there may be sessions. */
+export async function accountsSignedInBy(trx: Trx, providerId: string): Promise<AccountIds> {
+  const rows = await trx
+    .selectFrom("external_identities")
+    .select(["end_user_id", "admin_user_id"])
+    .where("provider_id", "=", providerId)
+    .where("last_login", "is not", null)
+    .execute();
+  return {
+    endUserIds: [...new Set(rows.flatMap((row) => row.end_user_id ?? []))],
+    adminIds: [...new Set(rows.flatMap((row) => row.admin_user_id ?? []))],
+  };
+}
+
+/** Ends every session and token of the accounts. `now` is asked for once nobody signs in to one of them any more. */
+export async function endSessionsOfAccounts(
+  trx: Trx,
+  tenantId: string,
+  { endUserIds, adminIds }: AccountIds,
+  now: () => Date,
+): Promise<void> {
+  const tables = [
+    ["end_users", "end_user_id", endUserIds],
+    ["admin_users", "admin_user_id", adminIds],
+  ] as const;
+  for (const [table, column, ids] of tables) {
+    if (ids.length === 0) continue;
+    // In one order, or two that end the same sessions would wait for each other.
+    await sql`SELECT FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND id = ANY(${[...ids]}::uuid[]) ORDER BY id FOR UPDATE`.execute(
+      trx,
+    );
+    await sql`
+      UPDATE ${sql.table(table)} SET tokens_valid_from = greatest(${now()}::timestamptz, tokens_valid_from) + interval '1 millisecond'
+       WHERE tenant_id = ${tenantId} AND id = ANY(${[...ids]}::uuid[])`.execute(trx);
+    await sql`DELETE FROM page_sessions WHERE ${sql.ref(column)} = ANY(${[...ids]}::uuid[])`.execute(trx);
+    await sql`DELETE FROM sign_on_sessions WHERE ${sql.ref(column)} = ANY(${[...ids]}::uuid[])`.execute(trx);
+  }
+}

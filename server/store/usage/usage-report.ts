@@ -1,0 +1,92 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../database.ts";
+import { SURVIVING_GROUP, SURVIVING_GROUPS } from "./usage-totals.ts";
+
+export interface UsageSums {
+  readonly requests: number;
+  readonly errors: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  /** Micro-dollars. */
+  readonly cost: number;
+  readonly unpriced_requests: number;
+}
+
+/** One part of what was used; of what it is not divided by there is nothing. */
+export interface UsagePartRow extends UsageSums {
+  readonly period?: string;
+  readonly resource_group_id?: string | null;
+  readonly resource_group_name?: string | null;
+  readonly api_key_id?: string | null;
+  readonly api_key_name?: string | null;
+  readonly model?: string;
+}
+
+export interface UsageScope {
+  readonly tenantId: string;
+  /** Whole hours. */
+  readonly from: Date;
+  readonly to: Date;
+  readonly resourceGroupId: string | undefined;
+  readonly subgroups: boolean;
+  readonly apiKeyId: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** What it can be divided by: how a part is called in SQL, and what names it in the answer. */
+const PARTS = {
+  hour: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:00:00"Z"')`, shown: "period" },
+  day: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, shown: "period" },
+  month: { column: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM')`, shown: "period" },
+  resource_group: { column: `nullif(${SURVIVING_GROUP}, '')`, shown: "resource_group_id" },
+  api_key: { column: "nullif(u.api_key_id, '')", shown: "api_key_id" },
+  model: { column: "u.llm_model_used", shown: "model" },
+} as const;
+
+const SUMS = ["requests", "errors", "prompt_tokens", "completion_tokens", "unpriced_requests"] as const;
+/** The name that is read beside an id. */
+const NAMES: Readonly<Partial<Record<(typeof PARTS)[keyof typeof PARTS]["shown"], (tenantId: string) => RawBuilder<unknown>>>> = {
+  resource_group_id: (tenantId) =>
+    sql`(SELECT g.name FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND g.id::text = p.resource_group_id) AS resource_group_name`,
+  api_key_id: (tenantId) =>
+    sql`(SELECT k.name FROM api_keys k WHERE k.tenant_id = ${tenantId} AND k.id::text = p.api_key_id) AS api_key_name`,
+};
+
+/**
+ * What a tenant used, divided: periods in their order, else the dearest part first. Read from the hourly totals, which are
+ * kept when rows are not. What a deleted group used counts for its nearest ancestor, as it does for limits.
+ */
+export async function readUsage(
+  db: Database,
+  scope: UsageScope,
+  dividedBy: readonly (keyof typeof PARTS)[],
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly items: UsagePartRow[]; readonly total: number; readonly totals: UsageSums }> {
+  const { tenantId, from, to, resourceGroupId, subgroups, apiKeyId, model } = scope;
+  const shown = dividedBy.map((part) => PARTS[part].shown);
+  const names = shown.flatMap((one) => NAMES[one]?.(tenantId) ?? []);
+  const { rows } = await sql<{ total: number; totals: UsageSums; items: UsagePartRow[] }>`
+    WITH RECURSIVE branch AS (
+      SELECT id FROM resource_groups WHERE tenant_id = ${tenantId} AND id = ${resourceGroupId ?? null}::uuid
+      UNION ALL SELECT g.id FROM resource_groups g JOIN branch ON g.parent_group_id = branch.id WHERE ${subgroups}::boolean),
+    parts AS (
+      SELECT ${sql.join([
+        ...dividedBy.map((part) => sql`${sql.raw(PARTS[part].column)} AS ${sql.ref(PARTS[part].shown)}`),
+        ...SUMS.map((name) => sql`coalesce(sum(${sql.ref(`u.${name}`)}), 0)::bigint AS ${sql.ref(name)}`),
+        sql`coalesce(sum(u.cost_micro_usd), 0)::bigint AS cost`,
+      ])}
+      FROM usage_hourly u ${sql.raw(SURVIVING_GROUPS)} WHERE u.tenant_id = ${tenantId} AND u.hour >= ${from} AND u.hour < ${to}
+        AND (${resourceGroupId ?? null}::text IS NULL OR ${sql.raw(SURVIVING_GROUP)} IN (SELECT id::text FROM branch) OR u.resource_group_id = ${resourceGroupId ?? null}::text)
+        AND (${apiKeyId ?? null}::text IS NULL OR u.api_key_id = ${apiKeyId ?? null}::text)
+        AND (${model ?? null}::text IS NULL OR u.llm_model_used = ${model ?? null}::text)
+      GROUP BY ${sql.join(dividedBy.map((_, at) => sql.raw(String(at + 1))))})
+    SELECT (SELECT count(*)::int FROM parts) AS total,
+      (SELECT row_to_json(t) FROM (SELECT ${sql.join([...SUMS, "cost" as const].map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint AS ${sql.ref(name)}`))} FROM parts) t) AS totals,
+      (SELECT coalesce(json_agg(q), '[]'::json) FROM (
+        SELECT ${sql.join([sql`p.*`, ...names])} FROM parts p
+        ORDER BY ${sql.join([...(shown.includes("period") ? [sql`p.period`] : []), sql`p.cost DESC`, sql`p.requests DESC`, ...shown.map((one) => sql.ref(`p.${one}`))])}
+        LIMIT ${limit} OFFSET ${offset}) q) AS items`.execute(db);
+  const [found] = rows;
+  if (found === undefined) throw new Error("usage was read and nothing came back");
+  return found;
+}

@@ -1,0 +1,98 @@
+import { IS_REQUEST } from "../models/own-calls.ts";
+
+/** Agents that report what they cost, and the tool server that searches the web. */
+const COSTS_BESIDE_MODELS = `a.server_id IS NOT NULL AND (a.proxy_type = 'a2a' AND a.llm_estimated_cost_usd IS NOT NULL
+    OR a.proxy_type IN ('mcp', 'virtual_mcp') AND a.llm_estimated_cost_usd > 0)`;
+
+/**
+ * What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no
+ * consumption. What costs something beside models stands among them under its id, and is no request to one.
+ */
+export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type IN ('a2a', 'mcp', 'virtual_mcp') THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${IS_REQUEST} AND a.proxy_type IN ('llm', 'batch') AS is_request, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
+  a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('llm', 'batch') AND a.llm_model_used IS NOT NULL
+    OR ${COSTS_BESIDE_MODELS}) AS of_models`;
+
+/**
+ * Each model a call of `shipped` tried, with what it used there: what the row does not tell of one attempt by itself is
+ * the last one's. A row that tells no attempts had one, at the model it names.
+ */
+const ASKED = `
+  asked AS MATERIALIZED (
+    SELECT tenant_id, timestamp, coalesce(resource_group_id, '') AS resource_group_id, llm_model_used AS name, is_request, tool_results,
+      coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) AS tokens, coalesce(cost_micro_usd, 0) AS cost_micro_usd
+    FROM shipped WHERE of_models AND attempts IS NULL
+    UNION ALL
+    SELECT s.tenant_id, s.timestamp, coalesce(s.resource_group_id, ''), t.name, s.is_request, s.tool_results,
+      CASE WHEN t.last THEN greatest(0, coalesce(s.prompt_tokens, 0) + coalesce(s.completion_tokens, 0) - t.other_tokens) ELSE t.tokens END,
+      CASE WHEN t.last THEN greatest(0, coalesce(s.cost_micro_usd, 0) - t.other_cost) ELSE t.cost END
+    FROM shipped s CROSS JOIN LATERAL (
+      SELECT name, tokens, cost, no = count(*) OVER () AS last, sum(tokens) OVER () - tokens AS other_tokens, sum(cost) OVER () - cost AS other_cost
+      FROM (
+        SELECT no, attempt->>'model' AS name, coalesce((attempt->>'prompt_tokens')::bigint, 0) + coalesce((attempt->>'completion_tokens')::bigint, 0) AS tokens, coalesce(round((attempt->>'cost_usd')::numeric * 1000000), 0) AS cost
+        FROM jsonb_array_elements(s.attempts) WITH ORDINALITY AS told (attempt, no)) each) t
+    WHERE s.of_models AND s.attempts IS NOT NULL
+  )`;
+
+/** Whose name it was at the time, as SQL. A gateway goes on using a former name for as long as it takes to hear of the new one. */
+const MODEL_ID = `coalesce(
+  (SELECT f.model_id::text FROM former_model_names f WHERE f.tenant_id = u.tenant_id AND f.name = u.name AND f.until > u.at ORDER BY f.until LIMIT 1),
+  (SELECT m.id::text FROM models m WHERE m.tenant_id = u.tenant_id AND m.name = u.name),
+  (SELECT f.model_id::text FROM former_model_names f WHERE f.tenant_id = u.tenant_id AND f.name = u.name ORDER BY f.until DESC LIMIT 1),
+  u.name)`;
+
+/**
+ * Adds the rows of `shipped`, a common table of facts, to the usage of models, as more common tables. Usage rows are taken
+ * in the order of their key: two writers that add to the same ones cannot deadlock. Limits go by the totals of the day,
+ * of groups and of each model: their requests are those of callers.
+ */
+export const ADD_USAGE = `
+  batches AS (
+    INSERT INTO batch_costs AS b (job_id, tenant_id, cost_micro_usd, unpriced)
+    SELECT batch_job, tenant_id, coalesce(sum(cost_micro_usd), 0), count(*) FILTER (WHERE unpriced) FROM shipped WHERE batch_job IS NOT NULL GROUP BY 1, 2 ORDER BY 1
+    ON CONFLICT (job_id) DO UPDATE SET cost_micro_usd = b.cost_micro_usd + excluded.cost_micro_usd, unpriced = b.unpriced + excluded.unpriced
+  ),  fresh AS MATERIALIZED (
+    SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, coalesce(resource_group_id, '') AS resource_group_id, coalesce(api_key_id, '') AS api_key_id, llm_model_used,
+      count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(prompt_tokens), 0) AS prompt_tokens, coalesce(sum(completion_tokens), 0) AS completion_tokens,
+      coalesce(sum(cost_micro_usd), 0) AS cost_micro_usd, count(*) FILTER (WHERE unpriced) AS unpriced_requests,
+      count(*) FILTER (WHERE is_request) AS caller_requests, coalesce(sum(tool_results::bigint), 0) AS tool_results
+    FROM shipped WHERE of_models GROUP BY 1, 2, 3, 4, 5
+  ), daily AS (
+    INSERT INTO usage_daily
+    SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, llm_model_used, sum(caller_requests), sum(errors), sum(prompt_tokens), sum(completion_tokens), sum(cost_micro_usd), sum(unpriced_requests)
+    FROM fresh GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (tenant_id, day, resource_group_id, llm_model_used) DO UPDATE SET
+      requests = usage_daily.requests + excluded.requests,
+      errors = usage_daily.errors + excluded.errors,
+      prompt_tokens = usage_daily.prompt_tokens + excluded.prompt_tokens,
+      completion_tokens = usage_daily.completion_tokens + excluded.completion_tokens,
+      cost_micro_usd = usage_daily.cost_micro_usd + excluded.cost_micro_usd,
+      unpriced_requests = usage_daily.unpriced_requests + excluded.unpriced_requests
+  ), hourly AS (
+    INSERT INTO usage_hourly
+    SELECT tenant_id, hour, resource_group_id, api_key_id, llm_model_used, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests FROM fresh ORDER BY 1, 2, 3, 4, 5
+    ON CONFLICT (tenant_id, hour, resource_group_id, api_key_id, llm_model_used) DO UPDATE SET
+      requests = usage_hourly.requests + excluded.requests,
+      errors = usage_hourly.errors + excluded.errors,
+      prompt_tokens = usage_hourly.prompt_tokens + excluded.prompt_tokens,
+      completion_tokens = usage_hourly.completion_tokens + excluded.completion_tokens,
+      cost_micro_usd = usage_hourly.cost_micro_usd + excluded.cost_micro_usd,
+      unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests
+  ), ${ASKED}, of_model AS MATERIALIZED (
+    SELECT tenant_id, hour, resource_group_id, ${MODEL_ID} AS model_id, requests, tokens, cost_micro_usd, tool_results FROM (
+      SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, resource_group_id, name, min(timestamp) AS at,
+        count(*) FILTER (WHERE is_request) AS requests, sum(tokens) AS tokens, sum(cost_micro_usd) AS cost_micro_usd, coalesce(sum(tool_results::bigint), 0) AS tool_results
+      FROM asked GROUP BY 1, 2, 3, 4) u
+  ), daily_of_models AS (
+    INSERT INTO model_usage_daily
+    SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, model_id, sum(requests), sum(tokens), sum(cost_micro_usd)
+    FROM of_model GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (tenant_id, day, resource_group_id, model_id) DO UPDATE SET
+      requests = model_usage_daily.requests + excluded.requests,
+      tokens = model_usage_daily.tokens + excluded.tokens,
+      cost_micro_usd = model_usage_daily.cost_micro_usd + excluded.cost_micro_usd
+  ), results AS (
+    INSERT INTO tool_results_hourly
+    SELECT tenant_id, hour, resource_group_id, model_id, sum(tool_results) FROM (
+      SELECT tenant_id, hour, resource_group_id, '' AS model_id, tool_results FROM fresh UNION ALL SELECT tenant_id, hour, resource_group_id, model_id, tool_results FROM of_model) each
+    WHERE tool_results > 0 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (tenant_id, hour, resource_group_id, model_id) DO UPDATE SET results = tool_results_hourly.results + excluded.results)`;

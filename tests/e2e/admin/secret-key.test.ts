@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { doctorCommand } from "../../../server/cli/doctor.ts";
+import { serveModels, signIn } from "../../support/worlds/admin.ts";
+import { testDatabase } from "../../support/database.ts";
+import { startFakeUpstream } from "../../support/vendors/fake-upstream.ts";
+import { removeDirectory, startGateway, temporaryDirectory } from "../../support/gateway.ts";
+import { newPerson, PASSWORD, portalClient } from "../../support/worlds/portal.ts";
+import { totpCode } from "../../support/identity/totp.ts";
+
+async function findings(dataDir: string, databaseUrl: string): Promise<string> {
+  let printed = "";
+  await doctorCommand(
+    [],
+    { GW_DATA_DIR: dataDir, DATABASE_URL: databaseUrl },
+    { stdout: (text) => void (printed += text), stderr: () => undefined },
+  );
+  return printed;
+}
+
+test("with another secret key what needs no stored key is served, changes arrive, and the rest is told and can be stored again", async () => {
+  const upstream = startFakeUpstream();
+  const database = await testDatabase();
+  const dataDir = await temporaryDirectory();
+  const first = await startGateway({ databaseUrl: database.url, dataDir });
+  const before = await signIn(first.adminUrl);
+  const served = await serveModels(before, upstream.baseUrl, ["keyed", { name: "own", api_key: "sk-of-the-model-1" }]);
+  const billed = (await before.get("/v1/admin/providers?tenant_id=default")).providers.find((one: any) => one.provider_key === "fake").id;
+  const imports = `/v1/admin/usage-import/providers/${billed}`;
+  expect((await before.request("PATCH", imports, { import_enabled: true, import_endpoint_override: "https://usage.example" })).status).toBe(
+    200,
+  );
+  expect(await findings(dataDir, database.url)).toContain(`1 of 1 import(s) that are switched on have no key, that of provider ${billed}`);
+  expect((await before.request("PATCH", imports, { api_key: "sk-admin-of-the-account", import_enabled: true })).status).toBe(200);
+  const quickStartKey = /sk_gw_api_[\w-]{43}/.exec(first.output())?.[0] ?? "";
+  const person = await newPerson(first.runtimeUrl, "zoe");
+  const { secret, backup_codes: backupCodes } = (await person.request("POST", "/auth/2fa/setup")).body;
+  const step = Math.floor(Date.now() / 30_000);
+  expect((await person.request("POST", "/auth/2fa/verify", { code: totpCode(secret, step - 1) })).status).toBe(200);
+  await first.stop();
+  expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 3 stored upstream key/m);
+  expect(await findings(dataDir, database.url)).toMatch(/^ok +usage import +1 import\(s\) switched on, each with a key/m);
+
+  const otherDir = await temporaryDirectory();
+  const again = await startGateway({
+    databaseUrl: database.url,
+    dataDir: otherDir,
+    env: { GW_SECRET_KEY: randomBytes(32).toString("base64") },
+  });
+  const call = async (key: string, model: string) => {
+    const response = await fetch(`${again.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+    });
+    return { status: response.status, shown: upstream.seen.at(-1)?.headers["authorization"] };
+  };
+  expect(again.output()).toContain('"event":"stored_keys_unreadable","keys":3');
+  expect((await call(quickStartKey, "echo")).status).toBe(200);
+  expect(await call(served.apiKey, "keyed")).toEqual({ status: 200, shown: undefined });
+  expect(await call(served.apiKey, "own")).toEqual({ status: 200, shown: undefined });
+
+  const stranger = portalClient(again.runtimeUrl);
+  const { temp_token: owed } = (await stranger.request("POST", "/auth/login", { username: "zoe", password: PASSWORD })).body;
+  const withCode = async (code: string) => (await stranger.request("POST", "/auth/login/2fa", { temp_token: owed, code })).status;
+  expect([await withCode(totpCode(secret, Math.floor(Date.now() / 30_000))), await withCode(backupCodes[0])]).toEqual([401, 200]);
+
+  const admin = await signIn(again.adminUrl);
+  const { providers } = await admin.get("/v1/admin/providers?tenant_id=default");
+  const { id } = providers.find((one: { provider_key: string }) => one.provider_key === "fake");
+  expect((await admin.request("PATCH", `/v1/admin/providers/${id}`, { api_key: "sk-stored-again-1" })).status).toBe(200);
+  expect(await call(served.apiKey, "keyed")).toEqual({ status: 200, shown: "Bearer sk-stored-again-1" });
+  expect(again.output()).toContain(
+    `"event":"stored_keys_unreadable","tenant_id":"default","keys":1,"first":"models.api_key:${served.models["own"]}"`,
+  );
+  await again.stop();
+  expect(await findings(dataDir, database.url)).toMatch(/^wrong +secret key +opens 2 of 3 stored upstream keys, not that of /m);
+
+  await database.close();
+  for (const directory of [dataDir, otherDir]) await removeDirectory(directory);
+  await upstream.stop();
+});

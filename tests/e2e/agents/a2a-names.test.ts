@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AgentFixture, startAgent } from "../../support/tool-servers/agents.ts";
+import { startWorld, type World } from "../../support/world.ts";
+import { call, grantAgent, registerAgent } from "./a2a-harness.ts";
+import { newTeam, type Team } from "../tools/mcp-harness.ts";
+
+/** Clients that write the protocol's members as its definition names them, as parsers of ProtoJSON take them. */
+let world: World;
+let team: Team;
+let agent: AgentFixture;
+
+beforeAll(async () => {
+  world = await startWorld();
+  team = await newTeam(world.admin, "callers");
+  agent = await startAgent();
+  const { id } = await registerAgent(world.admin, "fixture", agent.url);
+  await grantAgent(world.admin, id, [team.groupId]);
+});
+afterAll(async () => {
+  await world?.end();
+  await agent?.stop();
+});
+
+const said = (text: string, more: Record<string, unknown> = {}) => ({
+  message: { message_id: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text, media_type: "text/plain" }], ...more },
+});
+
+/** The JSON-RPC address that the agent's card tells. */
+async function rpcAddress(): Promise<string> {
+  const { body } = await call(world.gateway.runtimeUrl, "", "GET", "/.well-known/agent-card/default/fixture");
+  const found = body.supportedInterfaces.find((one: any) => one.protocolBinding === "JSONRPC" && one.protocolVersion === "1.0");
+  return found.url;
+}
+
+async function asked(method: string, params: Record<string, unknown>): Promise<any> {
+  const body = { jsonrpc: "2.0", id: 1, method, params };
+  return (await call(world.gateway.runtimeUrl, team.apiKey, "POST", "/v1/proxy/a2a/outbound?agent=fixture", body)).body;
+}
+
+test("a conversation goes on, is cut and is found by the names of the definition", async () => {
+  const begun = (await asked("SendMessage", said("ask"))).result.task;
+  expect(begun.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+  const next = (await asked("SendMessage", said("complete it", { task_id: begun.id, context_id: begun.contextId }))).result.task;
+  expect([next.id, next.status.state]).toEqual([begun.id, "TASK_STATE_COMPLETED"]);
+  expect(agent.requests.at(-1)?.body.message.parts).toEqual([{ text: "complete it", mediaType: "text/plain" }]);
+
+  expect((await asked("GetTask", { id: begun.id })).result.history.length).toBeGreaterThan(1);
+  expect((await asked("GetTask", { id: begun.id, history_length: 0 })).result.history).toBeUndefined();
+  await asked("SendMessage", said("complete another"));
+  const listed = (await asked("ListTasks", { context_id: begun.contextId, page_size: 5, include_artifacts: true })).result;
+  expect([listed.totalSize, listed.pageSize, listed.tasks[0].id, listed.tasks[0].artifacts.length]).toEqual([1, 5, begun.id, 1]);
+
+  const config = (await asked("CreateTaskPushNotificationConfig", { task_id: begun.id, url: "http://127.0.0.1:9/told" })).result;
+  expect(config.taskId).toBe(begun.id);
+  expect((await asked("ListTaskPushNotificationConfigs", { task_id: begun.id })).result.configs).toHaveLength(1);
+});
+
+test("a message does not wait that says so by the definition's name, whatever the binding", async () => {
+  const { status, body } = await call(`${world.gateway.runtimeUrl}/a2a/default/fixture`, team.apiKey, "POST", "/message:send", {
+    ...said("hold x"),
+    configuration: { return_immediately: true },
+  });
+  expect([status, body.task.status.state]).toEqual([200, expect.stringMatching(/SUBMITTED|WORKING/)]);
+  agent.release();
+});
+
+test("a member of both names is refused, and nothing is sent", async () => {
+  const before = agent.requests.length;
+  const { error } = await asked("SendMessage", said("complete it", { task_id: "one", taskId: "two" }));
+  expect([error.code, error.message]).toEqual([-32602, expect.stringContaining("message.taskId")]);
+  expect((await asked("GetTask", { id: "x", history_length: 1, historyLength: 2 })).error.code).toBe(-32602);
+  expect(agent.requests).toHaveLength(before);
+});
+
+test("the address for JSON-RPC names its agent by path, for clients that put their own path behind it, and is held to the guardrails", async () => {
+  const address = await rpcAddress();
+  expect(address).toBe(`${world.gateway.runtimeUrl}/a2a/default/fixture`);
+  const request = (text: string) => ({ jsonrpc: "2.0", id: "a", method: "SendMessage", params: said(text) });
+  for (const path of ["", "/"]) {
+    const { status, body } = await call(address, team.apiKey, "POST", path, request("complete it"));
+    expect([status, body.id, body.result.task.status.state]).toEqual([200, "a", "TASK_STATE_COMPLETED"]);
+  }
+  const stranger = await newTeam(world.admin, "strangers");
+  expect((await call(address, stranger.apiKey, "POST", "/", request("complete it"))).body.error).toBeDefined();
+  const nobody = await call(`${world.gateway.runtimeUrl}/a2a/default/nobody`, team.apiKey, "POST", "/", request("complete it"));
+  expect(nobody.body.error.message).toBe("There is no such agent.");
+
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "agents' wall",
+    group_ids: [team.groupId],
+    surfaces: { a2a_inbound: true },
+    builtin: { banned_words: ["tangerine dream"] },
+  });
+  const before = agent.requests.length;
+  const { body } = await call(address, team.apiKey, "POST", "/", request("complete tangerine dream"));
+  expect([body.error.data[0].reason, agent.requests.length]).toEqual(["GUARDRAIL_BLOCKED", before]);
+});
+
+test("a body that is no JSON, and says so, is of a type that is not taken", async () => {
+  const send = async (type: string) =>
+    (await call(await rpcAddress(), team.apiKey, "POST", "", "message=hello", { "content-type": type })).body.error.code;
+  expect([await send("application/x-www-form-urlencoded"), await send("application/json")]).toEqual([-32005, -32700]);
+});

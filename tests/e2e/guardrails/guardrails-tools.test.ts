@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf, rowsOf } from "../../support/worlds/admin.ts";
+import { startScriptedToolServer } from "../../support/tool-servers/scripted-tool-server.ts";
+import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../../support/tool-servers/tool-servers.ts";
+import { startWorld, type World } from "../../support/world.ts";
+import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "../tools/mcp-harness.ts";
+
+/** Guardrails on what is sent to tool servers. */
+let world: World;
+let server: ToolServerFixture;
+let old: ToolServerFixture;
+let url: string;
+let urls: { readonly new: string; readonly old: string; readonly virtual: string };
+let team: Team;
+
+beforeAll(async () => {
+  world = await startWorld();
+  server = startStatelessServer();
+  old = startHandshakeServer();
+  team = await newTeam(world.admin, "guarded");
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: server.baseUrl });
+  await grant(world.admin, "tools for guarded", id, [team.groupId], {});
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "tool wall",
+    group_ids: [team.groupId],
+    surfaces: { mcp_input: true },
+    builtin: { pii_enabled: true, secrets_enabled: true },
+  });
+  const { id: oldId } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "old tools", base_url: old.baseUrl });
+  await grant(world.admin, "old tools for guarded", oldId, [team.groupId], {});
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "all tools",
+    members: [{ mcp_server_id: oldId, slug: "old" }],
+    group_ids: [team.groupId],
+  });
+  url = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  urls = {
+    new: url,
+    old: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${oldId}`,
+    virtual: `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`,
+  };
+});
+afterAll(async () => {
+  await server.stop();
+  await old.stop();
+  await world.end();
+});
+
+const call = (text: string) => post(url, team.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text } }));
+
+test("arguments are redacted before the tool server sees them, and on the record", async () => {
+  const answer = await call("Mail joe@example.com");
+  expect(answer.status).toBe(200);
+  expect(JSON.stringify(answer.body)).toContain("Mail [REDACTED:email]");
+  expect(server.seen.map(({ body }) => body).join("")).not.toContain("joe@example.com");
+  const row = await rowOf(world.admin, { id: answer.headers.get("x-request-id") });
+  expect(row).toMatchObject({ guardrail_action: "redact", guardrail_check: "pii", pii_detected: true, success: true });
+  expect(JSON.stringify(row)).not.toContain("joe@example.com");
+});
+
+test("a secret reaches no tool server", async () => {
+  const before = server.seen.length;
+  const answer = await call("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q");
+  expect(answer.body.error).toMatchObject({
+    code: 4031,
+    data: { code: "guardrail_blocked", guardrail: "tool wall", check: "secrets", direction: "input" },
+  });
+  expect(server.seen.length).toBe(before);
+  const row = await rowOf(world.admin, { id: answer.headers.get("x-request-id") });
+  expect(row).toMatchObject({ guardrail_blocked: true, guardrail_check: "secrets", success: false, error_type: "guardrail_blocked" });
+  expect(JSON.stringify(row)).not.toContain("ghp_");
+});
+
+const SECRET = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
+
+test.each([
+  ["a method of the server's own", "x-vendor/note", { text: SECRET }],
+  ["a member beside an address", "resources/read", { uri: "test://note", note: SECRET }],
+  ["a member of a list", "tools/list", { note: SECRET }],
+  ["a member of a ping", "ping", { uri: SECRET }],
+  ["a name beside arguments", "tools/call", { name: "echo", arguments: {}, [SECRET]: 1 }],
+  [
+    "a member beside what is completed",
+    "completion/complete",
+    { ref: { type: "ref/prompt", name: "p" }, argument: { name: "a", value: "b", note: SECRET } },
+  ],
+  ["a member of what is referred to", "completion/complete", { ref: { type: "ref/prompt", name: "p", note: SECRET } }],
+  ["a member of a context", "completion/complete", { ref: { type: "ref/prompt", name: "p" }, context: { note: SECRET } }],
+  ["a member of what is listened for", "subscriptions/listen", { notifications: { note: SECRET } }],
+] as const)("a secret reaches no tool server in %s", async (_where, method, params) => {
+  const before = server.seen.length;
+  const answer = await post(url, team.apiKey, stateless(1, method, params));
+  expect(answer.body.error).toMatchObject({ data: { code: "guardrail_blocked", check: "secrets", direction: "input" } });
+  expect(
+    server.seen
+      .slice(before)
+      .map(({ body }) => body)
+      .join(""),
+  ).not.toContain("ghp_");
+});
+
+/** Newest first. */
+const blocked = (atLeast: number) => rowsOf(world.admin, { guardrail_blocked: true }, atLeast);
+
+describe.each([
+  ["a handshake client", handshakeClient],
+  ["a stateless client", statelessClient],
+] as const)("what %s answers when a tool server asks", (_client, connect) => {
+  const answered = async (at: string, name: string) => {
+    const client = await connect(at, team.apiKey, {}, name);
+    try {
+      return await client
+        .callTool({ name: at.includes("/vmcp/") ? "old__ask" : "ask", arguments: {} })
+        .then(textOf, (error: Error) => error.message);
+    } finally {
+      await client.close();
+    }
+  };
+
+  test.each(["new", "old", "virtual"] as const)("is redacted like arguments (%s server)", async (which) => {
+    expect(await answered(urls[which], "joe@example.com")).toBe("hello [REDACTED:email]");
+  });
+
+  test.each(["new", "old", "virtual"] as const)(
+    "reaches no tool server where it is blocked, and nobody waits for it (%s server)",
+    async (which) => {
+      const before = (await blocked(0)).length;
+      const said = await answered(urls[which], SECRET);
+      expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
+      expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
+      const rows = await blocked(before + 1);
+      expect(rows).toHaveLength(before + 1);
+      expect(rows[0]).toMatchObject(
+        connect === handshakeClient
+          ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] }
+          : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" },
+      );
+      expect(JSON.stringify(rows)).not.toContain("ghp_");
+    },
+  );
+});
+
+test("what a client's model says for a tool server is looked at, whatever it consists of", async () => {
+  const blocks = [
+    { type: "text", text: "joe@example.com" },
+    { type: "image", data: "am9lQGV4YW1wbGUuY29t", mimeType: "image/png" },
+    { type: "tool_use", id: "1", name: "mail", input: { to: "ann@example.com" } },
+    { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: "eve@example.com" }] },
+  ];
+  await post(
+    url,
+    team.apiKey,
+    stateless(9, "tools/call", {
+      name: "ask",
+      arguments: {},
+      requestState: "asked-once",
+      inputResponses: {
+        who: { role: "assistant", model: "m", content: blocks },
+        one: { role: "assistant", model: "m", content: { type: "text", text: "bob@example.com" } },
+        odd: { content: { "amy@example.com": { deep: ["tom@example.com"] } }, more: "kim@example.com" },
+        roots: { roots: [{ uri: "file:///home/amy@example.com" }] },
+      },
+    }),
+  );
+  const { inputResponses } = JSON.parse(server.seen.at(-1)?.body ?? "{}").params;
+  const redacted = "[REDACTED:email]";
+  expect(inputResponses.who.content).toEqual([
+    { type: "text", text: redacted },
+    blocks[1],
+    { type: "tool_use", id: "1", name: "mail", input: { to: redacted } },
+    { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: redacted }] },
+  ]);
+  expect(inputResponses.one.content.text).toBe(redacted);
+  // What is no answer of the protocol may still be read by a server.
+  expect(inputResponses.odd).toEqual({ content: { [redacted]: { deep: [redacted] } }, more: redacted });
+  expect(inputResponses.roots.roots).toEqual([{ uri: "file:///home/amy@example.com" }]);
+});
+
+test("headers that mirror arguments are looked at as the arguments are, and agree with them, whether the tool is known yet or not", async () => {
+  const heard: { readonly arguments: object; readonly to: string | null; readonly note: string | null }[] = [];
+  const schema = { type: "object", properties: { to: { type: "string", "x-mcp-header": "To" } } };
+  const mirroring = startScriptedToolServer("stateless", (message, { headers }) => {
+    if (message?.method === "tools/list")
+      return { resultType: "complete", tools: [{ name: "mail", inputSchema: schema }], ttlMs: 0, cacheScope: "private" };
+    if (message?.method !== "tools/call") return undefined;
+    heard.push({ arguments: message.params.arguments, to: headers.get("mcp-param-to"), note: headers.get("mcp-param-note") });
+    return { resultType: "complete", content: [] };
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "mails", base_url: mirroring.baseUrl });
+  await grant(world.admin, "mails for guarded", id, [team.groupId], {});
+  const mails = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  const mail = (headers: Record<string, string>) =>
+    post(mails, team.apiKey, stateless(1, "tools/call", { name: "mail", arguments: { to: "joe@example.com" } }), headers);
+  const redacted = { arguments: { to: "[REDACTED:email]" }, to: "[REDACTED:email]", note: null };
+
+  expect((await mail({ "Mcp-Param-To": "joe@example.com" })).status).toBe(200);
+  expect(heard).toEqual([redacted]);
+  expect((await post(mails, team.apiKey, stateless(2, "tools/list"))).status).toBe(200);
+  expect((await mail({ "Mcp-Param-To": "joe@example.com" })).status).toBe(200);
+  expect((await mail({ "Mcp-Param-To": `=?base64?${btoa("joe@example.com")}?=` })).status).toBe(200);
+  expect(heard.slice(1)).toEqual([redacted, redacted]);
+  const other = await mail({ "Mcp-Param-To": "eve@example.com" });
+  expect([other.status, other.body.error.code]).toEqual([400, -32020]);
+
+  // One of no argument goes on as well, so it is looked at by itself.
+  expect((await mail({ "Mcp-Param-Note": "hello" })).status).toBe(200);
+  expect(heard.at(-1)).toEqual({ ...redacted, note: "hello" });
+  const secret = await mail({ "Mcp-Param-Note": `=?base64?${btoa("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q")}?=` });
+  expect([secret.status, secret.body.error.data.code]).toEqual([403, "guardrail_blocked"]);
+  expect(heard).toHaveLength(4);
+  await mirroring.stop();
+});

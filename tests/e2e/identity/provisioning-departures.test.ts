@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Served, serveModels } from "../../support/worlds/admin.ts";
+import { patchOf, scimClient, type ScimClient } from "../../support/identity/scim.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+/** What a directory took away comes back by its own word alone, and to nobody else. */
+
+let world: World;
+let served: Served;
+let scim: ScimClient;
+
+beforeAll(async () => {
+  world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  scim = await directory("entra");
+});
+afterAll(() => world.end());
+
+async function directory(name: string, more: object = {}): Promise<ScimClient & { revoke(): Promise<unknown> }> {
+  const { id, token } = await world.admin.post("/v1/admin/scim-tokens", { name, directory: name, tenant_id: "default", ...more });
+  return { ...scimClient(world.gateway.adminUrl, token), revoke: () => world.admin.request("DELETE", `/v1/admin/scim-tokens/${id}`) };
+}
+
+let number = 0;
+const newPerson = () => ({ userName: `leaver-${++number}@example.com`, externalId: `leaver-${number}` });
+const active = (value: boolean) => patchOf({ op: "replace", path: "active", value });
+const byHand = (id: string, is_active: boolean) =>
+  world.admin.request("PATCH", `/v1/admin/end-users/${id}/status?tenant_id=default`, { is_active });
+const isIn = async (id: string) => (await world.admin.get(`/v1/admin/end-users/${id}`)).is_active;
+
+test("who gets the name of a person that left gets neither their account nor their keys", async () => {
+  const leaver = newPerson();
+  const { id } = (await scim.send("POST", "/Users", leaver)).body;
+  const group = (await scim.send("POST", "/Groups", { displayName: "of the leaver", members: [{ value: id }] })).body;
+  await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/end-user-groups`, { end_user_group_ids: [group.id] });
+  const { key } = await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, {
+    ...{ name: "theirs", scope: "user", end_user_id: id },
+  });
+  const models = async () =>
+    (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+  expect(await models()).toBe(200);
+  await scim.send("DELETE", `/Users/${id}`);
+  const hired = { ...leaver, externalId: "hired" };
+  const refused = await scim.send("POST", "/Users", hired);
+  expect([refused.status, refused.body.scimType, await isIn(id), await models()]).toEqual([409, "uniqueness", false, 403]);
+  const log = await world.admin.get("/v1/admin/provisioning-log?tenant_id=default&outcome=conflict");
+  expect(log.entries[0].detail.reason).toContain("a deleted person of another externalId");
+
+  expect((await world.admin.request("DELETE", `/v1/admin/end-users/${id}?tenant_id=default`)).status).toBe(204);
+  const made = await scim.send("POST", "/Users", hired);
+  expect([made.status, made.body.id === id, await models()]).toEqual([201, false, 401]);
+});
+
+test("who gets the name of a person that left gets their account where the token adopts", async () => {
+  const leaver = newPerson();
+  const { id } = (await scim.send("POST", "/Users", leaver)).body;
+  await scim.send("DELETE", `/Users/${id}`);
+  const adopting = await directory("entra", { adopt_existing: true });
+  const adopted = await adopting.send("POST", "/Users", { ...leaver, externalId: "known by another key" });
+  expect([adopted.status, adopted.body.id]).toEqual([201, id]);
+});
+
+test("whom the directory has switched off nobody lets in by hand, whoever shut them out first", async () => {
+  const { id } = (await scim.send("POST", "/Users", newPerson())).body;
+  await byHand(id, false);
+  await scim.send("PATCH", `/Users/${id}`, active(false));
+  const refused = await byHand(id, true);
+  expect([refused.status, refused.body.code, await isIn(id)]).toEqual([409, "directory_owned", false]);
+  await scim.send("PATCH", `/Users/${id}`, active(true));
+  expect([await isIn(id), (await byHand(id, true)).status, await isIn(id)]).toEqual([false, 200, true]);
+});
+
+test("whom an administrator let in while nobody spoke for the directory is out when it says so again", async () => {
+  const before = await directory("okta");
+  const { id } = (await before.send("POST", "/Users", { ...newPerson(), active: false })).body;
+  await before.revoke();
+  expect([(await byHand(id, true)).status, await isIn(id)]).toEqual([200, true]);
+  const after = await directory("okta");
+  expect((await after.send("PATCH", `/Users/${id}`, active(false))).status).toBe(200);
+  expect(await isIn(id)).toBe(false);
+  const log = await world.admin.get(`/v1/admin/provisioning-log?tenant_id=default&resource_id=${id}`);
+  expect(log.entries[0].outcome).toBe("deactivated");
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newPerson } from "../../support/worlds/portal.ts";
+import { patchOf, scimClient } from "../../support/identity/scim.ts";
+import {
+  arriveAtPage,
+  makeSignOnProvider,
+  signInByProvider,
+  type SignOnAudience,
+  type SignOnClaims,
+  type SignedInPage,
+  type SignOnProviderRecord,
+} from "../../support/identity/sign-on-pages.ts";
+import { startSigningIssuer, type SigningIssuer } from "../../support/identity/signing-issuer.ts";
+import { until } from "../../support/until.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+/** Whoever would no longer be let in by an identity provider is out at once, and nobody else is. */
+
+let world: World;
+let issuer: SigningIssuer;
+
+beforeAll(async () => {
+  world = await startWorld({ GW_PROCESSES: "2" });
+  issuer = await startSigningIssuer();
+});
+afterAll(async () => {
+  await world.end();
+  await issuer.stop();
+});
+
+const make = (audience: SignOnAudience, more: Record<string, unknown> = {}) => makeSignOnProvider(world, issuer, audience, more);
+const change = (id: string, body: object) => world.admin.request("PATCH", `/v1/admin/identity-providers/${id}`, body);
+let people = 0;
+const newSub = () => `person-${++people}`;
+
+/** An open stream of what happens at the portal; what it answers resolves when the stream has ended. */
+async function eventsOf(token: string): Promise<{ ended: Promise<unknown> }> {
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: { authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(200);
+  return { ended: response.text() };
+}
+
+const isOut = (page: { works(): Promise<boolean> }) =>
+  until(
+    () => page.works(),
+    (works) => !works,
+  );
+
+describe.each(["portal", "admin"] as const)("at the %s", (audience) => {
+  const arrive = (provider: SignOnProviderRecord, claims: SignOnClaims) => signInByProvider(world, issuer, provider, claims);
+
+  test("a provider that is switched off takes its people's sessions with it, and nobody else's", async () => {
+    const [provider, other] = [await make(audience), await make(audience)];
+    const [page, neighbour] = [await arrive(provider, { sub: newSub() }), await arrive(other, { sub: newSub() })];
+    expect((await change(provider.id, { name: `Renamed ${crypto.randomUUID()}` })).status).toBe(200);
+    expect(await page.works()).toBe(true);
+    expect((await change(provider.id, { enabled: false })).status).toBe(200);
+    await isOut(page);
+    expect([await page.renews(), await neighbour.works(), await neighbour.renews()]).toEqual([false, true, true]);
+    await change(provider.id, { enabled: true });
+    expect([await page.works(), await page.renews()]).toEqual([false, false]);
+  });
+
+  test("so does one that is deleted", async () => {
+    const [provider, other] = [await make(audience), await make(audience)];
+    const [page, neighbour] = [await arrive(provider, { sub: newSub() }), await arrive(other, { sub: newSub() })];
+    expect((await world.admin.request("DELETE", `/v1/admin/identity-providers/${provider.id}`)).status).toBe(204);
+    await isOut(page);
+    expect([await page.renews(), await neighbour.works(), await neighbour.renews()]).toEqual([false, true, true]);
+  });
+
+  test.each<[what: string, more: Record<string, unknown>, narrower: object, wider: object]>([
+    ["another required group", { required_group: "all" }, { required_group: "few" }, { required_group: null }],
+    ["fewer domains", { allowed_domains: ["a.example", "b.example"] }, { allowed_domains: ["a.example"] }, { allowed_domains: [] }],
+  ])("%s sign out whom they may no longer let in, and fewer demands nobody", async (_what, more, narrower, wider) => {
+    const claims = { sub: newSub(), email: "one@b.example" };
+    const provider = await make(audience, more);
+    const page = await arrive(provider, claims);
+    expect((await change(provider.id, wider)).status).toBe(200);
+    expect(await page.works()).toBe(true);
+    expect((await change(provider.id, narrower)).status).toBe(200);
+    await isOut(page);
+    expect(await page.renews()).toBe(false);
+    expect((await arriveAtPage(world, issuer, provider, claims)).status).toBe(403);
+  });
+
+  test("who comes back without the required group is out of what they began with it", async () => {
+    const provider = await make(audience, { required_group: "all" });
+    const [sub, neighbour] = [newSub(), await arrive(provider, { sub: newSub() })];
+    const page = await arrive(provider, { sub });
+    const tooMany = { groups: undefined, _claim_names: { groups: "elsewhere" } };
+    expect((await arriveAtPage(world, issuer, provider, { sub, ...tooMany })).status).toBe(403);
+    expect(await page.works()).toBe(true);
+    expect((await arriveAtPage(world, issuer, provider, { sub, groups: ["others"] })).status).toBe(403);
+    await isOut(page);
+    expect([await page.renews(), await neighbour.works()]).toEqual([false, true]);
+    const back = await arrive(provider, { sub });
+    expect(await back.works()).toBe(true);
+  });
+});
+
+test("live streams of whoever is out end at once, and whoever signs in with a password of their own stays", async () => {
+  const provider = await make("portal");
+  const local = await newPerson(world.gateway.runtimeUrl, "local");
+  const page = await signInByProvider(world, issuer, provider, { sub: newSub() });
+  const streams = await Promise.all([1, 2, 3, 4].map(() => eventsOf(page.token)));
+  let localEnded = false;
+  void (await eventsOf(local.token ?? "")).ended.then(() => (localEnded = true));
+  const before = Date.now();
+  await change(provider.id, { enabled: false });
+  await Promise.all(streams.map(({ ended }) => ended));
+  expect(Date.now() - before).toBeLessThan(5_000);
+  expect((await local.request("GET", "/auth/profile")).status).toBe(200);
+  expect(localEnded).toBe(false);
+});
+
+test("an administrator whose role comes from a group that is mapped to another now signs in again", async () => {
+  const provider = await make("admin", {
+    group_mappings: [
+      { group: "all", role: "admin" },
+      { group: "few", role: "viewer" },
+    ],
+  });
+  const page = await signInByProvider(world, issuer, provider, { sub: newSub() });
+  const more = [
+    { group: "few", role: "viewer" },
+    { group: "all", role: "admin" },
+    { group: "new", role: "auditor" },
+  ];
+  await change(provider.id, { group_mappings: more });
+  expect(await page.works()).toBe(true);
+  await change(provider.id, { group_mappings: more.map((one) => (one.group === "all" ? { ...one, role: "viewer" } : one)) });
+  expect([await page.works(), await page.renews()]).toEqual([false, false]);
+});
+
+test("administrators are signed out when a directory comes to say who they are, and people of the portal are not", async () => {
+  const [portal, admin] = [await make("portal"), await make("admin")];
+  const pages = [
+    await signInByProvider(world, issuer, portal, { sub: newSub() }),
+    await signInByProvider(world, issuer, admin, { sub: newSub() }),
+  ];
+  for (const { id } of [portal, admin]) expect((await change(id, { scim_directory: "people" })).status).toBe(200);
+  expect(await Promise.all(pages.map((page) => page.works()))).toEqual([true, false]);
+});
+
+test("whoever the directory takes out of a group that lets them in, or has a role, signs in again; nobody else does", async () => {
+  const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "groups" });
+  const scim = scimClient(world.gateway.adminUrl, token);
+  const portal = await make("portal", { scim_directory: "groups", required_group: "staff-id" });
+  const admin = await make("admin", { scim_directory: "groups", group_mappings: [{ group: "Operators", role: "viewer" }] });
+  const groups = ["staff-id", "Operators"];
+  const [leaver, stayer] = [newSub(), newSub()];
+  const ids: string[] = [];
+  for (const sub of [leaver, stayer])
+    ids.push((await scim.send("POST", "/Users", { userName: `${sub}@example.com`, externalId: sub })).body.id);
+  const groupOf = async (displayName: string, externalId: string) =>
+    (await scim.send("POST", "/Groups", { displayName, externalId, members: ids.map((value) => ({ value })) })).body.id as string;
+  const [staff, operators, others] = [
+    await groupOf("Staff", "staff-id"),
+    await groupOf("Operators", "o-id"),
+    await groupOf("Others", "x-id"),
+  ];
+  const pages: SignedInPage[] = [];
+  for (const provider of [portal, admin])
+    for (const sub of [leaver, stayer]) pages.push(await signInByProvider(world, issuer, provider, { sub, groups }));
+  const works = () => Promise.all(pages.map((page) => page.works()));
+  const takeOut = (group: string) =>
+    scim.send("PATCH", `/Groups/${group}`, patchOf({ op: "remove", path: `members[value eq "${ids[0]}"]` }));
+  await takeOut(others);
+  expect(await works()).toEqual([true, true, true, true]);
+  await takeOut(staff);
+  await isOut(pages[0] as SignedInPage);
+  expect(await works()).toEqual([false, true, true, true]);
+  await takeOut(operators);
+  expect(await works()).toEqual([false, true, false, true]);
+  expect((await scim.send("DELETE", `/Groups/${staff}`)).status).toBe(204);
+  await isOut(pages[1] as SignedInPage);
+  expect(await works()).toEqual([false, false, false, true]);
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import pg from "pg";
+import { until } from "../../support/until.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+/** What a vendor tells of its keys: whose they are, and how long it is listened to. */
+let world: World;
+let vendor: Bun.Server<undefined>;
+/** Answers what is asked about keys and projects; figures are answered beside it. */
+let tellKeys: (url: URL) => Promise<Response> | Response;
+let used: string[];
+const PATH = "/v1/admin/usage-import/providers";
+const DAY_MS = 86_400_000;
+const day = (back: number) => new Date(Date.now() - back * DAY_MS).toISOString().slice(0, 10);
+
+beforeAll(async () => {
+  world = await startWorld();
+  vendor = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => answer(new URL(request.url)) });
+});
+afterAll(async () => {
+  await world.end();
+  await vendor.stop(true);
+});
+beforeEach(() => {
+  used = [];
+  tellKeys = () => Response.json({ data: [], has_more: false });
+});
+
+function answer(url: URL): Promise<Response> | Response {
+  if (url.pathname.endsWith("/usage_report/messages")) {
+    const results = used.map((key) => ({ api_key_id: key, model: "told", uncached_input_tokens: 10, output_tokens: 1 }));
+    return Response.json({ data: [{ starting_at: `${day(2)}T00:00:00Z`, results }], has_more: false });
+  }
+  if (/\/(?:projects|api_keys)$/.test(url.pathname)) return tellKeys(url);
+  return Response.json({ data: [], has_more: false });
+}
+
+const sql = async (text: string): Promise<any[]> => {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+let made = 0;
+async function provider(format: "openai" | "anthropic", more: object = {}): Promise<string> {
+  const record = { provider_key: `p-${made++}`, api_format: format, base_url: "https://calls.example/v1", ...more };
+  const { id } = await world.admin.post("/v1/admin/providers", record);
+  // Each asks at a path of its own, which tells whose question it is.
+  const settings = {
+    import_endpoint_override: `${vendor.url.origin}/${id}`,
+    import_backfill_through: day(5),
+    api_key: "sk-of-the-account",
+  };
+  expect((await world.admin.request("PATCH", `${PATH}/${id}`, settings)).status).toBe(200);
+  return id;
+}
+async function imported(id: string): Promise<any> {
+  const begun = await world.admin.post(`${PATH}/${id}/run`, undefined);
+  return until(
+    async () => (await world.admin.get(`${PATH}/${id}/runs`)).runs[0],
+    (run) => run.id === begun.id && run.finished_at !== null,
+  );
+}
+
+test("a vendor that tells of keys without end is listened to for so many, and its figures are there without", async () => {
+  let asked = 0;
+  tellKeys = (url) => {
+    const of = `${url.pathname}-${asked++}`;
+    const data = Array.from({ length: 20_000 }, (_, at) => ({ id: `${of}-${at}`, redacted_value: "sk-...1234" }));
+    return Response.json({ data, has_more: true, last_id: of });
+  };
+  const id = await provider("openai");
+  expect(await imported(id)).toMatchObject({ status: "succeeded", error: null });
+  expect(asked).toBe(7);
+});
+
+test("a run is held while the vendor tells of keys, and left alone once another process has it", async () => {
+  const asked: (string | null)[] = [];
+  const held: boolean[] = [];
+  const id = await provider("anthropic");
+  tellKeys = async (url) => {
+    if (!url.pathname.startsWith(`/${id}/`)) return Response.json({ data: [], has_more: false });
+    const after = url.searchParams.get("after_id");
+    asked.push(after);
+    // As if what came before had taken longer than a lease lasts.
+    if (after === null) await sql(`UPDATE usage_import_runs SET lease_until = now() - interval '1 second' WHERE provider_id = '${id}'`);
+    else {
+      held.push((await sql(`SELECT lease_until > now() AS held FROM usage_import_runs WHERE provider_id = '${id}'`))[0].held);
+      await sql(
+        `UPDATE usage_import_runs SET lease = gen_random_uuid(), lease_until = now() + interval '1 hour' WHERE provider_id = '${id}'`,
+      );
+    }
+    return Response.json({ data: [], has_more: asked.length < 10, last_id: `place-${asked.length}` });
+  };
+  await world.admin.post(`${PATH}/${id}/run`, undefined);
+  await until(
+    () => asked.length,
+    (times) => times >= 2,
+  );
+  // Runs of a process come one after the other: it has let go of the first by then.
+  expect(await imported(await provider("anthropic"))).toMatchObject({ status: "succeeded" });
+  expect([asked, held]).toEqual([[null, "place-1"], [true]]);
+  expect((await world.admin.get(`${PATH}/${id}/runs`)).runs[0].status).toBe("running");
+});
+
+test("a key that was the gateway's stays so when it is replaced, and when the vendor tells of no keys", async () => {
+  const shown = (id: string) => ({ id, name: `name of ${id}`, partial_key_hint: `sk-ant-...${id.slice(-4)}` });
+  const id = await provider("anthropic", { api_key: "sk-ant-of-the-gateway-1111" });
+  const told = async () => {
+    const { mappings } = await world.admin.get(`${PATH}/${id}/mappings?kind=key`);
+    return mappings.map((one: any) => [one.vendor_id, one.target, one.matched_by]);
+  };
+  used = ["key_1111", "key_3333"];
+  tellKeys = () => Response.json({ data: used.map(shown), has_more: false });
+  await imported(id);
+  expect(await told()).toEqual([
+    ["key_1111", "provider", "hint"],
+    ["key_3333", null, null],
+  ]);
+
+  await world.admin.request("PATCH", `/v1/admin/providers/${id}`, { api_key: "sk-ant-of-the-gateway-2222" });
+  used = ["key_1111", "key_2222", "key_3333"];
+  await imported(id);
+  const both = [
+    ["key_1111", "provider", "hint"],
+    ["key_2222", "provider", "hint"],
+    ["key_3333", null, null],
+  ];
+  expect(await told()).toEqual(both);
+
+  tellKeys = () => Response.json({ error: { message: "may not read keys" } }, { status: 403 });
+  expect((await imported(id)).status).toBe("succeeded");
+  expect(await told()).toEqual(both);
+  // Somebody may still say that it never was the gateway's.
+  const strangers = { kind: "key", vendor_id: "key_1111", target: null, ignored: true };
+  expect((await world.admin.request("PATCH", `${PATH}/${id}/mappings`, strangers)).body).toMatchObject({ target: null, ignored: true });
+  await imported(id);
+  expect((await told())[0]).toEqual(["key_1111", null, "hand"]);
+});

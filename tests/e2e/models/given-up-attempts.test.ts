@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rowOf, serveModels } from "../../support/worlds/admin.ts";
+import { fakeVendor } from "../../support/vendors/fake-vendor.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+/** A provider bills what it was sent, whether or not anybody waited for its answer: an attempt that is given up costs that. */
+
+const PRICED = { input_cost_per_million_tokens: 1_000, output_cost_per_million_tokens: 0 };
+const TEXT = "x".repeat(4_000);
+/** A thousand tokens of four characters each, at $1,000 a million. */
+const SENT = 1;
+
+const torn = (pieces: readonly string[]) => {
+  const left = pieces.map((piece) => new TextEncoder().encode(piece));
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const piece = left.shift();
+      if (piece === undefined) controller.error(new Error("torn"));
+      else controller.enqueue(piece);
+    },
+  });
+};
+const EVENTS = { headers: { "content-type": "text/event-stream" } };
+const OPENING = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] })}\n\n`;
+const vendor = fakeVendor(({ body }) => {
+  const { model } = JSON.parse(body) as { model: string };
+  if (model === "silent") return new Promise<Response>(() => undefined);
+  if (model === "halves") return new Response(torn(['{"choices": [']), { headers: { "content-type": "application/json" } });
+  if (model === "tears") return new Response(torn([OPENING]), EVENTS);
+  if (model === "ends") return new Response(OPENING, EVENTS);
+  if (model === "says") return new Response(`${OPENING}data: {"error":{"message":"overloaded"}}\n\n`, EVENTS);
+  if (model === "fails") return Response.json({ error: { message: "no" } }, { status: 500 });
+  const message = { role: "assistant", content: "Yes" };
+  const usage = { prompt_tokens: 500, completion_tokens: 1, total_tokens: 501 };
+  return Response.json({ id: "c", object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+});
+
+let world: World;
+let key: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const names = ["silent", "halves", "tears", "ends", "says", "fails"];
+  const router = "/v1/admin/llm-router/routing-groups";
+  for (const id of [...names.map((name) => `only-${name}`), "then-serves"])
+    await world.admin.post(router, {
+      tenant_id: "default",
+      id,
+      // Short only where nothing else is waited for: what is to break off, or to serve, may take as long as a busy machine needs.
+      ...(id === "only-silent" && { timeout: 0.5 }),
+      ...(id === "then-serves" && { timeout: 3 }),
+      routing_strategy: "ordered",
+      retry_after: 0,
+      num_retries: id === "then-serves" ? 1 : 0,
+    });
+  ({ apiKey: key } = await serveModels(world.admin, `${vendor.origin}/v1`, [
+    ...names.map((name) => ({ name, ...PRICED, routing_group_id: `only-${name}` })),
+    { name: "first", model_name: "silent", ...PRICED, routing_group_id: "then-serves", routing_weight: 5 },
+    { name: "second", model_name: "serves", ...PRICED, routing_group_id: "then-serves", routing_weight: 1 },
+    { name: "gone", model_name: "halves", ...PRICED },
+  ]));
+});
+afterAll(async () => {
+  await vendor.stop();
+  await world.end();
+});
+
+async function rowFor(model: string, stream: boolean) {
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key },
+    body: JSON.stringify({ model, stream, messages: [{ role: "user", content: TEXT }] }),
+  });
+  await response.text();
+  return rowOf(world.admin, { id: response.headers.get("x-request-id") });
+}
+
+test.each([
+  ["only-silent", false, "upstream_timeout"],
+  ["only-silent", true, "upstream_timeout"],
+  ["only-halves", false, "upstream_interrupted"],
+  ["only-tears", true, "upstream_interrupted"],
+  ["only-ends", true, "upstream_interrupted"],
+  ["gone", false, "upstream_interrupted"],
+])("what %s was sent is metered, as an estimate (streamed: %p)", async (model, stream, error_type) => {
+  const row = await rowFor(model, stream);
+  expect(row).toMatchObject({ success: false, error_type, llm_prompt_tokens: 1_000, llm_completion_tokens: 0, tags: ["usage_estimated"] });
+  expect(row.llm_estimated_cost_usd).toBe(SENT);
+  expect(row.custom_metadata.attempts).toMatchObject([{ outcome: error_type, prompt_tokens: 1_000, cost_usd: SENT }]);
+});
+
+test.each(["only-says", "only-fails"])("what %s refused costs nothing", async (model) => {
+  const row = await rowFor(model, model === "only-says");
+  expect(row).toMatchObject({ success: false, llm_prompt_tokens: null, llm_estimated_cost_usd: null });
+});
+
+test("an attempt that took too long costs beside the one that served", async () => {
+  const row = await rowFor("then-serves", false);
+  expect(row).toMatchObject({
+    success: true,
+    llm_model_used: "second",
+    llm_prompt_tokens: 1_500,
+    llm_completion_tokens: 1,
+    tags: ["usage_estimated"],
+  });
+  expect(row.llm_estimated_cost_usd).toBe(SENT + 0.5);
+});

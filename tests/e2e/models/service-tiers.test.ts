@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rowOf, serveModels } from "../../support/worlds/admin.ts";
+import { fakeVendor, type VendorRequest } from "../../support/vendors/fake-vendor.ts";
+import { startWorld, type World } from "../../support/world.ts";
+
+/** Vendors that serve a call faster, or later, ask another price for it: rows and budgets have that of the tier it was served in. */
+
+const PRICED = { input_cost_per_million_tokens: 2, output_cost_per_million_tokens: 10 };
+const GROUPS = "/v1/admin/resource-groups";
+/** 1,000 tokens of input and 100 of output: $0.002 + $0.001. */
+const USUAL = 0.003;
+
+/** Answers in the format of the address, and tells the tier that the message names; nothing of it where it names none. */
+const vendor = fakeVendor((request) => answerOf(request));
+let world: World;
+let groupId: string;
+let key: string;
+
+function answerOf({ path, body }: VendorRequest): Response {
+  const told = /told:(\w+)/.exec(body)?.[1];
+  const events = (frames: unknown[]) =>
+    new Response([...frames.map((one) => JSON.stringify(one)), "[DONE]"].map((data) => `data: ${data}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  const named = (all: { type: string }[]) =>
+    new Response(all.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(""), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  const tier = told === undefined ? {} : { service_tier: told };
+  const streamed = body.includes('"stream":true');
+  if (path.includes("/messages")) {
+    const usage = {
+      input_tokens: 1_000,
+      output_tokens: 100,
+      ...(told?.startsWith("geo") ? { inference_geo: told.slice(3) } : told && { speed: told }),
+    };
+    const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "Yes" }] };
+    if (!streamed) return Response.json({ ...message, stop_reason: "end_turn", stop_sequence: null, usage });
+    return named([
+      { type: "message_start", message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } } } as {
+        type: string;
+      },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } } as { type: string },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Yes" } } as { type: string },
+      { type: "content_block_stop", index: 0 } as { type: string },
+      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 100 } } as { type: string },
+      { type: "message_stop" },
+    ]);
+  }
+  if (path.includes("enerateContent"))
+    return Response.json({
+      candidates: [{ content: { role: "model", parts: [{ text: "Yes" }] }, finishReason: "STOP", index: 0 }],
+      usageMetadata: { promptTokenCount: 1_000, candidatesTokenCount: 100, totalTokenCount: 1_100, ...(told && { serviceTier: told }) },
+    });
+  if (path.includes("/responses")) {
+    const usage = { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 };
+    const output = [
+      {
+        type: "message",
+        id: "m1",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: "Yes", annotations: [] }],
+      },
+    ];
+    const response = { id: "resp_1", object: "response", created_at: 1, model: "m", status: "completed", output, usage, ...tier };
+    if (!streamed) return Response.json(response);
+    return named([
+      { type: "response.created", response: { ...response, service_tier: "auto", status: "in_progress", output: [], usage: null } } as {
+        type: string;
+      },
+      { type: "response.output_text.delta", output_index: 0, content_index: 0, item_id: "m1", delta: "Yes" } as { type: string },
+      { type: "response.completed", response } as { type: string },
+    ]);
+  }
+  const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
+  const chunk = { id: "c1", object: "chat.completion.chunk", created: 1, model: "m", ...tier };
+  if (streamed)
+    return events([
+      { ...chunk, choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] },
+      { ...chunk, choices: [{ index: 0, delta: { content: "Yes" }, finish_reason: null }] },
+      { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+      // Some tell it only where the answer begins.
+      { ...chunk, service_tier: undefined, choices: [], usage },
+    ]);
+  const message = { role: "assistant", content: "Yes" };
+  return Response.json({ ...chunk, object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+}
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ groupId, apiKey: key } = await serveModels(world.admin, `${vendor.origin}/v1`, [
+    { name: "gpt", ...PRICED },
+    {
+      name: "priced",
+      ...PRICED,
+      service_tier_prices: [
+        { service_tier: "priority", input_cost_per_million_tokens: 4, output_cost_per_million_tokens: 20 },
+        { service_tier: "flex", price_factor: 0.5 },
+      ],
+    },
+  ]));
+  for (const format of ["anthropic", "gemini"]) {
+    const base_url = format === "gemini" ? `${vendor.origin}/v1beta` : `${vendor.origin}/v1`;
+    await world.admin.post("/v1/admin/providers", {
+      tenant_id: "default",
+      provider_key: format,
+      name: format,
+      api_format: format,
+      base_url,
+      api_key: "k",
+    });
+    await world.admin.post("/v1/admin/llms", {
+      tenant_id: "default",
+      name: format,
+      mode: "chat",
+      provider: format,
+      group_ids: [groupId],
+      ...PRICED,
+    });
+  }
+});
+afterAll(async () => {
+  await vendor.stop();
+  await world.end();
+});
+
+async function ask(path: string, body: object, apiKey = key) {
+  const response = await fetch(`${world.gateway.runtimeUrl}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": apiKey, "anthropic-version": "2023-06-01" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, text, id: response.headers.get("x-request-id") };
+}
+
+const CHAT = "/v1/proxy/llm/chat/completions";
+const said = (told: string | null) => (told === null ? "hi" : `hi told:${told}`);
+const chat = (model: string, told: string | null, more: object = {}) => ({
+  model,
+  messages: [{ role: "user", content: said(told) }],
+  ...more,
+});
+const message = (told: string | null, more: object = {}) => ({ ...chat("anthropic", told), max_tokens: 100, ...more });
+const gemini = (told: string | null, more: object = {}) => ({ contents: [{ role: "user", parts: [{ text: said(told) }] }], ...more });
+const responses = (told: string | null, more: object = {}) => ({ model: "gpt", input: said(told), ...more });
+
+const GEMINI = "/v1beta/models/gemini:generateContent";
+const MESSAGES = "/v1/messages";
+const RESPONSES = "/v1/proxy/llm/responses";
+const STREAM = { stream: true };
+
+test.each([
+  // What the answer says, whatever was asked for.
+  ["the usual tier", CHAT, chat("gpt", "default", { service_tier: "priority" }), 1, null],
+  ["the vendor's dearer tier, by the factor that holds for it", CHAT, chat("gpt", "priority"), 2.5, "priority"],
+  ["it in a stream", CHAT, chat("gpt", "priority", STREAM), 2.5, "priority"],
+  ["the dearest", CHAT, chat("gpt", "ultrafast", STREAM), 6, "ultrafast"],
+  ["prices of the model's own", CHAT, chat("priced", "priority"), 2, "priority"],
+  ["a cheaper tier that has no price", CHAT, chat("gpt", "flex"), 1, "flex"],
+  ["a cheaper tier that has one", CHAT, chat("priced", "flex"), 0.5, "flex"],
+  ["a name that nobody knows", CHAT, chat("gpt", "gold"), 1, "gold"],
+  // What was asked for, where the answer says nothing.
+  ["what was asked for", CHAT, chat("gpt", null, { service_tier: "fast" }), 2.5, "priority"],
+  ["what was asked for, in a stream", CHAT, chat("gpt", null, { service_tier: "priority", ...STREAM }), 2.5, "priority"],
+  ["nothing", CHAT, chat("gpt", null, { service_tier: "auto" }), 1, null],
+  ["a response", RESPONSES, responses("priority"), 2.5, "priority"],
+  ["a streamed response", RESPONSES, responses("priority", STREAM), 2.5, "priority"],
+  ["a message", MESSAGES, message("fast"), 2, "fast"],
+  ["a streamed message", MESSAGES, message("fast", STREAM), 2, "fast"],
+  ["a message asked to be fast that was not", MESSAGES, message("standard", { speed: "fast" }), 1, null],
+  ["a message of a place", MESSAGES, message("geous"), 1.1, "inference_geo_us"],
+  ["a fast message of a place", MESSAGES, message("geous", { speed: "fast" }), 2.2, "fast inference_geo_us"],
+  ["Google's", GEMINI, gemini("priority"), 2, "priority"],
+  ["Google's as asked for", GEMINI, gemini(null, { serviceTier: "PRIORITY" }), 2, "priority"],
+  ["what another format was not asked for", MESSAGES, { ...message(null), model: "gpt", speed: "fast" }, 1, null],
+  ["what another format tells", MESSAGES, { ...message("priority"), model: "gpt" }, 2.5, "priority"],
+  ["what another format tells, in a stream", MESSAGES, { ...message("priority", STREAM), model: "gpt" }, 2.5, "priority"],
+])("a call costs what its tier costs: %s", async (_name, path, body, factor, tier) => {
+  const { status, text, id } = await ask(path, body);
+  expect([status, text.includes("Yes")]).toEqual([200, true]);
+  const row = await rowOf(world.admin, { id });
+  expect(row.llm_estimated_cost_usd).toBeCloseTo(USUAL * factor, 9);
+  expect(row.custom_metadata?.service_tier ?? null).toBe(tier);
+});
+
+async function teamWith(daily_limit_usd: number): Promise<string> {
+  const { id } = await world.admin.post(GROUPS, { tenant_id: "default", name: crypto.randomUUID(), parent_group_id: groupId });
+  const { key_value } = await world.admin.post(`${GROUPS}/${id}/api-keys`, { name: "k" });
+  const limits = { llm_global_limits: { budget: { daily_limit_usd, hard_stop: true } } };
+  expect((await world.admin.request("PATCH", `${GROUPS}/${id}/llm-global-limits`, limits)).status).toBe(200);
+  return key_value;
+}
+
+test("Google's tier in both spellings is refused: nobody knows which of them counts", async () => {
+  const { status, text } = await ask(GEMINI, gemini(null, { serviceTier: "priority", service_tier: "standard" }));
+  expect([status, text]).toEqual([400, expect.stringContaining("service_tier")]);
+});
+
+test("a budget holds what a tier that is asked for may come to, and never less than the usual price", async () => {
+  const asks = async (model: string, service_tier: string | undefined, limit: number) =>
+    (await ask(CHAT, chat(model, "default", { max_tokens: 1_000, ...(service_tier && { service_tier }) }), await teamWith(limit))).status;
+  // 1,000 tokens of output are $0.01 in the usual tier, $0.025 in the dearer one, and $0.02 at prices of its own.
+  expect(await asks("gpt", undefined, 0.015)).toBe(200);
+  expect(await asks("gpt", "priority", 0.015)).toBe(429);
+  expect(await asks("gpt", "priority", 0.03)).toBe(200);
+  expect(await asks("priced", "priority", 0.022)).toBe(200);
+  expect(await asks("priced", "flex", 0.007)).toBe(429);
+});
+
+test("an answer that nobody bounded is bounded to what is left in the tier it is asked in", async () => {
+  const bound = async (service_tier: string) => {
+    expect((await ask(CHAT, chat("gpt", "default", { service_tier }), await teamWith(0.025))).status).toBe(200);
+    const sent = JSON.parse(vendor.seen.at(-1)?.body ?? "{}");
+    return Number(sent.max_completion_tokens ?? sent.max_tokens);
+  };
+  const [usual, dear] = [await bound("default"), await bound("priority")];
+  expect(usual).toBeGreaterThan(2_400);
+  expect(dear).toBeGreaterThan(900);
+  expect(dear).toBeLessThan(1_000);
+});
+
+test("fifty calls at once in a dearer tier do not pass the last cent of their budget", async () => {
+  const limit = 0.1;
+  const apiKey = await teamWith(limit);
+  const body = {
+    ...chat("gpt", null, { max_tokens: 100, service_tier: "priority" }),
+    messages: [{ role: "user", content: `told:priority ${"x ".repeat(600)}` }],
+  };
+  const replies = await Promise.all(Array.from({ length: 50 }, () => ask(CHAT, body, apiKey)));
+  const served = replies.filter(({ status }) => status === 200);
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  const rows = await Promise.all(served.map(({ id }) => rowOf(world.admin, { id })));
+  const spent = rows.reduce((sum: number, row: { llm_estimated_cost_usd: number }) => sum + row.llm_estimated_cost_usd, 0);
+  expect(spent).toBeLessThanOrEqual(limit);
+  expect(spent).toBeGreaterThan(limit * 0.8);
+});
+
+test("prices of tiers are read, changed and checked like other prices", async () => {
+  const { id } = await world.admin.post("/v1/admin/llms", { tenant_id: "default", name: "own", mode: "chat", provider: "fake", ...PRICED });
+  const service_tier_prices = [
+    { service_tier: "priority", price_factor: 1.8, price_tiers: [{ above_input_tokens: 5, input_cost_per_million_tokens: 9 }] },
+  ];
+  expect((await world.admin.request("PATCH", `/v1/admin/llms/${id}`, { service_tier_prices })).body).toMatchObject({
+    ...PRICED,
+    service_tier_prices,
+  });
+  expect(await world.admin.get(`/v1/admin/llms/${id}`)).toMatchObject({ service_tier_prices });
+  for (const [wrong, field] of [
+    [[{ service_tier: "Priority" }], "service_tier_prices.0.service_tier"],
+    [[{ service_tier: "standard" }], "service_tier_prices.0.service_tier"],
+    [[{ service_tier: "flex", price_factor: -1 }], "service_tier_prices.0.price_factor"],
+    [[{ service_tier: "flex" }, { service_tier: "flex" }], "service_tier_prices"],
+  ]) {
+    const { status, body } = await world.admin.request("PATCH", `/v1/admin/llms/${id}`, { service_tier_prices: wrong });
+    expect([status, JSON.stringify(body.fields)]).toEqual([400, expect.stringContaining(field as string)]);
+  }
+});

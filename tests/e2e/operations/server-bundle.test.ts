@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { appendFile, cp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { removeDirectory, temporaryDirectory } from "../../support/gateway.ts";
+
+const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
+/** A copy of the project, as somebody has it who works on it. */
+let copy: string;
+
+beforeAll(async () => {
+  copy = await temporaryDirectory();
+  for (const name of ["bin", "server", "packages", "package.json", "package-lock.json"])
+    await cp(join(PROJECT, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => !/\/(node_modules|dist)$|\.test\.ts$/.test(path),
+    });
+  await symlink(join(PROJECT, "node_modules"), join(copy, "node_modules"));
+});
+afterAll(() => removeDirectory(copy));
+
+function node(...args: string[]): { readonly status: number | null; readonly text: string } {
+  const { status, stdout, stderr } = spawnSync("node", args, { cwd: copy, encoding: "utf8" });
+  return { status, text: stdout + stderr };
+}
+const build = () => node("bin/build-server.mjs");
+const verify = () => node("bin/gatehouse.mjs", "verify", "--help").text;
+const program = () => {
+  const { text } = node("--input-type=module", "-e", 'console.log((await import("./bin/server-bundle.mjs")).serverProgram())');
+  return relative(copy, text.trim());
+};
+const bundles = async () => (await readdir(join(copy, "server", "dist"))).filter((name) => !name.startsWith("."));
+const EDITED = "this is the edited source";
+
+test("the server runs from one file that is made of its source, until the source changes", async () => {
+  expect(program()).toBe("server/main.ts");
+  const help = verify();
+  expect(help).toContain("gatehouse verify certificate");
+
+  expect(build()).toMatchObject({ status: 0, text: expect.stringContaining("Bundled the server in") });
+  const [first] = await bundles();
+  expect(program()).toBe(`server/dist/${first}/main.js`);
+  expect(verify()).toBe(help);
+  expect(build()).toEqual({ status: 0, text: "" });
+
+  await appendFile(join(copy, "server", "cli", "verify.ts"), `\nprocess.stdout.write("${EDITED}\\n");\n`);
+  expect(program()).toBe("server/main.ts");
+  expect(verify()).toContain(EDITED);
+  expect(build().status).toBe(0);
+  expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
+  expect(program()).not.toBe(`server/dist/${first}/main.js`);
+  expect(verify()).toContain(EDITED);
+});
+
+test("the bundle's own program runs once and is not compiled: no module loops much while it is loaded", () => {
+  expect(build().status).toBe(0);
+  const compiled = spawnSync("node", ["bin/gatehouse.mjs", "verify", "--help"], {
+    cwd: copy,
+    encoding: "utf8",
+    env: { ...process.env, BUN_JSC_useConcurrentJIT: "0", BUN_JSC_reportCompileTimes: "1" },
+  });
+  const instructions = [...compiled.stderr.matchAll(/, (\d+)(?: \([^)]*\))*\] using Baseline/g)].map(([, length]) => Number(length));
+  expect(instructions.length).toBeGreaterThan(10);
+  expect(Math.max(...instructions)).toBeLessThan(100_000);
+});
+
+const PAGES = "web/kit/build/build-pages.mjs";
+
+/** Builds everything, with `pages` in the place of what builds the pages. */
+async function buildWith(pages: string): Promise<ReturnType<typeof node>> {
+  await mkdir(join(copy, dirname(PAGES)), { recursive: true });
+  await writeFile(join(copy, PAGES), pages);
+  await rm(join(copy, "server", "dist"), { recursive: true, force: true });
+  return node("bin/build.mjs");
+}
+
+test("the pages and the server are built at once, and where the pages fail the server is whole and the build has failed", async () => {
+  // Ends only once the server is in the making.
+  const together = await buildWith(
+    'import { existsSync } from "node:fs"; while (!existsSync("server/dist")) await new Promise((next) => setTimeout(next, 10)); console.error("Built the pages");',
+  );
+  expect(together).toMatchObject({
+    status: 0,
+    text: expect.stringMatching(/^Bundling the server .*\nBuilt the pages\nBundled the server/),
+  });
+  expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
+
+  const failed = await buildWith('console.error("The pages could not be built"); process.exitCode = 1;');
+  expect(failed).toMatchObject({ status: 1, text: expect.stringContaining("The pages could not be built\n") });
+  expect(program()).toMatch(/^server\/dist\/\w+\/main\.js$/);
+});
+
+test("a copy without a lock file, as a registry gives it, is started as well", async () => {
+  await rm(join(copy, "package-lock.json"));
+  expect(verify()).toContain(EDITED);
+});
+
+test("where no bundle can be made the source serves as well", async () => {
+  await rm(join(copy, "server", "dist"), { recursive: true });
+  await writeFile(join(copy, "server", "dist"), "in the way");
+  expect(build()).toMatchObject({ status: 0, text: expect.stringContaining("The server is started from its source, which takes longer") });
+  expect(program()).toBe("server/main.ts");
+  expect(verify()).toContain(EDITED);
+});

@@ -1,0 +1,138 @@
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { embed } from "ai";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { CLIENTS, PROVIDERS } from "../../support/vendors/matrix.ts";
+import { COUNTED, EMBEDDED, VECTORS } from "../../support/vendors/scene.ts";
+import { PROMPT } from "../../support/vendors/sdk.ts";
+import { startSdkWorld, type SdkWorld } from "../../support/vendors/sdk-world.ts";
+
+/** Vectors and token counts, as the official clients ask for them. */
+let world: SdkWorld;
+
+beforeAll(async () => {
+  world = await startSdkWorld();
+});
+
+afterAll(() => world.end());
+
+describe("embeddings by the openai client", () => {
+  const input = ["one", "two"];
+
+  test.each(["openai", "azure", "gemini"])(
+    "come from %s the same as numbers and as the bytes the client asks for by itself",
+    async (provider) => {
+      const { openai } = world.clients;
+      const model = `sdk-${provider}-embed`;
+      const plain = await openai.embeddings.create({ model, input, encoding_format: "float" });
+      // Nothing given: the client asks for base64 and decodes it.
+      const packed = await openai.embeddings.create({ model, input });
+      expect(plain.data.map(({ embedding }) => embedding)).toEqual(VECTORS as number[][]);
+      expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS as number[][]);
+      expect(plain.data.map(({ index }) => index)).toEqual([0, 1]);
+      const bytes = await openai.embeddings.create({ model, input: "one", encoding_format: "base64" });
+      const [first] = bytes.data as unknown as { embedding: string }[];
+      expect([...new Float32Array(Uint8Array.from(Buffer.from(first?.embedding as string, "base64")).buffer)]).toEqual([
+        ...(VECTORS[0] as number[]),
+      ]);
+    },
+  );
+
+  test("come from bedrock one text at a time, in order", async () => {
+    const { data, usage } = await world.clients.openai.embeddings.create({ model: "sdk-bedrock-embed", input });
+    expect(data.map(({ embedding }) => [...embedding])).toEqual([[...(VECTORS[0] as number[])], [...(VECTORS[0] as number[])]]);
+    expect(usage.prompt_tokens).toBe(6);
+  });
+
+  test("come from the built-in echo, the same in both encodings and for the same text", async () => {
+    const { openai } = world.clients;
+    const plain = await openai.embeddings.create({ model: "sdk-echo-embed", input, encoding_format: "float" });
+    const packed = await openai.embeddings.create({ model: "sdk-echo-embed", input });
+    expect(plain.data[0]?.embedding.length).toBeGreaterThan(0);
+    expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(plain.data.map(({ embedding }) => [...new Float32Array(embedding)]));
+    expect(plain.data[0]?.embedding).not.toEqual(plain.data[1]?.embedding as number[]);
+  });
+});
+
+describe("embeddings by google's clients", () => {
+  // Those that embed one text at a time give the first vector for each.
+  const providers = [
+    ["openai", VECTORS],
+    ["azure", VECTORS],
+    ["gemini", VECTORS],
+    ["bedrock", [VECTORS[0], VECTORS[0]]],
+  ] as const;
+
+  test.each(providers)("come from %s, one and several", async (id, vectors) => {
+    const model = `sdk-${id}-embed`;
+    const config = { taskType: "RETRIEVAL_QUERY", ...(id === "bedrock" ? {} : { outputDimensionality: 3 }) };
+    const { embeddings } = await world.clients.google.models.embedContent({ model, contents: ["one", "two"], config });
+    expect(embeddings?.map(({ values }) => values)).toEqual(vectors as never);
+    const google = createGoogleGenerativeAI({ baseURL: `${world.gateway.runtimeUrl}/v1beta`, apiKey: world.apiKey });
+    // One alone is asked for at an address of its own.
+    const { embedding } = await embed({ model: google.embedding(model), value: "one", maxRetries: 0 });
+    expect(embedding).toEqual(vectors[0] as never);
+  });
+
+  test("say what only google's own models are told", async () => {
+    const ask = (id: string) =>
+      fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-${id}-embed:embedContent`, {
+        method: "POST",
+        headers: { "x-goog-api-key": world.apiKey, "content-type": "application/json" },
+        body: JSON.stringify({ content: { parts: [{ text: "one" }] }, taskType: "RETRIEVAL_QUERY", title: "A title" }),
+      });
+    expect((await ask("openai")).headers.get("x-gw-dropped-parameters")).toBe("taskType, title");
+    expect((await ask("gemini")).headers.get("x-gw-dropped-parameters")).toBeNull();
+    expect(await (await ask("gemini")).json()).toEqual({ embedding: { values: VECTORS[0] }, usageMetadata: EMBEDDED });
+  });
+
+  test("are google's own answers from google's models, with the usage that they tell", async () => {
+    const { google, openai } = world.clients;
+    const model = "sdk-gemini-embed";
+    expect((await google.models.embedContent({ model, contents: ["one", "two"] })).usageMetadata).toMatchObject(EMBEDDED);
+    expect((await openai.embeddings.create({ model, input: "one" })).usage.prompt_tokens).toBe(EMBEDDED.promptTokenCount);
+  });
+
+  test("are refused in google's own shape", async () => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-openai-embed:batchEmbedContents`, {
+      method: "POST",
+      headers: { "x-goog-api-key": world.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ requests: [{ content: { parts: [{ text: 7 }] } }] }),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      error: { status: "INVALID_ARGUMENT", message: expect.stringContaining("requests[0].content.parts[0].text") },
+    });
+  });
+});
+
+describe("token counts", () => {
+  const providers = PROVIDERS.map(({ id, apiFormat }) => [id, apiFormat] as const);
+
+  test.each(providers)(
+    "by both anthropic clients for %s: the vendor's own where the model is Claude in its own format, else an estimate that says so",
+    async (id, apiFormat) => {
+      const asked = { model: `sdk-${id}`, messages: [{ role: "user" as const, content: PROMPT }] };
+      for (const client of [world.clients.anthropicOne, world.clients.anthropicZero]) {
+        const { data, response } = await client.messages.countTokens(asked).withResponse();
+        const native = apiFormat === "anthropic" || id === "vertex-claude";
+        expect(response.headers.get("x-gw-token-count")).toBe(native ? null : "estimate");
+        if (native) expect(data.input_tokens).toBe(COUNTED);
+        else expect(data.input_tokens).toBeWithin(1, 20);
+      }
+    },
+  );
+
+  test.each(providers)("by the google client for %s", async (id, apiFormat) => {
+    const { totalTokens } = await world.clients.google.models.countTokens({ model: `sdk-${id}`, contents: PROMPT });
+    if (apiFormat === "gemini") expect(totalTokens).toBe(COUNTED);
+    else expect(totalTokens).toBeWithin(1, 20);
+  });
+});
+
+test("every client of the table is installed under the name the table gives", async () => {
+  const { devDependencies } = (await import("../../package.json")) as { devDependencies: Record<string, string> };
+  const installed = new Set(
+    Object.entries(devDependencies).map(([name, version]) => /^npm:(.+)@(\d+)\./.exec(version)?.slice(1).join("@") ?? name),
+  );
+  for (const { packages } of CLIENTS) for (const name of packages) expect(installed).toContain(name);
+});

@@ -1,0 +1,38 @@
+import type { AdminClient } from "./admin.ts";
+import { PATIENCE_MS } from "../patience.ts";
+
+const PATH = "/v1/admin/knowledgebases";
+
+/** Uploads a document as a browser's form does. */
+export async function uploadTo(
+  adminUrl: string,
+  admin: AdminClient,
+  baseId: string,
+  fileName: string,
+  content: string | Uint8Array,
+  more: Record<string, string> = {},
+): Promise<{ status: number; body: any }> {
+  const form = new FormData();
+  form.set("file", new File([content as BlobPart], fileName));
+  for (const [name, value] of Object.entries(more)) form.set(name, value);
+  const response = await fetch(`${adminUrl}${PATH}/${baseId}/documents`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${admin.token}` },
+    body: form,
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+/** Waits until the document fits, and gives it. */
+export async function documentWhen(admin: AdminClient, baseId: string, id: string, fits: (document: any) => boolean): Promise<any> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const document = await admin.get(`${PATH}/${baseId}/documents/${id}`);
+    if (fits(document)) return document;
+    if (Date.now() > deadline) throw new Error(`the document stays ${JSON.stringify(document)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const settledDocument = (admin: AdminClient, baseId: string, id: string): Promise<any> =>
+  documentWhen(admin, baseId, id, ({ status }) => status === "ready" || status === "failed");
