@@ -1,6 +1,6 @@
 import { type FieldName, FIELDS } from "@gatehouse/ledger-format/fields";
 import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
-import { VARIABLES } from "../server/kernel/variables.ts";
+import { VARIABLES } from "../server/kernel/configuration/variables.ts";
 import { ERRORS } from "../server/kernel/errors.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES } from "../server/routes.ts";
 import { filledBy, keptFilledFields } from "./filled-fields.ts";

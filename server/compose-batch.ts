@@ -2,7 +2,7 @@ import { BatchStore } from "./directory/batch/batch-store.ts";
 import type { Files } from "./directory/files/stored-files.ts";
 import type { Snapshots } from "./directory/snapshots.ts";
 import type { Clock } from "./kernel/clock.ts";
-import type { Job } from "./kernel/job.ts";
+import type { Job } from "./kernel/scheduling/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { BackgroundCalls } from "./road/background-calls.ts";

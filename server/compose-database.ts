@@ -1,5 +1,5 @@
-import type { Configuration } from "./kernel/configuration.ts";
-import { ConfigurationError } from "./kernel/read-variable.ts";
+import type { Configuration } from "./kernel/configuration/configuration.ts";
+import { ConfigurationError } from "./kernel/configuration/read-variable.ts";
 import type { Log } from "./kernel/log.ts";
 import type { DataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";

@@ -6,7 +6,7 @@ import { KeySets } from "./directory/identity/key-sets.ts";
 import type { Directory } from "./directory/writes/write.ts";
 import type { upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
-import type { Configuration } from "./kernel/configuration.ts";
+import type { Configuration } from "./kernel/configuration/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
 import type { ProcessGroup } from "./group/process-group.ts";

@@ -5,7 +5,7 @@ import type { JudgeRubric } from "./services/replay/replay-case.ts";
 import { ReplayRunner, type ReplayRunnerParts } from "./services/replay/replay-runner.ts";
 import type { Controls } from "./road/govern.ts";
 import { governedBy } from "./road/govern.ts";
-import type { Job } from "./kernel/job.ts";
+import type { Job } from "./kernel/scheduling/job.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import { generateContent } from "./surfaces/gemini/generate-content.ts";

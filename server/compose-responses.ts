@@ -1,7 +1,7 @@
 import { ResponseStore } from "./directory/responses/response-store.ts";
 import type { Snapshots } from "./directory/snapshots.ts";
 import type { Clock } from "./kernel/clock.ts";
-import type { Job } from "./kernel/job.ts";
+import type { Job } from "./kernel/scheduling/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { JobBudgets } from "./road/call-limits.ts";

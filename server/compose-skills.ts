@@ -1,7 +1,7 @@
 import type { Files } from "./directory/files/stored-files.ts";
 import { ServedSkills } from "./directory/skills/served-skills.ts";
 import type { Log } from "./kernel/log.ts";
-import { semaphore } from "./kernel/semaphore.ts";
+import { semaphore } from "./kernel/scheduling/semaphore.ts";
 import type { SkillTools } from "./services/tools/skills/skill-parts.ts";
 import type { Database } from "./store/database.ts";
 import { Sandbox } from "./upstreams/sandbox/sandbox.ts";

@@ -3,7 +3,7 @@ import type { Snapshots } from "./directory/snapshots.ts";
 import { KnownModels } from "./directory/models/known-models.ts";
 import { VideoStore } from "./directory/videos/video-store.ts";
 import type { Clock } from "./kernel/clock.ts";
-import type { Job } from "./kernel/job.ts";
+import type { Job } from "./kernel/scheduling/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { JobBudgets } from "./road/call-limits.ts";
 import type { Ledger } from "./ledger/ledger.ts";

@@ -1,6 +1,6 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Clock } from "./kernel/clock.ts";
-import type { Configuration } from "./kernel/configuration.ts";
+import type { Configuration } from "./kernel/configuration/configuration.ts";
 import { type Outbound, outbound } from "./runtime/outbound.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";

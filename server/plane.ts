@@ -1,7 +1,7 @@
-import type { Configuration } from "./kernel/configuration.ts";
+import type { Configuration } from "./kernel/configuration/configuration.ts";
 import type { ErrorCode } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
-import { callerAddress } from "./kernel/caller-address.ts";
+import { callerAddress } from "./kernel/http/caller-address.ts";
 import { plainError } from "./runtime-plane.ts";
 import { portUrl, serve, type Serving } from "./runtime/serve.ts";
 

@@ -1,5 +1,5 @@
 import type { Gateway } from "./compose.ts";
-import type { Configuration } from "./kernel/configuration.ts";
+import type { Configuration } from "./kernel/configuration/configuration.ts";
 
 /** What a start prints: where everything is, the secrets made just now, and a line that works when pasted. */
 export function welcome(gateway: Gateway, config: Configuration): string {

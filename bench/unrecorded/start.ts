@@ -1,5 +1,5 @@
 import { compose } from "../../server/compose.ts";
-import { readConfiguration } from "../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { welcome } from "../../server/welcome.ts";

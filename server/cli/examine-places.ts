@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
-import type { Configuration } from "../kernel/configuration.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
 import { serve } from "../runtime/serve.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 

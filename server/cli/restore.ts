@@ -6,7 +6,7 @@ import { listChains } from "../ledger/chain-facts.ts";
 import { verifyChain } from "../ledger/chains.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { jsonLog } from "../kernel/log.ts";
-import { readVariable } from "../kernel/read-variable.ts";
+import { readVariable } from "../kernel/configuration/read-variable.ts";
 import { moveFiles } from "../store/files/files.ts";
 import { openBlobDirectory } from "../store/files/blob-directory.ts";
 import type { BlobStore } from "../store/files/blobs.ts";

@@ -1,5 +1,5 @@
 import { httpUrl } from "@gatehouse/contracts/conventions";
-import { ConfigurationError } from "../kernel/read-variable.ts";
+import { ConfigurationError } from "../kernel/configuration/read-variable.ts";
 import { newPassword } from "../kernel/secrets.ts";
 import { lockFirstStart, systemAdminExists } from "../store/people/admin-users.ts";
 import { createApiKey } from "./credentials/api-keys.ts";

@@ -1,6 +1,6 @@
 import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
-import { isStorableText } from "../kernel/storable.ts";
+import { isStorableText } from "../kernel/text/storable.ts";
 import type { Database } from "../store/database.ts";
 import { readTenantPolicy } from "../store/records/policy-reads.ts";
 import { readGroupChains } from "../store/groups/group-chains.ts";

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { memberDirectory } from "./first-process.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Configuration } from "../kernel/configuration.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
 import type { Log } from "../kernel/log.ts";
 import type { CheckpointTargets } from "../ledger/checkpoint-targets.ts";
 import { openLedger } from "../ledger/ledger.ts";

@@ -4,8 +4,8 @@ import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import type { Attempts } from "../directory/people/shared-login-throttle.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
-import type { OtherProcess } from "../kernel/process-metrics.ts";
-import type { MetricFigures } from "../kernel/telemetry.ts";
+import type { OtherProcess } from "../kernel/telemetry/process-metrics.ts";
+import type { MetricFigures } from "../kernel/telemetry/telemetry.ts";
 
 /** What the processes of a group that the first of them starts are given by it. */
 export interface GroupSettings {

@@ -1,5 +1,5 @@
 import { refuse, Refused } from "../kernel/errors.ts";
-import { type Semaphore, semaphore } from "../kernel/semaphore.ts";
+import { type Semaphore, semaphore } from "../kernel/scheduling/semaphore.ts";
 import type { Database } from "../store/database.ts";
 
 /** Each holds a connection for as long as its reader takes; calls, changes of configuration and shipping need the others. */

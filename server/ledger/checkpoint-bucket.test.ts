@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { BUCKET_KEYS, type FakeBucket, startFakeBucket } from "../../tests/support/vendors/fake-bucket.ts";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { auditCommand } from "../cli/audit.ts";
-import type { BucketSettings } from "../kernel/bucket-settings.ts";
+import type { BucketSettings } from "../kernel/configuration/bucket-settings.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { type ObjectBucket, BucketFailed, openBucket } from "../store/files/bucket.ts";
 import { type CheckpointBucket, checkpointBucket } from "./checkpoint-bucket.ts";

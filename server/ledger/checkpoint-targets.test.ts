@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { telemetry } from "../kernel/telemetry.ts";
+import { telemetry } from "../kernel/telemetry/telemetry.ts";
 import type { Database } from "../store/database.ts";
 import { checkpointTargets } from "./checkpoint-targets.ts";
 import { recordedLog, temporaryDirectory } from "./test-support.ts";

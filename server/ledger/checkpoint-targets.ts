@@ -1,6 +1,6 @@
-import type { Configuration } from "../kernel/configuration.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
 import type { Log } from "../kernel/log.ts";
-import type { Telemetry } from "../kernel/telemetry.ts";
+import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 import { openBucket } from "../store/files/bucket.ts";
 import type { Database } from "../store/database.ts";
 import { outbound } from "../runtime/outbound.ts";

@@ -1,5 +1,5 @@
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
-import { csvCell } from "../kernel/csv.ts";
+import { csvCell } from "../kernel/text/csv.ts";
 import type { Database } from "../store/database.ts";
 import { matchingIds } from "../store/ledger/row-search.ts";
 import { readableFields, rowsById, searchOf, type RowQuery } from "./query.ts";

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { PassingMap } from "../kernel/passing-map.ts";
+import { PassingMap } from "../kernel/collections/passing-map.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
 /** Where a begin marker stands. */

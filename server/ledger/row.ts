@@ -2,7 +2,7 @@ import { isTimestamp } from "@gatehouse/ledger-format/canonical";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { isoMicros } from "../kernel/clock.ts";
-import { isStorableText, storableText, storableValue } from "../kernel/storable.ts";
+import { isStorableText, storableText, storableValue } from "../kernel/text/storable.ts";
 import { PLACE_OF, RowColumns, TYPES } from "./row-line.ts";
 
 const ID = /^[0-9A-Za-z_-]{1,64}$/;

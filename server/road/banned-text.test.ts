@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fixedWorkMs } from "../../tests/support/processes/cpu-time.ts";
 import { longestTurn } from "../../tests/support/processes/longest-turn.ts";
-import { atOnce, inTurns } from "../kernel/in-turns.ts";
+import { atOnce, inTurns } from "../kernel/scheduling/in-turns.ts";
 import { BannedText } from "./banned-text.ts";
 import { ContentWork } from "./content-work.ts";
 

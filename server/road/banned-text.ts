@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import type { InTurns, WorkBudget } from "../kernel/in-turns.ts";
+import type { InTurns, WorkBudget } from "../kernel/scheduling/in-turns.ts";
 
 /** Instructions times characters that are compared without a break. */
 const STEPS_WITHOUT_BREAK = 2_000_000;

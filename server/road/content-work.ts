@@ -1,4 +1,4 @@
-import type { WorkBudget } from "../kernel/in-turns.ts";
+import type { WorkBudget } from "../kernel/scheduling/in-turns.ts";
 import type { Call } from "./call.ts";
 
 /** Processor time that looking at the content of one call may take, and for each character of it besides. */
@@ -10,7 +10,7 @@ export const TOO_MUCH_WORK = "looking at it takes more work than one call may co
 
 /**
  * What all controls together may spend on looking at what one call carries. Past it a control cannot look, and fails as it
- * does then; work in slices (`kernel/in-turns.ts`) tells it what it took.
+ * does then; work in slices (`kernel/scheduling/in-turns.ts`) tells it what it took.
  */
 export class ContentWork implements WorkBudget {
   private leftMs: number;

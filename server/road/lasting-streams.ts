@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../kernel/errors.ts";
-import { type OnRoster, Roster } from "../kernel/roster.ts";
+import { type OnRoster, Roster } from "../kernel/collections/roster.ts";
 import type { AbortReason, Call } from "./call.ts";
 import type { Gates } from "./gates.ts";
 import type { RequestView } from "./view.ts";

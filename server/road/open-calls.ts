@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, isRefusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
-import { Roster } from "../kernel/roster.ts";
+import { Roster } from "../kernel/collections/roster.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import type { WholeAnswer } from "./answer.ts";
 import type { CallLimits } from "./call-limits.ts";

@@ -1,7 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
-import { placeOf } from "../kernel/ip-address.ts";
+import { placeOf } from "../kernel/http/ip-address.ts";
 import { admit } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, Call } from "./call.ts";

@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
-import { waitsForOthers } from "../kernel/waiting-answers.ts";
+import { waitsForOthers } from "../kernel/scheduling/waiting-answers.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
 import { abortReason, type Call, endingRefusal } from "./call.ts";
 import { settle } from "./metering/settle.ts";

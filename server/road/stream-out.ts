@@ -1,5 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
-import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
+import { eventLoopBatch } from "../kernel/scheduling/event-loop-batch.ts";
 import { type AbortReason, abortReason, type Call, endingRefusal } from "./call.ts";
 import type { StreamAnswer } from "./answer.ts";
 import { idleWatch } from "./idle-watch.ts";

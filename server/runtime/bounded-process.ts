@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { BoundedEnd, RunBounded } from "../kernel/bounded-run.ts";
+import type { BoundedEnd, RunBounded } from "../kernel/scheduling/bounded-run.ts";
 
 /** With which a program says that it ran out of memory. */
 const OUT_OF_MEMORY = 70;

@@ -1,6 +1,6 @@
 import { close, open, read } from "node:fs";
 import { promisify } from "node:util";
-import { streamOfPieces } from "../kernel/stream-of-pieces.ts";
+import { streamOfPieces } from "../kernel/http/stream-of-pieces.ts";
 
 const PIECE = 64 * 1024;
 // Numbers and no handles: a handle that is collected before it is closed ends the process.

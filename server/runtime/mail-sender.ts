@@ -1,5 +1,5 @@
 import type { Transporter } from "nodemailer";
-import type { MailAddress, MailServer } from "../kernel/mail-settings.ts";
+import type { MailAddress, MailServer } from "../kernel/configuration/mail-settings.ts";
 
 export interface Mail {
   readonly to: MailAddress;

@@ -1,5 +1,5 @@
 import { S3Client } from "bun";
-import type { BucketSettings } from "../kernel/bucket-settings.ts";
+import type { BucketSettings } from "../kernel/configuration/bucket-settings.ts";
 
 /** Objects of an S3-compatible store as streams of bytes. Its methods reject with what the store or the network said. */
 export interface ObjectStore {

@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import type { OutboundBytes } from "../kernel/outbound-bytes.ts";
-import { isPrivateAddress } from "../kernel/private-address.ts";
-import { unlessAborted } from "../kernel/unless-aborted.ts";
+import type { OutboundBytes } from "../kernel/http/outbound-bytes.ts";
+import { isPrivateAddress } from "../kernel/http/private-address.ts";
+import { unlessAborted } from "../kernel/scheduling/unless-aborted.ts";
 import { unpacked } from "./unpacked.ts";
 
 /** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { waitsForOthers } from "../kernel/waiting-answers.ts";
+import { waitsForOthers } from "../kernel/scheduling/waiting-answers.ts";
 import { ListenError, type ServeOptions, type Serving, serve } from "./serve.ts";
 
 let serving: Serving | undefined;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { endOfWaiting } from "../kernel/waiting-answers.ts";
+import { endOfWaiting } from "../kernel/scheduling/waiting-answers.ts";
 
 export interface Peer {
   /** Address of the other end of the connection; empty when it is gone already. */

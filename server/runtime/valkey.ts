@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { reasonOf } from "../kernel/errors.ts";
-import { NotSentError } from "../kernel/not-sent.ts";
+import { NotSentError } from "../kernel/http/not-sent.ts";
 
 export interface Valkey {
   /**

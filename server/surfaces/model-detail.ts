@@ -4,7 +4,7 @@ import { EMPTY_VIEW } from "../road/empty-view.ts";
 import type { Surface } from "../road/surface.ts";
 import { jsonAnswer } from "../road/answer.ts";
 import { refuse } from "../kernel/errors.ts";
-import { decodedSegment } from "../kernel/request-path.ts";
+import { decodedSegment } from "../kernel/http/request-path.ts";
 
 /** GET .../models/{model}: one of those the caller may use, by gateway id or name, as the protocol shows models. */
 export function modelDetailOf(refusals: Pick<Surface, "refusal" | "streamError">, shown: (model: UsableModel) => object): Surface {

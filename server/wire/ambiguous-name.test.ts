@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ambiguousName } from "./ambiguous-name.ts";
 import type { JsonValue } from "./document.ts";
-import { folded } from "../kernel/folded-name.ts";
+import { folded } from "../kernel/text/folded-name.ts";
 import { governedNames } from "./governed-names.ts";
 
 const found = (text: string) => {

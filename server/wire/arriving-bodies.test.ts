@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { bodyShare } from "../kernel/group-size.ts";
+import { bodyShare } from "../kernel/configuration/group-size.ts";
 import { serve, type Serving } from "../runtime/serve.ts";
 import { ArrivingBodies } from "./arriving-bodies.ts";
 

@@ -1,4 +1,4 @@
-import { type OnRoster, Roster } from "../kernel/roster.ts";
+import { type OnRoster, Roster } from "../kernel/collections/roster.ts";
 
 /** A body of which something is in memory and which has not come whole. */
 export interface HeldBody extends OnRoster {

@@ -1,4 +1,4 @@
-import type { AllowedOrigins } from "../kernel/allowed-origins.ts";
+import type { AllowedOrigins } from "../kernel/configuration/allowed-origins.ts";
 
 /**
  * What browsers need to let pages of other origins call the text surfaces, the portal API, and tool servers with the

@@ -1,4 +1,4 @@
-import { exactlyWritten, exactWriter } from "../kernel/exact-numbers.ts";
+import { exactlyWritten, exactWriter } from "../kernel/text/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, jsonMembersOf } from "./json-members.ts";
 import { ambiguityOf, nameProblem, TOO_DEEP } from "./ambiguous-name.ts";
 import { deepPlace, memberPlace, REQUEST_LEVELS } from "./nesting.ts";

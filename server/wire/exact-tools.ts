@@ -1,4 +1,4 @@
-import { exactlyWritten, exactMembers, exactValue, exactWriter } from "../kernel/exact-numbers.ts";
+import { exactlyWritten, exactMembers, exactValue, exactWriter } from "../kernel/text/exact-numbers.ts";
 import type { JsonObject } from "./document.ts";
 
 const decoder = new TextDecoder();

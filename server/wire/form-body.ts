@@ -1,6 +1,6 @@
-import type { MediaFile } from "../kernel/media-file.ts";
-import type { OutboundBytes } from "../kernel/outbound-bytes.ts";
-import { streamOfPieces } from "../kernel/stream-of-pieces.ts";
+import type { MediaFile } from "../kernel/files/media-file.ts";
+import type { OutboundBytes } from "../kernel/http/outbound-bytes.ts";
+import { streamOfPieces } from "../kernel/http/stream-of-pieces.ts";
 import type { SentFile } from "./sent-file.ts";
 
 const encoder = new TextEncoder();

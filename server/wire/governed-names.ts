@@ -1,4 +1,4 @@
-import { folded } from "../kernel/folded-name.ts";
+import { folded } from "../kernel/text/folded-name.ts";
 
 /** Names that a control, a limit or a route reads in some protocol that is served here, as each protocol spells them. */
 const GOVERNED = `

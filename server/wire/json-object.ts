@@ -1,5 +1,5 @@
 import { type FieldError, invalidFields, refuse, Refused } from "../kernel/errors.ts";
-import { isStorableText } from "../kernel/storable.ts";
+import { isStorableText } from "../kernel/text/storable.ts";
 import { ambiguityOf, type AmbiguousName, ambiguousName, twinName } from "./ambiguous-name.ts";
 
 const MAX_DEPTH = 64;

@@ -1,4 +1,4 @@
-import { isStorableText } from "../kernel/storable.ts";
+import { isStorableText } from "../kernel/text/storable.ts";
 import type { FieldProblem, JsonObject } from "./document.ts";
 
 const LONGEST = 255;

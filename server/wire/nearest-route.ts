@@ -1,4 +1,4 @@
-import { editsBetween } from "../kernel/edits-between.ts";
+import { editsBetween } from "../kernel/text/edits-between.ts";
 
 export interface NearestRoute {
   /** An address that is served, with the caller's own names in the places of its parameters. */

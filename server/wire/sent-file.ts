@@ -1,4 +1,4 @@
-import type { MediaFile } from "../kernel/media-file.ts";
+import type { MediaFile } from "../kernel/files/media-file.ts";
 import type { TextSlot } from "./inbound.ts";
 
 /** A file that goes on with a call, in a part of its form. */

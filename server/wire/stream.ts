@@ -1,4 +1,4 @@
-import type { InTurns } from "../kernel/in-turns.ts";
+import type { InTurns } from "../kernel/scheduling/in-turns.ts";
 import type { Usage } from "./usage.ts";
 
 /** Bytes to hand on now; null when there are none. */

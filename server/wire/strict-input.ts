@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { invalidFields, type ErrorCode, type FieldError } from "../kernel/errors.ts";
-import { isStorableText } from "../kernel/storable.ts";
+import { isStorableText } from "../kernel/text/storable.ts";
 
 /** Bytes as UTF-8 text; throws a refusal when they are none. */
 export function utf8Of(bytes: Uint8Array): string {

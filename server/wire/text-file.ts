@@ -1,4 +1,4 @@
-import { isUtf8Text } from "../kernel/utf8-text.ts";
+import { isUtf8Text } from "../kernel/text/utf8-text.ts";
 
 const TEXT_TYPE = new RegExp(
   String.raw`^(?:text\/|image\/svg\+xml\b|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { jsonLog } from "../kernel/log.ts";
-import { telemetry } from "../kernel/telemetry.ts";
+import { telemetry } from "../kernel/telemetry/telemetry.ts";
 import { loggingFailures } from "./logged-failures.ts";
 
 test("a job that goes on failing is told of at first, then once a minute, and when it works again", async () => {

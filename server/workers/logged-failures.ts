@@ -1,5 +1,5 @@
 import type { Log } from "../kernel/log.ts";
-import type { Telemetry } from "../kernel/telemetry.ts";
+import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
 
 /** Between two lines about a job that goes on failing: a database that is away makes all of them fail, and would fill the log. */
 const LOGGED_EVERY_MS = 60_000;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { until } from "../../tests/support/until.ts";
 import { jsonLog } from "../kernel/log.ts";
-import { telemetry } from "../kernel/telemetry.ts";
+import { telemetry } from "../kernel/telemetry/telemetry.ts";
 import { waitingWork, type WorkKind } from "../store/records/waiting-work.ts";
 import { WorkPoller, runJobs } from "./work-poller.ts";
 

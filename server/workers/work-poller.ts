@@ -1,4 +1,4 @@
-import type { Job } from "../kernel/job.ts";
+import type { Job } from "../kernel/scheduling/job.ts";
 import { isWorkKind, type WorkKind } from "../store/records/waiting-work.ts";
 import { every, type Worker } from "./every.ts";
 import { loggingFailures, type ToldOfFailures } from "./logged-failures.ts";

@@ -1,5 +1,5 @@
 import { compose } from "../../server/compose.ts";
-import { readConfiguration } from "../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { newTeam, type Team } from "../e2e/tools/mcp-harness.ts";
 import { signIn } from "../support/worlds/admin.ts";

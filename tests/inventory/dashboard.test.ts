@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import { telemetry } from "../../server/kernel/telemetry.ts";
+import { telemetry } from "../../server/kernel/telemetry/telemetry.ts";
 import { readYaml } from "../../server/runtime/yaml.ts";
 
 const deployed = (path: string) => readFileSync(fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url)), "utf8");

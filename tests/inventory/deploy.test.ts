@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readYaml } from "../../server/runtime/yaml.ts";
-import { MOST_BYTES } from "../../server/kernel/file-kinds.ts";
-import { callerAddress } from "../../server/kernel/caller-address.ts";
-import { trustedProxies } from "../../server/kernel/trusted-proxies.ts";
-import { VARIABLES } from "../../server/kernel/variables.ts";
+import { MOST_BYTES } from "../../server/kernel/files/file-kinds.ts";
+import { callerAddress } from "../../server/kernel/http/caller-address.ts";
+import { trustedProxies } from "../../server/kernel/http/trusted-proxies.ts";
+import { VARIABLES } from "../../server/kernel/configuration/variables.ts";
 
 interface Service {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;

@@ -6,7 +6,7 @@ import { EMPTY_VIEW } from "../../server/road/empty-view.ts";
 import type { Exchange, Surface } from "../../server/road/surface.ts";
 import type { StreamAnswer } from "../../server/road/answer.ts";
 import type { Call } from "../../server/road/call.ts";
-import { readConfiguration } from "../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../server/kernel/configuration/configuration.ts";
 import { refuse } from "../../server/kernel/errors.ts";
 import type { Log } from "../../server/kernel/log.ts";
 import { GOVERNED_ROUTES, type Governed } from "../../server/routes.ts";

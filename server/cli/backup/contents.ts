@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readVariable } from "../../kernel/read-variable.ts";
+import { readVariable } from "../../kernel/configuration/read-variable.ts";
 import type { HeadCheckpoint } from "../../ledger/unsigned-heads.ts";
 import { storedSecret } from "../stored-secret.ts";
 import type { RowsDigest, TableContents } from "../../store/records/table-contents.ts";

@@ -1,4 +1,4 @@
-import { isWebAddress } from "../../kernel/web-address.ts";
+import { isWebAddress } from "../../kernel/http/web-address.ts";
 import { readYaml } from "../../runtime/yaml.ts";
 import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
 import { Imported, quotedNames } from "./imported.ts";

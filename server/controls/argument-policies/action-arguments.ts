@@ -1,4 +1,4 @@
-import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { type Action, ACTION_PASSES, type ActionDecision } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";

@@ -1,5 +1,5 @@
 import { ambiguousName } from "../../wire/ambiguous-name.ts";
-import { exactReading } from "../../kernel/exact-numbers.ts";
+import { exactReading } from "../../kernel/text/exact-numbers.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { repeatedName } from "../../wire/repeated-name.ts";
 import { hasVariantOf, VARIANT_OF_NAME } from "./name-variants.ts";

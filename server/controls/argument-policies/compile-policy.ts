@@ -1,6 +1,6 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
-import { roundedNumbers } from "../../kernel/exact-numbers.ts";
+import { roundedNumbers } from "../../kernel/text/exact-numbers.ts";
 import type { Analyzer, RuleVerdict } from "./analyzer.ts";
 import { type AnalyzerName, type CompiledArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
 import { argumentValues } from "./argument-values.ts";

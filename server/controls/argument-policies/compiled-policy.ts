@@ -1,6 +1,6 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
-import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
+import type { InTurns, WorkBudget } from "../../kernel/scheduling/in-turns.ts";
 
 export interface CompiledPolicy {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compilePolicy } from "./compile-policy.ts";
-import { toolSpelling } from "../../kernel/folded-name.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { Call } from "../../road/call.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { GatedStream } from "./gated-stream.ts";

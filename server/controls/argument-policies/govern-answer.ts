@@ -1,5 +1,5 @@
 import { refuse } from "../../kernel/errors.ts";
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import type { StreamAnswer } from "../../road/answer.ts";

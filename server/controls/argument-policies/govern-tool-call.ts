@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";

@@ -1,6 +1,6 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
-import { toolSpelling } from "../../kernel/folded-name.ts";
-import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
+import type { InTurns, WorkBudget } from "../../kernel/scheduling/in-turns.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 
 /** What the policies of a group say of one tool call. */

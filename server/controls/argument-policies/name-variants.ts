@@ -1,4 +1,4 @@
-import { folded } from "../../kernel/folded-name.ts";
+import { folded } from "../../kernel/text/folded-name.ts";
 
 /** Stands for a value under a name that a reader who does not care about case takes for the one that is asked for. */
 export const VARIANT_OF_NAME = Symbol();

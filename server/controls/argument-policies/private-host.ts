@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isPrivateAddress } from "../../kernel/private-address.ts";
+import { isPrivateAddress } from "../../kernel/http/private-address.ts";
 
 /** Names that stand for this machine, its network or its cloud, whatever they resolve to. */
 const PRIVATE_SUFFIXES = [

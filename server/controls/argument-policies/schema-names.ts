@@ -1,4 +1,4 @@
-import { folded } from "../../kernel/folded-name.ts";
+import { folded } from "../../kernel/text/folded-name.ts";
 
 const NAMING = new Set(["properties", "dependentSchemas", "dependentRequired"]);
 

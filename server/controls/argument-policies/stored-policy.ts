@@ -1,6 +1,6 @@
 import type { CheckArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import type { CompileArgumentPolicy } from "../../directory/policies/argument-policy-entry.ts";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ArgumentPolicyEntry, PolicyHit, ToolCallPolicy } from "../../directory/policies/argument-policy-entry.ts";
 import { policiesByTool } from "../../directory/policies/policies-by-tool.ts";
-import { toolSpelling } from "../../kernel/folded-name.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { Call } from "../../road/call.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
@@ -10,7 +10,7 @@ import { governToolCall } from "./govern-tool-call.ts";
 import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
 import { compileStoredPolicy } from "./stored-policy.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 import { judged } from "../../../tests/support/vendors/judged.ts";
 

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { toolSpelling } from "../../kernel/folded-name.ts";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";

@@ -1,4 +1,4 @@
-import { isRawJson } from "../../kernel/exact-numbers.ts";
+import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { type Analyzer, type AnalyzerResult, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 
 /**

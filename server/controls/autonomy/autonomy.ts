@@ -2,7 +2,7 @@ import type { AutonomyLevel } from "@gatehouse/contracts/ai-systems";
 import { stricter } from "../../directory/assurance/autonomy.ts";
 import type { ConfigurationProvenance } from "../../directory/configuration-provenance.ts";
 import { refuse } from "../../kernel/errors.ts";
-import { RECORD_CALLS } from "../../kernel/record-calls.ts";
+import { RECORD_CALLS } from "../../kernel/operations/record-calls.ts";
 import type { AuditClass } from "../../road/call.ts";
 import type { StandingControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";

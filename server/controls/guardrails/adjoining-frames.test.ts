@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import type { GuardSettings } from "./text-guard.ts";

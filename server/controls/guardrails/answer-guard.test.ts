@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import type { GuardSettings } from "./text-guard.ts";

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { wholeSource } from "../../wire/exact-tools.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { JsonObject } from "../../wire/document.ts";

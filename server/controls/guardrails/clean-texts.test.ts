@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import { GuardRun } from "./guard-run.ts";
 import { compileTextGuard, type TextGuard } from "./text-guard.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 
 /** A guard that counts how often it looks. */
 function counting(): { readonly guard: TextGuard; looks: number } {

@@ -1,4 +1,4 @@
-import { detachedString } from "../../kernel/detached-string.ts";
+import { detachedString } from "../../kernel/text/detached-string.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { SURFACES } from "../../road/content-surface.ts";
 import { partsOfMessages } from "../../road/message-parts.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 import { fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import { longestTurn } from "../../../tests/support/processes/longest-turn.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { EventFraming } from "../../road/output/frames.ts";

@@ -27,7 +27,7 @@ import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
 import { MessageSlots } from "../../wire/mcp/message-slots.ts";
 import { inspectContent } from "./content.ts";
 import { reviewDefinition } from "./tool-definition.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 
 const BEFORE = "A line before it: ";

@@ -14,7 +14,7 @@ import type { EngineParts } from "./engines.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 
 const VALUE = "joe@example.com";
 const LEFT = "[REDACTED:email]";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";

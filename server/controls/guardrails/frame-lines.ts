@@ -1,4 +1,4 @@
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import { frameData } from "../../wire/sse-data.ts";
 import type { GuardRun } from "./guard-run.ts";

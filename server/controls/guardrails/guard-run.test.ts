@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { atOnce, inTurns } from "../../kernel/in-turns.ts";
+import { atOnce, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../road/content-work.ts";
 import { GuardRun } from "./guard-run.ts";
 import { redactText } from "./redact.ts";

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { distinctNames, replaceLeaves } from "../../wire/json-leaves.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Call } from "../../road/call.ts";

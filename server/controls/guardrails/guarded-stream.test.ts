@@ -17,7 +17,7 @@ import { AnswerGuard } from "./answer-guard.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { answerGuardOf } from "../../../tests/support/formats/answer-guard-run.ts";
 import { GuardedStream } from "./guarded-stream.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 
 const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {
   chat: () => new ChatStream({ hideUsage: false }),

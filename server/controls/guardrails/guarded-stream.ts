@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { AnswerGuard } from "./answer-guard.ts";
 import type { OutputForm } from "../../wire/output-form.ts";

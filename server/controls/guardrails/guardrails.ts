@@ -1,5 +1,5 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../../road/call.ts";

@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
+import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { isHighSurrogate } from "./characters.ts";
 import type { DetectedSpan } from "./detector.ts";
 import type { FoldedText } from "./folded-text.ts";

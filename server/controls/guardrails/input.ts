@@ -1,6 +1,6 @@
 import type { TextSlot } from "../../wire/inbound.ts";
 import { refuse } from "../../kernel/errors.ts";
-import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";

@@ -2,7 +2,7 @@ import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition } from "../../road/action.ts";
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import { guardedAt } from "../../road/content-surface.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { MediaFile } from "../../kernel/media-file.ts";
-import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
+import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import type { Call } from "../../road/call.ts";
 import { InboundView } from "../../road/view.ts";
 import { JsonDocument } from "../../wire/document.ts";

@@ -1,4 +1,4 @@
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { TextGuard } from "./text-guard.ts";

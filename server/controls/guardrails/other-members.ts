@@ -1,4 +1,4 @@
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { AnswerTexts, ContentsList, OtherText } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { addOtherTexts, type AskedText } from "../../wire/other-answer-texts.ts";

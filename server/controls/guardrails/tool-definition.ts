@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { hasWords } from "../../wire/other-texts.ts";
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import { askEngines, type EngineParts } from "./engines.ts";

@@ -1,4 +1,4 @@
-import { visibleText } from "../../kernel/visible-text.ts";
+import { visibleText } from "../../kernel/text/visible-text.ts";
 import type { NumberedPassage } from "../../road/knowledge.ts";
 
 const LONGEST_LABEL = 200;

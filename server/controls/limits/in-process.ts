@@ -1,4 +1,4 @@
-import { PassingMap } from "../../kernel/passing-map.ts";
+import { PassingMap } from "../../kernel/collections/passing-map.ts";
 import type { Admission, Denial } from "./admission-answer.ts";
 import { type TokenBucket, msUntil, refill } from "./bucket.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation } from "./counters.ts";

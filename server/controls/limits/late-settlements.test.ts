@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { NotSentError } from "../../kernel/not-sent.ts";
+import { NotSentError } from "../../kernel/http/not-sent.ts";
 import { demand, NOON, plan, tryCall, window } from "../../../tests/support/records/counter-parts.ts";
 import { until } from "../../../tests/support/until.ts";
 import { ValkeyCounters } from "./valkey.ts";

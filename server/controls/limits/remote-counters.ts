@@ -1,4 +1,4 @@
-import { PassingMap } from "../../kernel/passing-map.ts";
+import { PassingMap } from "../../kernel/collections/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
 import type { Actual, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import type { ServedProcess } from "./served-counters.ts";

@@ -1,7 +1,7 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import { NotSentError } from "../../kernel/not-sent.ts";
-import { PassingMap } from "../../kernel/passing-map.ts";
+import { NotSentError } from "../../kernel/http/not-sent.ts";
+import { PassingMap } from "../../kernel/collections/passing-map.ts";
 import type { Admission } from "./admission-answer.ts";
 import { admissionOf, type AdmitReply } from "./admit-reply.ts";
 import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";

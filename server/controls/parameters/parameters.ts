@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Governance } from "../../road/compiled-governance.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";

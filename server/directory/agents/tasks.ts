@@ -1,6 +1,6 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { type Semaphore, semaphore } from "../../kernel/semaphore.ts";
+import { type Semaphore, semaphore } from "../../kernel/scheduling/semaphore.ts";
 import {
   endDelivery,
   type DueDelivery,

@@ -1,5 +1,5 @@
 import type { Asset } from "@gatehouse/contracts/discovery";
-import { csvCell } from "../../kernel/csv.ts";
+import { csvCell } from "../../kernel/text/csv.ts";
 import { eachAsset } from "../../store/discovery/assets.ts";
 import type { Directory } from "../writes/write.ts";
 import { readAsset } from "./asset-record.ts";

@@ -1,6 +1,6 @@
 import type { DiscoveredType } from "@gatehouse/contracts/discovery";
 import { withoutSteering } from "@gatehouse/contracts/conventions";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 
 /** One thing that an inventory names. */
 export interface InventoryItem {

@@ -1,4 +1,4 @@
-import { MOST_BYTES } from "../../kernel/file-kinds.ts";
+import { MOST_BYTES } from "../../kernel/files/file-kinds.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { capOf, type FileKind, fitsKind, HEAD_BYTES, typeOfBytes } from "../../kernel/file-kinds.ts";
+import { capOf, type FileKind, fitsKind, HEAD_BYTES, typeOfBytes } from "../../kernel/files/file-kinds.ts";
 import { ulid } from "../../kernel/ids.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import { fileBytes } from "../../runtime/file-bytes.ts";
 import type { SoundLengths } from "../../runtime/sound-length.ts";
 

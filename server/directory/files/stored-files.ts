@@ -21,7 +21,7 @@ import {
   removeSoon,
   storedBytesOfGroup,
 } from "../../store/files/files.ts";
-import { capOf, type FileKind, fitsKind, HEAD_BYTES, kindOfType, typeOfBytes } from "../../kernel/file-kinds.ts";
+import { capOf, type FileKind, fitsKind, HEAD_BYTES, kindOfType, typeOfBytes } from "../../kernel/files/file-kinds.ts";
 import { isIssued, isSigned, signedPath } from "./signed-url.ts";
 
 export interface FileParts {

@@ -1,7 +1,7 @@
 import { type IdentityProviderSettings, type MappingPreviewResult, MAX_SUBJECT } from "@gatehouse/contracts/identity-providers";
 import { withoutSteering } from "@gatehouse/contracts/conventions";
 import { TENANT_ROLES } from "@gatehouse/contracts/roles";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 
 /** What a provider says of somebody, whatever protocol it came by. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import { atOnce } from "../../kernel/in-turns.ts";
+import { atOnce } from "../../kernel/scheduling/in-turns.ts";
 import { policyChanges } from "./policy-changes.ts";
 import { type GroupNode, PolicyTree, type StoredPolicy } from "./policy-tree.ts";
 

@@ -1,6 +1,6 @@
 import type { PolicyPreview } from "@gatehouse/contracts/limits";
 import { isDeepStrictEqual } from "node:util";
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { PlannedPolicy, PolicyOf } from "./group-policies.ts";
 import { type Fields, NOTHING } from "./merge.ts";
 import type { PolicyTree } from "./policy-tree.ts";

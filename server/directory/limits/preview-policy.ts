@@ -1,5 +1,5 @@
 import type { PolicyPreview } from "@gatehouse/contracts/limits";
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Directory } from "../writes/write.ts";
 import { consumptionIn } from "./consumption.ts";
 import { planPolicy, type PolicyOf } from "./group-policies.ts";

@@ -1,5 +1,5 @@
 import type { EndUser } from "@gatehouse/contracts/end-users";
-import { csvCell } from "../../kernel/csv.ts";
+import { csvCell } from "../../kernel/text/csv.ts";
 import { endUsersAfter } from "../../store/people/end-users.ts";
 import type { Directory } from "../writes/write.ts";
 import { readEndUser } from "./end-user-record.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import type { HashingRequester } from "./portal/password-work.ts";
 

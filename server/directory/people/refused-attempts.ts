@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
 import type { Database } from "../../store/database.ts";
 import { logAsActors, type Actor } from "../writes/write.ts";
 

@@ -1,5 +1,5 @@
 import type { ArgumentPolicyRow } from "../../store/policies/argument-policies.ts";
-import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
+import type { InTurns, WorkBudget } from "../../kernel/scheduling/in-turns.ts";
 
 /** A tool call that a policy speaks against. */
 export interface PolicyHit {

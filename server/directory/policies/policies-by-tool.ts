@@ -1,4 +1,4 @@
-import { toolSpelling } from "../../kernel/folded-name.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { ArgumentPolicyEntry, ToolCallPolicy } from "./argument-policy-entry.ts";
 import { holdsFor } from "./bound-groups.ts";
 

@@ -1,6 +1,6 @@
 import type { ProvisioningEntry } from "@gatehouse/contracts/provisioning";
 import { ulid } from "../../kernel/ids.ts";
-import { storableText, storableValue } from "../../kernel/storable.ts";
+import { storableText, storableValue } from "../../kernel/text/storable.ts";
 import { appendProvisioningLog } from "../../store/provisioning/provisioning-log.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import type { ScimCaller } from "./scim-tokens.ts";

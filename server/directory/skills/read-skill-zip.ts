@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
-import { openZip, TooManyZipEntries } from "../../kernel/zip-archive.ts";
+import { openZip, TooManyZipEntries } from "../../kernel/files/zip-archive.ts";
 import { InvalidSkill, MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillFile } from "./skill-file.ts";
 
 // With the folders, which archives list beside the files.

@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from "yaml";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { InvalidSkill, SKILL_DOCUMENT, type SkillFault } from "./skill-file.ts";
 
 /** What a SKILL.md says of its skill. */

@@ -1,4 +1,4 @@
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { InvalidSkill, MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillFault, type SkillFile } from "./skill-file.ts";
 
 const MAX_PATH_BYTES = 255;

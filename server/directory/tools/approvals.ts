@@ -1,6 +1,6 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { isSameSecret } from "../../kernel/secrets.ts";
 import {

@@ -1,4 +1,4 @@
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";

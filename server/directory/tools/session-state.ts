@@ -1,6 +1,6 @@
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import { MAX_SUBSCRIPTIONS } from "../../kernel/subscription-bounds.ts";
+import { MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
 import { Channel } from "../../store/connections/channel.ts";
 import type { DatabaseConnection } from "../../store/database.ts";
 import { addSubscription, markSessionEnded, removeSubscription, setLogLevel } from "../../store/tools/tool-session-changes.ts";

@@ -1,4 +1,4 @@
-import { toolSpelling } from "../../kernel/folded-name.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
 import type { TenantPolicyRows } from "../../store/records/policy-reads.ts";
 
 type ConfigRow = TenantPolicyRows["server_configs"][number];

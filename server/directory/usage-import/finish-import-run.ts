@@ -1,4 +1,4 @@
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { endImport } from "../../store/usage/usage-import-progress.ts";
 import { matchNames, type ShownKey } from "./import-mappings.ts";

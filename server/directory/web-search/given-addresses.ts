@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Database } from "../../store/database.ts";
 import { type GivenAddress, noteGivenAddresses, pruneGivenAddresses, wasGiven } from "../../store/tools/web-search-addresses.ts";
-import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import { BoundedCache } from "../../kernel/collections/bounded-cache.ts";
 
 /** Who was given them. */
 export interface AddressHolder {

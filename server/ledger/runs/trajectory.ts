@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { INFERENCE_OPERATIONS } from "../../kernel/inference-operations.ts";
-import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
+import { INFERENCE_OPERATIONS } from "../../kernel/operations/inference-operations.ts";
+import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
 import { OWN_CALLS } from "../../store/models/own-calls.ts";
 import type { ActionRow } from "../../store/runs/runs.ts";
 

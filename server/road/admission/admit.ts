@@ -10,7 +10,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import type { Call } from "../call.ts";
 import { type Holder, readAccessToken } from "./gateway-tokens.ts";
 import { type RequestCredential, requestCredential } from "./request-credential.ts";

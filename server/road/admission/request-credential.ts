@@ -1,7 +1,7 @@
 import { looksLikeJwt } from "../../directory/people/portal/portal-tokens.ts";
 import { looksLikeAccessToken } from "./gateway-tokens.ts";
 import { looksLikeUploadToken } from "./upload-tokens.ts";
-import type { NamedHeaders } from "../../kernel/request-headers.ts";
+import type { NamedHeaders } from "../../kernel/http/request-headers.ts";
 import { looksLikeApiKey } from "../../kernel/secrets.ts";
 
 export type RequestCredential =

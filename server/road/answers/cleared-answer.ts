@@ -1,4 +1,4 @@
-import { inTurns, type InTurns } from "../../kernel/in-turns.ts";
+import { inTurns, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { clearNames } from "../../wire/answer-names.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";

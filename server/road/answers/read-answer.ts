@@ -1,4 +1,4 @@
-import { eventLoopBatch } from "../../kernel/event-loop-batch.ts";
+import { eventLoopBatch } from "../../kernel/scheduling/event-loop-batch.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 
 /** The largest whole answer the gateway holds in memory for one call. */

@@ -1,4 +1,4 @@
-import type { InTurns } from "../../kernel/in-turns.ts";
+import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import { WrappedStream } from "../output/wrapped-stream.ts";
 import type { StreamAnswer } from "../answer.ts";

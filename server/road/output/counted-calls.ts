@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";

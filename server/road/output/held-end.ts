@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
+import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { concat } from "../../wire/adjoining-bytes.ts";
 import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { StreamAnswer } from "../answer.ts";

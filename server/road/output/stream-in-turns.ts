@@ -1,4 +1,4 @@
-import { inTurns } from "../../kernel/in-turns.ts";
+import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Call } from "../call.ts";
 import { contentWorkOf } from "../content-work.ts";

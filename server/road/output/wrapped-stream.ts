@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
+import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 

@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { BoundedMap } from "../../directory/bounded-map.ts";
-import { CAPABILITY_METHODS } from "../../kernel/capability-methods.ts";
+import { CAPABILITY_METHODS } from "../../kernel/operations/capability-methods.ts";
 import type { Call } from "../call.ts";
 
 const MAX_RUNS = 50_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
-import { RequestHeaders } from "../../kernel/request-headers.ts";
+import { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { secretBox } from "../../kernel/secrets.ts";
 import {
   broughtDelegation,

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
-import type { RequestHeaders } from "../../kernel/request-headers.ts";
+import type { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { isSameSecret, type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 

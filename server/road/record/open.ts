@@ -1,8 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type Clock, isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { type NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
-import { pathOf } from "../../kernel/request-path.ts";
+import { type NamedHeaders, RequestHeaders } from "../../kernel/http/request-headers.ts";
+import { pathOf } from "../../kernel/http/request-path.ts";
 import type { AuditClass, Call } from "../call.ts";
 import { NO_TARGET } from "../target.ts";
 import { recordablePath } from "./run-in-path.ts";

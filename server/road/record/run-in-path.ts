@@ -1,4 +1,4 @@
-import { decodedSegment } from "../../kernel/request-path.ts";
+import { decodedSegment } from "../../kernel/http/request-path.ts";
 import type { Call } from "../call.ts";
 
 const RUN = /^(\/v1(?:\/portal)?\/runs\/)([^/]+)/;

@@ -3,7 +3,7 @@ import type { NamedTenants } from "../../directory/named-tenants.ts";
 import { type Clock, isoMicros } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CallLedger } from "../../ledger/ledger.ts";
 import type { Call } from "../call.ts";

@@ -2,7 +2,7 @@ import { AgentTasks } from "../../directory/agents/tasks.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isDatabaseAway } from "../../kernel/database-away.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import type { Job } from "../../kernel/job.ts";
+import type { Job } from "../../kernel/scheduling/job.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { AdmissionParts } from "../../road/admission/admit.ts";
 import type { Answer } from "../../road/answer.ts";

@@ -1,7 +1,7 @@
 import { probedAgent, recordAgentHealth, recordCard, recordCardRefused, takeAgentsNotSeenFor } from "../../directory/agents/agents.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import type { Log } from "../../kernel/log.ts";
-import { unlessAborted } from "../../kernel/unless-aborted.ts";
+import { unlessAborted } from "../../kernel/scheduling/unless-aborted.ts";
 import type { CardDiscovery } from "./discover-card.ts";
 
 type Due = Awaited<ReturnType<typeof takeAgentsNotSeenFor>>[number];

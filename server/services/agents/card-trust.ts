@@ -8,7 +8,7 @@ import {
   readSignatures,
 } from "../../directory/agents/card-verification.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 

@@ -2,7 +2,7 @@ import type { AgentEntry } from "../../directory/agents/agent-entry.ts";
 import type { CardSignatureState } from "../../directory/agents/card-verification.ts";
 import { readUpstreamCard, type UpstreamCard } from "../../directory/agents/upstream-card.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { storableValue } from "../../kernel/storable.ts";
+import { storableValue } from "../../kernel/text/storable.ts";
 import { AgentAuthorization } from "../../upstreams/agents/agent-credentials.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { isNestedDeeper } from "../../wire/nesting.ts";

@@ -1,6 +1,6 @@
 import type { AgentTaskRow, TaskScope } from "../../directory/agents/tasks.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText, storableText } from "../../kernel/storable.ts";
+import { isStorableText, storableText } from "../../kernel/text/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import { stateOf, statesAround } from "../../wire/a2a/shapes.ts";

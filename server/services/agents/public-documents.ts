@@ -1,5 +1,5 @@
 import type { Snapshots } from "../../directory/snapshots.ts";
-import { namesTag } from "../../kernel/entity-tags.ts";
+import { namesTag } from "../../kernel/http/entity-tags.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isPrivateAddress } from "../../kernel/private-address.ts";
+import { isPrivateAddress } from "../../kernel/http/private-address.ts";
 
 const LONGEST = 2_000;
 

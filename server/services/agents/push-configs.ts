@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { AgentTaskRow, PushConfig } from "../../directory/agents/tasks.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { JsonObject } from "../../wire/document.ts";

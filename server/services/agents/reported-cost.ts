@@ -1,4 +1,4 @@
-import { isRawJson } from "../../kernel/exact-numbers.ts";
+import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";

@@ -1,6 +1,6 @@
 import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText, isStorableTime } from "../../kernel/storable.ts";
+import { isStorableText, isStorableTime } from "../../kernel/text/storable.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";

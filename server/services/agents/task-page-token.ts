@@ -1,5 +1,5 @@
 import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
-import { isStorableText, isStorableTime } from "../../kernel/storable.ts";
+import { isStorableText, isStorableTime } from "../../kernel/text/storable.ts";
 
 interface PageToken {
   readonly at: Date;

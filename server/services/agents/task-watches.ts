@@ -3,7 +3,7 @@ import type { AgentTaskRow, AgentTasks } from "../../directory/agents/tasks.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Gates } from "../../road/gates.ts";
 import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";

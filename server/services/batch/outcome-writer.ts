@@ -1,5 +1,5 @@
 import type { BatchStore, LineResult } from "../../directory/batch/batch-store.ts";
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { Log } from "../../kernel/log.ts";
 
 const AGAIN_MS = 500;

@@ -1,4 +1,4 @@
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { AnswerOfLine, BatchJob, BatchJobError, TakenSubmission } from "../../directory/batch/batch-store.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { BatchJob, BatchLine } from "../../directory/batch/batch-store.ts";
-import { streamOfPieces } from "../../kernel/stream-of-pieces.ts";
+import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import { resultPage } from "./results.ts";
 
 test("a page of results is one JSON document, however few of them may be held together", async () => {

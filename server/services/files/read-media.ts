@@ -1,7 +1,7 @@
 import type { Spool } from "../../directory/files/spool.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
-import type { FileKind } from "../../kernel/file-kinds.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { FileKind } from "../../kernel/files/file-kinds.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { refusedCoding } from "../../road/read-body.ts";
 import { callerOf } from "./caller.ts";

@@ -1,6 +1,6 @@
-import { beginningOf } from "../../kernel/character-start.ts";
+import { beginningOf } from "../../kernel/text/character-start.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import type { SaidOfFile } from "./caller.ts";
 
 const LONGEST = 255;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { typeOfBytes } from "../../kernel/file-kinds.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import { typeOfBytes } from "../../kernel/files/file-kinds.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { callerOf, type FileService } from "./caller.ts";

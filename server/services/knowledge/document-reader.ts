@@ -1,4 +1,4 @@
-import type { RunBounded } from "../../kernel/bounded-run.ts";
+import type { RunBounded } from "../../kernel/scheduling/bounded-run.ts";
 import { type Section, UnreadableDocument } from "./reading/document-text.ts";
 import type { SplitPassage } from "./split-document.ts";
 

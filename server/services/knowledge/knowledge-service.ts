@@ -1,7 +1,7 @@
-import type { RunBounded } from "../../kernel/bounded-run.ts";
+import type { RunBounded } from "../../kernel/scheduling/bounded-run.ts";
 import type { SearchedPlaces } from "../../directory/knowledge/search-chunks.ts";
 import { passageReader } from "./document-reader.ts";
-import type { Job } from "../../kernel/job.ts";
+import type { Job } from "../../kernel/scheduling/job.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { embedsBy, type SendTexts } from "./embeddings.ts";
 import type { FindPassages } from "../../road/knowledge.ts";

@@ -7,7 +7,7 @@ import { DueConnectors, type DueConnector } from "../../directory/knowledge/due-
 import { principalsOf, principalsOfBoth } from "../../directory/knowledge/reader-principals.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { Refused } from "../../kernel/errors.ts";
-import type { Job } from "../../kernel/job.ts";
+import type { Job } from "../../kernel/scheduling/job.ts";
 import type { Log } from "../../kernel/log.ts";
 import { FileUnreadable, type KnowledgeSource, type SourcePlace, SourceUnavailable } from "../../upstreams/knowledge-sources/source.ts";
 import { type PermissionsOf, readPermissions } from "./source-permissions.ts";

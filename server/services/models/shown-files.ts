@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import type { FileRoom } from "../../road/file-room.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { FileRoom } from "../../road/file-room.ts";
 import { sendPictures } from "../../upstreams/providers/gemini/gemini.ts";

@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Attempt, Call } from "../../road/call.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";

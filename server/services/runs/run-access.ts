@@ -4,7 +4,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
 import type { Call, Identity } from "../../road/call.ts";
 import { joinRun, rootTaskId } from "../../road/record/run.ts";

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_PLACES = 20_000;

@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from "../../kernel/errors.ts";
-import type { RequestHeaders } from "../../kernel/request-headers.ts";
+import type { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { answers, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { answerInTime } from "./answer-in-time.ts";

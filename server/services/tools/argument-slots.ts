@@ -1,4 +1,4 @@
-import { isRawJson } from "../../kernel/exact-numbers.ts";
+import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { isWhole } from "../../wire/json-numbers.ts";

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { INPUT_CAPABILITY } from "../../wire/mcp/input-capabilities.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { awaitClientAnswer } from "./client-answers.ts";

@@ -2,7 +2,7 @@ import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { reasonOf, type Refusal, isRefusal } from "../../kernel/errors.ts";
-import { storableValue } from "../../kernel/storable.ts";
+import { storableValue } from "../../kernel/text/storable.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isStatelessVersion, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";

@@ -2,7 +2,7 @@ import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject } from "../../wire/document.ts";
 import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { INPUT_CAPABILITY } from "../../wire/mcp/input-capabilities.ts";
 import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";

@@ -1,6 +1,6 @@
 import { grantedKnowledgeBases, type KnowledgeBaseEntry } from "../../directory/knowledge/knowledge-base-entry.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { visibleText } from "../../kernel/visible-text.ts";
+import { visibleText } from "../../kernel/text/visible-text.ts";
 import { actionOn } from "../../road/action.ts";
 import { heldRefusal } from "../../road/approval-required.ts";
 import type { Call } from "../../road/call.ts";

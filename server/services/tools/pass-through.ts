@@ -1,8 +1,8 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
-import { headersNamed } from "../../kernel/request-headers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
+import { headersNamed } from "../../kernel/http/request-headers.ts";
 import { type JsonObject, type JsonValue, isObject } from "../../wire/document.ts";
 import { APPS_HOST } from "../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { logsAt } from "../../wire/mcp/log-levels.ts";
 import { answers, idIn, memberText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Asked } from "./exchange.ts";

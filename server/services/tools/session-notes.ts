@@ -1,7 +1,7 @@
 import type { SessionCredential } from "../../directory/tools/session-state.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { isStorableText } from "../../kernel/storable.ts";
-import { LONGEST_URI } from "../../kernel/subscription-bounds.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
+import { LONGEST_URI } from "../../kernel/operations/subscription-bounds.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 import type { ToolParts } from "./tool-parts.ts";
 

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { carriedClientCapabilities, type McpSender } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";

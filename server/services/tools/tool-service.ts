@@ -1,6 +1,6 @@
 import { ProcessMessages } from "../../directory/tools/process-messages.ts";
 import { SessionState } from "../../directory/tools/session-state.ts";
-import type { Job } from "../../kernel/job.ts";
+import type { Job } from "../../kernel/scheduling/job.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import { type Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";

@@ -1,5 +1,5 @@
-import { exactReading } from "../../kernel/exact-numbers.ts";
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { exactReading } from "../../kernel/text/exact-numbers.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";

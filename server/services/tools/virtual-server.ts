@@ -1,7 +1,7 @@
 import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { refuse, isRefusal } from "../../kernel/errors.ts";
-import { exactlyWritten } from "../../kernel/exact-numbers.ts";
+import { exactlyWritten } from "../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { type ChangeFilter, supportedChanges } from "../../wire/mcp/changes.ts";
 import { type McpSender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";

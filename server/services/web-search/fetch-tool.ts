@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { characterStart } from "../../kernel/character-start.ts";
-import { detachedString } from "../../kernel/detached-string.ts";
-import { visibleText } from "../../kernel/visible-text.ts";
+import { characterStart } from "../../kernel/text/character-start.ts";
+import { detachedString } from "../../kernel/text/detached-string.ts";
+import { visibleText } from "../../kernel/text/visible-text.ts";
 import { hostOf } from "../../directory/web-search/domains.ts";
 import { type WebSearchPolicy, webSearchPolicyOf } from "../../directory/web-search/web-search-policy.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import { principalOf } from "../../road/principal.ts";
-import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
+import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { LONGEST_TEXT, USUAL_TEXT } from "./definitions.ts";
 import type { AddressHolder, GivenAddresses } from "../../directory/web-search/given-addresses.ts";

@@ -1,4 +1,4 @@
-import { beginningOf } from "../../kernel/character-start.ts";
+import { beginningOf } from "../../kernel/text/character-start.ts";
 import type { WebPage } from "../../upstreams/web-search/fetch-page.ts";
 
 /** Reads HTML piece by piece into its words under their headings. Throws for what cannot be read. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { visibleText } from "../../kernel/visible-text.ts";
+import { visibleText } from "../../kernel/text/visible-text.ts";
 import { hostOf, isWithin } from "../../directory/web-search/domains.ts";
 import type { WebSearchProviderEntry } from "../../directory/web-search/provider-entry.ts";
 import { saferSearch } from "../../directory/web-search/safe-search.ts";
@@ -8,7 +8,7 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
-import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
+import { type BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
 import type { FoundPage, SearchQuestion } from "../../upstreams/web-search/search-provider.ts";
 import { LONGEST_QUERY, MOST_RESULTS } from "./definitions.ts";
 import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";

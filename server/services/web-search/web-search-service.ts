@@ -1,11 +1,11 @@
 import { WEB_SEARCH_URL } from "../../directory/web-search/own-server.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { Job } from "../../kernel/job.ts";
+import type { Job } from "../../kernel/scheduling/job.ts";
 import type { Call } from "../../road/call.ts";
 import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
-import { BoundedCache } from "../../kernel/bounded-cache.ts";
-import { semaphore } from "../../kernel/semaphore.ts";
+import { BoundedCache } from "../../kernel/collections/bounded-cache.ts";
+import { semaphore } from "../../kernel/scheduling/semaphore.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, isRpcProblem, readRpc, resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";

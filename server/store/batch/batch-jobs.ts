@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from "kysely";
-import { storableValue } from "../../kernel/storable.ts";
+import { storableValue } from "../../kernel/text/storable.ts";
 import type { Database } from "../database.ts";
 import type { FileOwner } from "../files/files.ts";
 import { hasId } from "../records/has-id.ts";

@@ -1,4 +1,4 @@
-import type { BucketSettings } from "../../kernel/bucket-settings.ts";
+import type { BucketSettings } from "../../kernel/configuration/bucket-settings.ts";
 import { objectStore } from "../../runtime/object-store.ts";
 import type { BlobStore } from "./blobs.ts";
 

@@ -1,6 +1,6 @@
-import { signAwsRequest } from "../../kernel/aws-signature.ts";
-import type { BucketSettings } from "../../kernel/bucket-settings.ts";
-import { unescapeXml } from "../../kernel/xml-text.ts";
+import { signAwsRequest } from "../../kernel/http/aws-signature.ts";
+import type { BucketSettings } from "../../kernel/configuration/bucket-settings.ts";
+import { unescapeXml } from "../../kernel/text/xml-text.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 
 /** The store refused, or could not be reached; the message says which request and why, and holds no secret. */

@@ -1,4 +1,4 @@
-import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
+import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
 
 /**
  * How the rows of calls are filed that the gateway makes itself on behalf of a caller's. What they use counts like

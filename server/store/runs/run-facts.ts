@@ -1,8 +1,8 @@
-import { CAPABILITY_METHODS } from "../../kernel/capability-methods.ts";
+import { CAPABILITY_METHODS } from "../../kernel/operations/capability-methods.ts";
 import { POLICY_REFUSALS } from "../../kernel/errors.ts";
-import { INFERENCE_OPERATIONS } from "../../kernel/inference-operations.ts";
-import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
-import { RECORD_CALLS } from "../../kernel/record-calls.ts";
+import { INFERENCE_OPERATIONS } from "../../kernel/operations/inference-operations.ts";
+import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
+import { RECORD_CALLS } from "../../kernel/operations/record-calls.ts";
 import { MADE_BY_CALLER } from "../models/own-calls.ts";
 
 const listed = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");

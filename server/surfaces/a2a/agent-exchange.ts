@@ -12,7 +12,7 @@ import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { isNestedDeeper } from "../../wire/nesting.ts";
 
 /** Levels of objects and arrays within each other in a body. */

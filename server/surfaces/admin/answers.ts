@@ -1,4 +1,4 @@
-import { namesTag } from "../../kernel/entity-tags.ts";
+import { namesTag } from "../../kernel/http/entity-tags.ts";
 import { Refused, httpStatusOf, type Refusal, internalErrorOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { entityTag } from "./entity-tag.ts";

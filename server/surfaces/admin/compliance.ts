@@ -23,7 +23,7 @@ import {
   readSealedReport,
   sealComplianceReport,
 } from "../../directory/compliance/sealed-reports.ts";
-import { csvCell } from "../../kernel/csv.ts";
+import { csvCell } from "../../kernel/text/csv.ts";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";

@@ -1,4 +1,4 @@
-import { namesTag } from "../../kernel/entity-tags.ts";
+import { namesTag } from "../../kernel/http/entity-tags.ts";
 import { holdRecord, write, type Actor, type Directory, type Write } from "../../directory/writes/write.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { paramsOf } from "../openapi/schema-of.ts";

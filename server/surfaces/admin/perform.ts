@@ -3,8 +3,8 @@ import { AnsweredBefore, type KeptAnswer } from "../../directory/writes/idempote
 import type { Admin } from "../../directory/people/logins.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
 import { adminJsonAnswer, readAnswer } from "./answers.ts";
 import { withoutReadOnly } from "./as-read.ts";

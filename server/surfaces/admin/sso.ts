@@ -4,7 +4,7 @@ import { adminOfSignOn } from "../../directory/identity/accounts.ts";
 import { identityProviders } from "../../directory/identity/identity-providers.ts";
 import { signedOnAdmin } from "../../directory/people/logins.ts";
 import { refuse, Refused, isRefusal } from "../../kernel/errors.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
 import { readBody } from "../../road/read-body.ts";
 import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
 import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";

@@ -1,6 +1,6 @@
 import { type UsagePart, usageReport, usageReportQuery } from "@gatehouse/contracts/usage-report";
 import { reportUsage } from "../../directory/usage/report-usage.ts";
-import { csvCell } from "../../kernel/csv.ts";
+import { csvCell } from "../../kernel/text/csv.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import { type AdminOperation, operation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";

@@ -1,4 +1,4 @@
-import { decodedSegment } from "../../kernel/request-path.ts";
+import { decodedSegment } from "../../kernel/http/request-path.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { JsonDocument } from "../../wire/document.ts";

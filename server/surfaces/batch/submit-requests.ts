@@ -7,7 +7,7 @@ import { refusedCoding } from "../../road/read-body.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { BatchService, CallerJob, JobFacts } from "../../services/batch/batch-service.ts";
 import { MOST_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
-import { pacedBody } from "../../kernel/paced-body.ts";
+import { pacedBody } from "../../kernel/http/paced-body.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import type { LineForm } from "../../wire/batch/batch-line.ts";

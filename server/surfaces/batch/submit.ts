@@ -6,7 +6,7 @@ import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { BatchService, Submission, SubmittedJob } from "../../services/batch/batch-service.ts";
 import { BATCH_ENDPOINTS } from "../../services/batch/endpoints.ts";
-import { BodyTooSlow } from "../../kernel/paced-body.ts";
+import { BodyTooSlow } from "../../kernel/http/paced-body.ts";
 
 /** Reads a job's lines, and gives an exchange that starts it once every control has let it pass: access to its model among them. */
 export async function submitted(

@@ -3,7 +3,7 @@ import { type Answer, ownAnswer, type StreamAnswer } from "../../road/answer.ts"
 import type { Call } from "../../road/call.ts";
 import type { CallerFile, FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
-import { isShown } from "../../kernel/file-kinds.ts";
+import { isShown } from "../../kernel/files/file-kinds.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { byteRangeOf } from "./byte-range.ts";
 

@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import { EMPTY_VIEW } from "../../road/empty-view.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
-import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
+import { FILE_KINDS, isFileKind } from "../../kernel/files/file-kinds.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { upload } from "../../services/files/upload.ts";
 import { FILE_UPLOAD_FIELDS } from "./upload-fields.ts";

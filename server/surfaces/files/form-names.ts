@@ -1,4 +1,4 @@
-import { folded } from "../../kernel/folded-name.ts";
+import { folded } from "../../kernel/text/folded-name.ts";
 import { ambiguityOf } from "../../wire/ambiguous-name.ts";
 import type { FieldProblem } from "../../wire/document.ts";
 

@@ -3,7 +3,7 @@ import { jsonAnswer } from "../../road/answer.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { type CallerFile, callerOf, type FileService } from "../../services/files/caller.ts";
-import { FILE_KINDS, type FileKind } from "../../kernel/file-kinds.ts";
+import { FILE_KINDS, type FileKind } from "../../kernel/files/file-kinds.ts";
 import { contentAnswer } from "./content.ts";
 import { deletedFile, fileNamed, fileSurface, queryOf, wholeNumber } from "./files.ts";
 import { nameProblems } from "./form-names.ts";

@@ -1,4 +1,4 @@
-import { FILE_KINDS, isFileKind } from "../../kernel/file-kinds.ts";
+import { FILE_KINDS, isFileKind } from "../../kernel/files/file-kinds.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import { baseName } from "../../services/files/said-of-file.ts";
 import type { UploadFields } from "../../services/files/upload.ts";

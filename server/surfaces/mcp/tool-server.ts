@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
 import { ambiguityOf } from "../../wire/ambiguous-name.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { capabilityOf, isTaskMethod, lookAlikeMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pathOf } from "../../kernel/request-path.ts";
+import { pathOf } from "../../kernel/http/request-path.ts";
 import { PAGE_POLICY } from "./content-security.ts";
 import { sandboxPage } from "./sandbox-page.ts";
 

@@ -1,4 +1,4 @@
-import { APP_DOMAIN } from "../../kernel/app-domains.ts";
+import { APP_DOMAIN } from "../../kernel/configuration/app-domains.ts";
 import { type AppDomains, sandboxPolicy } from "./content-security.ts";
 
 /**

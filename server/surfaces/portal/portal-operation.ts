@@ -7,7 +7,7 @@ import type { GovernedRoute } from "../../road/road-parts.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { ownAnswer, type Answer, type WholeAnswer } from "../../road/answer.ts";
 import { isRefusal, type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { jsonObjectOf } from "../../wire/json-object.ts";
 import { check, readQuery, utf8Of } from "../../wire/strict-input.ts";
 import type { DescribedAnswer, DescribedRoute } from "../openapi/described-route.ts";

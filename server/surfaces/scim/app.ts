@@ -1,12 +1,12 @@
 import { noteRefusedDeed } from "../../directory/provisioning/provisioning-log.ts";
 import { scimCallerOf, type ScimCaller } from "../../directory/provisioning/scim-tokens.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
-import { namesTag } from "../../kernel/entity-tags.ts";
+import { namesTag } from "../../kernel/http/entity-tags.ts";
 import { httpStatusOf, internalErrorOf, isRefusal, type Refusal, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { placeOf } from "../../kernel/ip-address.ts";
+import { placeOf } from "../../kernel/http/ip-address.ts";
 import type { Log } from "../../kernel/log.ts";
-import { streamOfPieces } from "../../kernel/stream-of-pieces.ts";
+import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
 import { readBody } from "../../road/read-body.ts";
 import { caselessObjectOf } from "../../wire/json-object.ts";
 import { ScimError, type ScimType } from "../../wire/scim/scim-error.ts";

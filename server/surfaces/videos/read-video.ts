@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { FileService } from "../../services/files/caller.ts";

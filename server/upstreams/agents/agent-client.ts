@@ -1,5 +1,5 @@
 import { type ErrorCode, isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { exactValue } from "../../kernel/text/exact-numbers.ts";
 import { agentAnswer, agentAsk, type AgentOperation, agentStreamEvent } from "../../wire/a2a/agent-requests.ts";
 import { restError, rpcError } from "../../wire/a2a/errors.ts";
 import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";

@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Clock } from "../../kernel/clock.ts";
-import type { Collector } from "../../kernel/collector-settings.ts";
+import type { Collector } from "../../kernel/configuration/collector-settings.ts";
 import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Outbound } from "../../runtime/outbound.ts";

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { randomBytes } from "node:crypto";
-import { threadTime } from "../../kernel/thread-time.ts";
+import { threadTime } from "../../kernel/scheduling/thread-time.ts";
 import { boundedSaml } from "./saml-bounds.ts";
 
 /** What signing in by SAML needs to know of a provider, and of this end. */

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { SAML, ValidateInResponseTo, type SamlConfig } from "@node-saml/node-saml";
-import { ownThread } from "../../kernel/thread-time.ts";
+import { ownThread } from "../../kernel/scheduling/thread-time.ts";
 import { checkAssertion, checkResponse } from "./saml-checks.ts";
 import type { SamlAssertion, SamlJob, SamlJobDone, SamlProvider } from "./saml-client.ts";
 

@@ -1,7 +1,7 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied } from "../../runtime/outbound.ts";
-import { isStorableText } from "../../kernel/storable.ts";
-import { pacedBody } from "../../kernel/paced-body.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
+import { pacedBody } from "../../kernel/http/paced-body.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";

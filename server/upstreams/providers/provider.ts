@@ -1,6 +1,6 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
-import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { ProviderAsk } from "../../wire/videos/video-codec.ts";

@@ -1,4 +1,4 @@
-import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { JobQuestion, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";

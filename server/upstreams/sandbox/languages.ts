@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 

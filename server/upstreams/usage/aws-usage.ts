@@ -1,4 +1,4 @@
-import { signAwsRequest } from "../../kernel/aws-signature.ts";
+import { signAwsRequest } from "../../kernel/http/aws-signature.ts";
 import { nanoOf } from "../../kernel/nano-money.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";

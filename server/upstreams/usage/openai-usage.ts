@@ -1,5 +1,5 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { askVendor, countOr, nextPlace, objectList, sumOf, textOr } from "./ask-vendor.ts";

@@ -1,4 +1,4 @@
-import { beginningOf } from "../../kernel/character-start.ts";
+import { beginningOf } from "../../kernel/text/character-start.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { brave } from "./brave.ts";
 import { exa } from "./exa.ts";

@@ -1,4 +1,4 @@
-import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/bounded-cache.ts";
+import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { robotsAllow } from "./robots.ts";

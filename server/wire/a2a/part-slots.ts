@@ -1,4 +1,4 @@
-import { isRawJson } from "../../kernel/exact-numbers.ts";
+import { isRawJson } from "../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { hasWords, holdsFile } from "../other-texts.ts";

@@ -1,4 +1,4 @@
-import { isStorableText } from "../../kernel/storable.ts";
+import { isStorableText } from "../../kernel/text/storable.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { jsonMembersOf } from "../json-members.ts";
 import type { InputPiece } from "./text-lines.ts";

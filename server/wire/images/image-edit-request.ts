@@ -1,4 +1,4 @@
-import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { type JsonObject, type JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";

@@ -1,5 +1,5 @@
-import { toolSpelling } from "../../kernel/folded-name.ts";
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { toolSpelling } from "../../kernel/text/folded-name.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { JsonObject } from "../document.ts";
 
 /** What of a tool server a request names. */

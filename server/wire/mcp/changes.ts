@@ -1,4 +1,4 @@
-import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/subscription-bounds.ts";
+import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
 import { isObject, type JsonObject } from "../document.ts";
 
 /** The changes somebody wants to hear of, as `subscriptions/listen` says it. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parsedExactly } from "../../kernel/exact-numbers.ts";
+import { parsedExactly } from "../../kernel/text/exact-numbers.ts";
 import { isObject } from "../document.ts";
 import { edited } from "./rpc.ts";
 

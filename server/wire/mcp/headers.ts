@@ -1,4 +1,4 @@
-import type { NamedHeaders } from "../../kernel/request-headers.ts";
+import type { NamedHeaders } from "../../kernel/http/request-headers.ts";
 import type { JsonValue } from "../document.ts";
 import { type Capability, mirrorsName } from "./capability.ts";
 import { fromHeaderValue, headerValue } from "./header-values.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { handshakeParams, handshakeResult, statelessParams, statelessResult } from "./bridge.ts";
 import { readFilter, isWantedChange, writeFilter } from "./changes.ts";
-import { RequestHeaders } from "../../kernel/request-headers.ts";
+import { RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { META } from "./dialect.ts";
 import { fromHeaderValue, headerValue } from "./header-values.ts";
 import { saysArgument } from "./headers.ts";

@@ -1,4 +1,4 @@
-import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
+import type { NamedHeaders, RequestHeaders } from "../../kernel/http/request-headers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { argumentHeader, saysArgument } from "./headers.ts";
 

@@ -1,4 +1,4 @@
-import { exactReading, exactValue, rawJson } from "../../kernel/exact-numbers.ts";
+import { exactReading, exactValue, rawJson } from "../../kernel/text/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, jsonMembersOf } from "../json-members.ts";
 import { isNestedDeeper } from "../nesting.ts";

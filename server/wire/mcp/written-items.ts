@@ -1,4 +1,4 @@
-import { exactlyWritten } from "../../kernel/exact-numbers.ts";
+import { exactlyWritten } from "../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { jsonItemsOf } from "../json-members.ts";
 import { memberText } from "./rpc.ts";

@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
 

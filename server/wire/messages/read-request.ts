@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { RequestRead } from "../conversation/codec.ts";
 import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type Reasoning, type Turn } from "../conversation/request.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";

@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { RequestRead } from "../conversation/codec.ts";
 import { asksNothing, type JsonObject } from "../document.ts";
 import { readEffort, readOutputFormat } from "./answer-settings.ts";

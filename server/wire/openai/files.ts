@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { FilePart } from "../conversation/conversation-parts.ts";
 import { fromBase64, isTextFile } from "../text-file.ts";
 

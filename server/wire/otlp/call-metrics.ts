@@ -1,4 +1,4 @@
-import { MODEL_LISTINGS } from "../../kernel/model-listings.ts";
+import { MODEL_LISTINGS } from "../../kernel/operations/model-listings.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { toldProvider } from "./gen-ai-names.ts";
 import { sentAttributes, operationOf } from "./call-span.ts";

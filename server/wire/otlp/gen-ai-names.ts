@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { type Attributes, textAttribute } from "./attributes.ts";
 
 /** Names of operations before the conventions had them: Traceloop's, OpenInference's span kinds, and the AI SDK's. */

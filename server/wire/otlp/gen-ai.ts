@@ -1,5 +1,5 @@
-import { INFERENCE_OPERATIONS } from "../../kernel/inference-operations.ts";
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { INFERENCE_OPERATIONS } from "../../kernel/operations/inference-operations.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import { plausibleCount } from "../usage.ts";
 import { type Attributes, countAttribute, textAttribute } from "./attributes.ts";
 import type { Span } from "./traces.ts";

@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";

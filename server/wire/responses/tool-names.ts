@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { Tool } from "../conversation/request.ts";
 import type { FieldProblem, JsonObject } from "../document.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";

@@ -1,4 +1,4 @@
-import type { MediaFile } from "../../kernel/media-file.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
 import { type FieldProblem, JsonDocument } from "../document.ts";
 import { keptTextProblems } from "../kept-texts.ts";
 import { modelProblems } from "../prompted-request.ts";

@@ -1,6 +1,6 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
-import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
+import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import { type JsonObject, type JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";

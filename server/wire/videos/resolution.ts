@@ -1,4 +1,4 @@
-import { ownEntry } from "../../kernel/own-entry.ts";
+import { ownEntry } from "../../kernel/collections/own-entry.ts";
 
 const NAMED: Readonly<Record<string, number>> = { "2k": 1440, "4k": 2160, "8k": 4320, sd: 480, hd: 720, fhd: 1080, uhd: 2160 };
 const SIZE = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/;

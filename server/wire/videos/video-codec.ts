@@ -1,4 +1,4 @@
-import { storableText } from "../../kernel/storable.ts";
+import { storableText } from "../../kernel/text/storable.ts";
 import type { JsonValue } from "../document.ts";
 import type { ProviderOperation } from "../operation.ts";
 import type { Usage } from "../usage.ts";

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import type { MediaFile } from "../../kernel/media-file.ts";
-import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import type { MediaFile } from "../../kernel/files/media-file.ts";
+import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
 import type { FieldProblem, JsonDocument, JsonObject } from "../document.ts";
 import { formBody } from "../form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Snapshots } from "../../../server/directory/snapshots.ts";
 import { compileStoredPolicy } from "../../../server/controls/argument-policies/stored-policy.ts";
-import { toolSpelling } from "../../../server/kernel/folded-name.ts";
+import { toolSpelling } from "../../../server/kernel/text/folded-name.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 import { judged as verdictOf } from "../../support/vendors/judged.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { compose, type Gateway } from "../../../server/compose.ts";
-import { readConfiguration } from "../../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openLedger } from "../../../server/ledger/ledger.ts";
 import { type AdminClient, rowOf, type Served, serveModels, signIn } from "../../support/worlds/admin.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { compose, type Gateway } from "../../../server/compose.ts";
-import { readConfiguration } from "../../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { type AdminClient, type Served, serveModels, signIn } from "../../support/worlds/admin.ts";
 import { BACKGROUND_STATEMENTS } from "../../support/processes/background-statements.ts";

@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { doctorCommand } from "../../../server/cli/doctor.ts";
-import { journalShare } from "../../../server/kernel/group-size.ts";
+import { journalShare } from "../../../server/kernel/configuration/group-size.ts";
 import { systemClock } from "../../../server/kernel/clock.ts";
 import { testLedger, callRow } from "../../../server/ledger/test-support.ts";
 import { testDatabase } from "../../support/database.ts";

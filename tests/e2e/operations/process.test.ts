@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { compose } from "../../../server/compose.ts";
-import { readConfiguration } from "../../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { rowOf, serveModels, signIn } from "../../support/worlds/admin.ts";
 import { fixedWorkMs } from "../../support/processes/cpu-time.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compose, type Gateway } from "../../../server/compose.ts";
-import { readConfiguration } from "../../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { isRefusal, type Refusal, refuse } from "../../../server/kernel/errors.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { actionOn } from "../../../server/road/action.ts";

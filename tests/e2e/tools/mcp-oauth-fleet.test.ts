@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compose, type Gateway } from "../../../server/compose.ts";
-import { readConfiguration } from "../../../server/kernel/configuration.ts";
+import { readConfiguration } from "../../../server/kernel/configuration/configuration.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { type AdminClient, rowOf, signIn } from "../../support/worlds/admin.ts";
 import {

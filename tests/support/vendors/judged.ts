@@ -1,5 +1,5 @@
 import type { PolicyHit, ToolCallPolicy } from "../../../server/directory/policies/argument-policy-entry.ts";
-import { atOnce } from "../../../server/kernel/in-turns.ts";
+import { atOnce } from "../../../server/kernel/scheduling/in-turns.ts";
 import { ContentWork } from "../../../server/road/content-work.ts";
 
 /** What a policy says of arguments, without a break. */

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../../directory/bounded-map.ts";
-import { detachedString } from "../../../kernel/detached-string.ts";
+import { detachedString } from "../../../kernel/text/detached-string.ts";
 import { type Analyzer, type AnalyzerResult, unreadable } from "../analyzer.ts";
 import type { SqlDialect } from "../argument-policy.ts";
 import { analyseDialect } from "./dialects.ts";

@@ -1,7 +1,7 @@
 import type { Registration } from "@gatehouse/contracts/portal";
 import type { EndUser } from "@gatehouse/contracts/end-users";
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { placeOf } from "../../../kernel/ip-address.ts";
+import { placeOf } from "../../../kernel/http/ip-address.ts";
 import { endUserStore } from "../../../store/people/end-users.ts";
 import { tenantStore } from "../../../store/tenants/tenants.ts";
 import { endUsers } from "../end-users.ts";

@@ -1,5 +1,5 @@
 import type { Entry, ZipFile } from "yauzl";
-import { AmbiguousZip, openZip, TooManyZipEntries } from "../../../kernel/zip-archive.ts";
+import { AmbiguousZip, openZip, TooManyZipEntries } from "../../../kernel/files/zip-archive.ts";
 import { UnreadableDocument } from "./document-text.ts";
 
 const MIB = 1024 * 1024;

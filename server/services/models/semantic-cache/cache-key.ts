@@ -2,7 +2,7 @@ import { holdsFor } from "../../../directory/policies/bound-groups.ts";
 import { semanticPoliciesOf } from "../../../directory/semantic-policies/policy-entry.ts";
 import type { SemanticCacheEntry } from "../../../directory/semantic-cache/config-entry.ts";
 import type { GroupScope, ModelEntry } from "../../../directory/snapshot.ts";
-import { isRawJson } from "../../../kernel/exact-numbers.ts";
+import { isRawJson } from "../../../kernel/text/exact-numbers.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { JsonObject, JsonValue } from "../../../wire/document.ts";
 import type { Call } from "../../../road/call.ts";

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../../directory/bounded-map.ts";
 import { serverRef, type StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
-import { type Semaphore, semaphore } from "../../../kernel/semaphore.ts";
+import { type Semaphore, semaphore } from "../../../kernel/scheduling/semaphore.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 

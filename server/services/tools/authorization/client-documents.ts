@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import { placeOf } from "../../../kernel/ip-address.ts";
+import { placeOf } from "../../../kernel/http/ip-address.ts";
 import { requestJson, mayUseUrl } from "./request-json.ts";
 import { cachedLookup, keptLookup } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";

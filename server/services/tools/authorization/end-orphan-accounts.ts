@@ -1,6 +1,6 @@
 import { dropOrphanTokens } from "../../../directory/tools/oauth-tokens.ts";
 import type { Directory } from "../../../directory/writes/write.ts";
-import type { Job } from "../../../kernel/job.ts";
+import type { Job } from "../../../kernel/scheduling/job.ts";
 import type { GiveUpTokens } from "./give-up-tokens.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { exactReading, isRawJson } from "../../../kernel/exact-numbers.ts";
+import { exactReading, isRawJson } from "../../../kernel/text/exact-numbers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../wire/document.ts";
 import { exactAt } from "../argument-slots.ts";
 

@@ -1,6 +1,6 @@
 import type { ServedSkill } from "../../../directory/skills/served-skills.ts";
 import { grantedSkills, type SkillEntry } from "../../../directory/skills/skill-entry.ts";
-import { parsedExactly } from "../../../kernel/exact-numbers.ts";
+import { parsedExactly } from "../../../kernel/text/exact-numbers.ts";
 import { ulid } from "../../../kernel/ids.ts";
 import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";

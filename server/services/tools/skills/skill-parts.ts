@@ -1,6 +1,6 @@
 import type { Files } from "../../../directory/files/stored-files.ts";
 import type { ServedSkills } from "../../../directory/skills/served-skills.ts";
-import type { Semaphore } from "../../../kernel/semaphore.ts";
+import type { Semaphore } from "../../../kernel/scheduling/semaphore.ts";
 import type { Sandbox } from "../../../upstreams/sandbox/sandbox.ts";
 import type { SkillFolders } from "../../../upstreams/sandbox/skill-folders.ts";
 

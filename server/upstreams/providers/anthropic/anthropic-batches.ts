@@ -1,4 +1,4 @@
-import { ownEntry } from "../../../kernel/own-entry.ts";
+import { ownEntry } from "../../../kernel/collections/own-entry.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";

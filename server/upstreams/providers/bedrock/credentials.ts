@@ -1,4 +1,4 @@
-import { type AwsKeys, signAwsRequest } from "../../../kernel/aws-signature.ts";
+import { type AwsKeys, signAwsRequest } from "../../../kernel/http/aws-signature.ts";
 
 /** How Bedrock is told who calls: a signature made with AWS keys, or an API key sent as it is. */
 export type BedrockCredential = ({ readonly kind: "keys" } & AwsKeys) | { readonly kind: "bearer"; readonly token: string };

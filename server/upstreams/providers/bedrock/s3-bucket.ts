@@ -1,6 +1,6 @@
-import { signAwsRequest } from "../../../kernel/aws-signature.ts";
+import { signAwsRequest } from "../../../kernel/http/aws-signature.ts";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { unescapeXml } from "../../../kernel/xml-text.ts";
+import { unescapeXml } from "../../../kernel/text/xml-text.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { askForBatches, drained, readText, VendorFault } from "../provider-batches.ts";
 import type { ProviderTarget } from "../provider.ts";

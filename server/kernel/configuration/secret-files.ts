@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { reasonOf } from "./errors.ts";
+import { reasonOf } from "../errors.ts";
 import { ConfigurationError } from "./read-variable.ts";
 import { type Variable, VARIABLES } from "./variables.ts";
 

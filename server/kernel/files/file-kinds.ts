@@ -1,5 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
-import { isUtf8Text } from "./utf8-text.ts";
+import { isUtf8Text } from "../text/utf8-text.ts";
 
 export const FILE_KINDS = ["image", "audio", "video", "document", "batch_input", "batch_output", "other"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];

@@ -5,8 +5,8 @@ import { appDomains } from "./app-domains.ts";
 import { bucketEndpoint, bucketPlace } from "./bucket-settings.ts";
 import { collectorHeaders, collectorUrl } from "./collector-settings.ts";
 import { mailFrom, smtpUrl } from "./mail-settings.ts";
-import { trustedProxies } from "./trusted-proxies.ts";
-import { isAddress, isWebAddress } from "./web-address.ts";
+import { trustedProxies } from "../http/trusted-proxies.ts";
+import { isAddress, isWebAddress } from "../http/web-address.ts";
 
 /**
  * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { AwsKeys } from "./aws-signature.ts";
-import { isWebAddress } from "./web-address.ts";
+import type { AwsKeys } from "../http/aws-signature.ts";
+import { isWebAddress } from "../http/web-address.ts";
 
 /** A place in an S3-compatible object store. */
 export interface BucketPlace {

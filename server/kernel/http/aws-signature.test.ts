@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { expectedSignature } from "../../tests/support/vendors/fake-bucket.ts";
+import { expectedSignature } from "../../../tests/support/vendors/fake-bucket.ts";
 import { type AwsRequest, signAwsRequest } from "./aws-signature.ts";
 
 const KEYS = { accessKeyId: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", sessionToken: null };

@@ -1,4 +1,4 @@
-import { editsBetween } from "./edits-between.ts";
+import { editsBetween } from "../text/edits-between.ts";
 import { VARIABLES } from "./variables.ts";
 
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";

@@ -3,9 +3,9 @@ import type { BucketSettings } from "./bucket-settings.ts";
 import type { Collector } from "./collector-settings.ts";
 import { checkpointBucketSettings, bucketNamedBy } from "./configured-buckets.ts";
 import type { MailAddress, MailServer } from "./mail-settings.ts";
-import { editsBetween } from "./edits-between.ts";
+import { editsBetween } from "../text/edits-between.ts";
 import { readVariable, ConfigurationError } from "./read-variable.ts";
-import type { TrustedProxies } from "./trusted-proxies.ts";
+import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import { availableParallelism } from "node:os";
 import { type ProcessRole, VARIABLES } from "./variables.ts";
 

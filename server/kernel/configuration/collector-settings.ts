@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isWebAddress } from "./web-address.ts";
+import { isWebAddress } from "../http/web-address.ts";
 
 /** A collector of OpenTelemetry's protocol (OTLP over HTTP with JSON). */
 export interface Collector {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readConfiguration } from "./configuration.ts";
-import { ConfigurationError } from "./read-variable.ts";
+import { readConfiguration } from "../configuration/configuration.ts";
+import { ConfigurationError } from "../configuration/read-variable.ts";
 import { ipAddress, placeOf } from "./ip-address.ts";
 import { callerAddress } from "./caller-address.ts";
 
