@@ -80,7 +80,7 @@ import { withSseServers } from "./upstreams/tool-servers/sse-servers.ts";
 import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { objectStore } from "./runtime/object-store.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
-import { ArrivingBodies } from "./wire/arriving-bodies.ts";
+import { ArrivingBodies } from "./wire/http/arriving-bodies.ts";
 import { type WorkPoller, runJobs } from "./workers/work-poller.ts";
 
 const USES_WRITTEN_MS = 30_000;

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import type { GovernedRoute } from "./road/road-parts.ts";
-import { allowOf } from "./wire/allow.ts";
-import { nearestRoute, nearestText } from "./wire/nearest-route.ts";
+import { allowOf } from "./wire/http/allow.ts";
+import { nearestRoute, nearestText } from "./wire/http/nearest-route.ts";
 import type { AllowedOrigins } from "./kernel/configuration/allowed-origins.ts";
-import { preflight, withCorsHeaders } from "./wire/cross-origin.ts";
+import { preflight, withCorsHeaders } from "./wire/http/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
 import type { Road } from "./road/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";

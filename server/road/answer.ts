@@ -1,5 +1,5 @@
 import type { Refusal } from "../kernel/errors.ts";
-import type { StreamCodec } from "../wire/stream.ts";
+import type { StreamCodec } from "../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../wire/usage.ts";
 import type { OutputForm } from "../wire/output-form.ts";
 

@@ -2,7 +2,7 @@ import type { ModelEntry } from "../directory/snapshot.ts";
 import type { ConversationCodec, ReplyContext, StreamReader, StreamWriter } from "../wire/conversation/codec.ts";
 import type { ConversationInbound } from "../wire/inbound.ts";
 import type { ProviderOperation } from "../wire/operation.ts";
-import type { StreamCodec } from "../wire/stream.ts";
+import type { StreamCodec } from "../wire/streams/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
 

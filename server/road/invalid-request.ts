@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../kernel/errors.ts";
-import type { FieldProblem } from "../wire/document.ts";
+import type { FieldProblem } from "../wire/json/document.ts";
 
 /** Why a body is not taken. */
 export function invalidRequest(fields: readonly FieldProblem[]): Refusal {

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../kernel/errors.ts";
 import { eventLoopBatch } from "../kernel/scheduling/event-loop-batch.ts";
-import { ArrivingBodies, type NotArrived } from "../wire/arriving-bodies.ts";
+import { ArrivingBodies, type NotArrived } from "../wire/http/arriving-bodies.ts";
 
 const inflate = promisify(gunzip);
 

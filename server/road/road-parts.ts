@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
-import type { ArrivingBodies } from "../wire/arriving-bodies.ts";
+import type { ArrivingBodies } from "../wire/http/arriving-bodies.ts";
 import type { AdmissionParts, RouteCallers } from "./admission/admit.ts";
 import type { AuditClass, Call } from "./call.ts";
 import type { Govern } from "./govern.ts";

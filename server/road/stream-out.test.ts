@@ -15,8 +15,8 @@ import { bufferAnswer } from "./answers/buffered-answer.ts";
 import { withHeldEnd } from "./output/held-end.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { StreamAnswer } from "./answer.ts";
-import { COMMENT_LINE } from "../wire/sse-data.ts";
-import { PASSED_STREAM } from "../wire/stream.ts";
+import { COMMENT_LINE } from "../wire/streams/sse-data.ts";
+import { PASSED_STREAM } from "../wire/streams/stream.ts";
 
 const call = { abort: new AbortController() } as Call;
 const bytes = new TextEncoder().encode("a held tool call");

@@ -1,5 +1,5 @@
-import { knownName } from "./governed-names.ts";
-import { asksNothing, isObject, type JsonObject, type JsonValue } from "./document.ts";
+import { knownName } from "./json/governed-names.ts";
+import { asksNothing, isObject, type JsonObject, type JsonValue } from "./json/document.ts";
 import { toolsBetween } from "./messages/tools-between.ts";
 import { objectsOf } from "./openai/loose-fields.ts";
 

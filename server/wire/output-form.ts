@@ -1,4 +1,4 @@
-import type { AnswerTexts } from "./answer-texts.ts";
+import type { AnswerTexts } from "./texts/answer-texts.ts";
 
 /** How an answer to a conversation tells its contents. */
 export interface OutputForm {

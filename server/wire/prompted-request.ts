@@ -1,4 +1,4 @@
-import type { FieldProblem, JsonDocument } from "./document.ts";
+import type { FieldProblem, JsonDocument } from "./json/document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "./inbound.ts";
 import { NOTHING_SENT, type SentSettings } from "./sent-settings.ts";
 

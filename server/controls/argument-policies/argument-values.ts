@@ -1,7 +1,7 @@
-import { ambiguousName } from "../../wire/ambiguous-name.ts";
+import { ambiguousName } from "../../wire/json/ambiguous-name.ts";
 import { exactReading } from "../../kernel/text/exact-numbers.ts";
-import type { JsonValue } from "../../wire/document.ts";
-import { repeatedName } from "../../wire/repeated-name.ts";
+import type { JsonValue } from "../../wire/json/document.ts";
+import { repeatedName } from "../../wire/json/repeated-name.ts";
 import { hasVariantOf, VARIANT_OF_NAME } from "./name-variants.ts";
 
 /** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */

@@ -1,5 +1,5 @@
-import type { CallPiece } from "../../wire/answer-texts.ts";
-import { WholeArguments } from "../../wire/whole-arguments.ts";
+import type { CallPiece } from "../../wire/texts/answer-texts.ts";
+import { WholeArguments } from "../../wire/json/whole-arguments.ts";
 import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
 
 /** Arguments to judge, or why nobody can. */

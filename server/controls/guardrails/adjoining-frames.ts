@@ -1,4 +1,4 @@
-import type { TextPiece } from "../../wire/answer-texts.ts";
+import type { TextPiece } from "../../wire/texts/answer-texts.ts";
 import type { Frame } from "../../road/output/frames.ts";
 
 /** Frames that came together and say nothing but one piece each of the same text: they are looked at as one. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { atOnce } from "../../kernel/scheduling/in-turns.ts";
-import { concat } from "../../wire/adjoining-bytes.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
 import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
 import type { GuardSettings } from "./text-guard.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";

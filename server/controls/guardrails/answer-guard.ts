@@ -1,10 +1,10 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/answer-texts.ts";
-import type { JsonObject } from "../../wire/document.ts";
-import { wholeSource } from "../../wire/exact-tools.ts";
-import type { AskedText } from "../../wire/other-answer-texts.ts";
-import { hasWords } from "../../wire/other-texts.ts";
+import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/texts/answer-texts.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
+import { wholeSource } from "../../wire/json/exact-tools.ts";
+import type { AskedText } from "../../wire/texts/other-answer-texts.ts";
+import { hasWords } from "../../wire/texts/other-texts.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 import { FrameCounter } from "./frame-counter.ts";

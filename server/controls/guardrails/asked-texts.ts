@@ -1,8 +1,8 @@
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { routeOf } from "../../road/target.ts";
-import { isObject, type JsonValue } from "../../wire/document.ts";
-import type { AskedText } from "../../wire/other-answer-texts.ts";
+import { isObject, type JsonValue } from "../../wire/json/document.ts";
+import type { AskedText } from "../../wire/texts/other-answer-texts.ts";
 import { REPEATED_OF_REQUEST } from "../../wire/responses/responses-answer-texts.ts";
 
 /** Tells what the request said of what its answer may repeat, a model's system prompt before it. It is read when somebody asks. */

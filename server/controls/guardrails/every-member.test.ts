@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readCountTokensRequest } from "../../wire/gemini/count-tokens.ts";
 import { readGeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
@@ -9,7 +9,7 @@ import { readImagesRequest } from "../../wire/images/images-request.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
-import { REQUEST_LEVELS } from "../../wire/nesting.ts";
+import { REQUEST_LEVELS } from "../../wire/json/nesting.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { readSpeechRequest } from "../../wire/speech/speech-request.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ANSWER_SURFACES } from "../../../tests/support/formats/answer-streams.ts";
-import { concat } from "../../wire/adjoining-bytes.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
 import { readImagesRequest } from "../../wire/images/images-request.ts";
@@ -11,7 +11,7 @@ import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import type { StreamCodec } from "../../wire/streams/stream.ts";
 import type { Call } from "../../road/call.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { AnswerGuard } from "./answer-guard.ts";

@@ -1,6 +1,6 @@
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Frame } from "../../road/output/frames.ts";
-import { frameData } from "../../wire/sse-data.ts";
+import { frameData } from "../../wire/streams/sse-data.ts";
 import type { GuardRun } from "./guard-run.ts";
 
 const decoder = new TextDecoder();

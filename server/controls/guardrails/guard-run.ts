@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import { distinctNames, replaceLeaves } from "../../wire/json-leaves.ts";
+import { distinctNames, replaceLeaves } from "../../wire/json/json-leaves.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Call } from "../../road/call.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { AnswerGuard } from "./answer-guard.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { FramedStream } from "../../road/output/framed-stream.ts";

@@ -1,6 +1,6 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
-import { writtenWithExactTools } from "../../wire/exact-tools.ts";
+import { writtenWithExactTools } from "../../wire/json/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
-import { hasWords } from "../../wire/other-texts.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
+import { hasWords } from "../../wire/texts/other-texts.ts";
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import type { Governance } from "../../road/compiled-governance.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
-import { replaceLeaves } from "../../wire/json-leaves.ts";
+import { replaceLeaves } from "../../wire/json/json-leaves.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { repeatedNameRefusal } from "../../road/repeated-name-refusal.ts";
 import type { Call } from "../../road/call.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
 
 export type JudgeVerdict =
   | { readonly kind: "compliant" | "violation"; readonly reason: string | null }

@@ -1,7 +1,7 @@
-import type { AnswerTexts } from "../../wire/answer-texts.ts";
+import type { AnswerTexts } from "../../wire/texts/answer-texts.ts";
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
-import type { JsonObject } from "../../wire/document.ts";
-import { exactArguments, type JsonSource, wholeSource } from "../../wire/exact-tools.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
+import { exactArguments, type JsonSource, wholeSource } from "../../wire/json/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { outputFormOf } from "../output/answer-formats.ts";
 import type { OutputForm } from "../../wire/output-form.ts";

@@ -1,6 +1,6 @@
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
-import { isObject } from "../../wire/document.ts";
-import { withExactTools } from "../../wire/exact-tools.ts";
+import { isObject } from "../../wire/json/document.ts";
+import { withExactTools } from "../../wire/json/exact-tools.ts";
 import type { Conversation } from "../conversation.ts";
 
 /** A whole answer in the caller's format, in no vendor's format; null when it cannot be read. */

@@ -1,9 +1,9 @@
 import { inTurns, type InTurns } from "../../kernel/scheduling/in-turns.ts";
-import { clearNames } from "../../wire/answer-names.ts";
-import { writtenWithExactTools } from "../../wire/exact-tools.ts";
+import { clearNames } from "../../wire/json/answer-names.ts";
+import { writtenWithExactTools } from "../../wire/json/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
-import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { StreamAnswer, WholeAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
 import { contentWorkOf } from "../content-work.ts";

@@ -1,5 +1,5 @@
 import { eventLoopBatch } from "../../kernel/scheduling/event-loop-batch.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 /** The largest whole answer the gateway holds in memory for one call. */
 const MAX_BYTES = 64 * 1024 * 1024;

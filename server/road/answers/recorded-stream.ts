@@ -1,5 +1,5 @@
 import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import { WrappedStream } from "../output/wrapped-stream.ts";
 import type { StreamAnswer } from "../answer.ts";
 

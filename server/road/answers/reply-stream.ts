@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { ConversationReply } from "../../wire/conversation/reply.ts";
 import { eventsOfReply } from "../../wire/conversation/reply-events.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import type { StreamCodec } from "../../wire/streams/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
 import { type Conversation, noteReferable, replyContext } from "../conversation.ts";

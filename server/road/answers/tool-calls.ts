@@ -1,6 +1,6 @@
-import type { AnswerContents } from "../../wire/answer-texts.ts";
-import type { JsonObject } from "../../wire/document.ts";
-import { exactArguments, wholeSource } from "../../wire/exact-tools.ts";
+import type { AnswerContents } from "../../wire/texts/answer-texts.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
+import { exactArguments, wholeSource } from "../../wire/json/exact-tools.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
 import { framingOf } from "../output/frames.ts";

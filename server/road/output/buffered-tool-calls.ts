@@ -1,7 +1,7 @@
-import type { CallPiece, Place } from "../../wire/answer-texts.ts";
-import type { JsonValue } from "../../wire/document.ts";
-import { exactArguments } from "../../wire/exact-tools.ts";
-import { WholeArguments } from "../../wire/whole-arguments.ts";
+import type { CallPiece, Place } from "../../wire/texts/answer-texts.ts";
+import type { JsonValue } from "../../wire/json/document.ts";
+import { exactArguments } from "../../wire/json/exact-tools.ts";
+import { WholeArguments } from "../../wire/json/whole-arguments.ts";
 import type { Frame } from "./frames.ts";
 import { textAround } from "./text-around.ts";
 

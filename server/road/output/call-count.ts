@@ -1,5 +1,5 @@
-import { WholeArguments } from "../../wire/whole-arguments.ts";
-import type { AnswerContents, CallPiece } from "../../wire/answer-texts.ts";
+import { WholeArguments } from "../../wire/json/whole-arguments.ts";
+import type { AnswerContents, CallPiece } from "../../wire/texts/answer-texts.ts";
 
 interface KnownCall {
   id: string | null;

@@ -2,7 +2,7 @@ import type { Refusal } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/scheduling/in-turns.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { Answer, StreamAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
 import { contentWorkOf } from "../content-work.ts";

@@ -1,5 +1,5 @@
-import { concat } from "../../wire/adjoining-bytes.ts";
-import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
+import type { StreamCodec, StreamPiece } from "../../wire/streams/stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, type StreamFraming, framingOf } from "./frames.ts";
 import { WrappedStream } from "./wrapped-stream.ts";

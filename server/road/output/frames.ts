@@ -1,10 +1,10 @@
-import { clearNames } from "../../wire/answer-names.ts";
-import { concat } from "../../wire/adjoining-bytes.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { clearNames } from "../../wire/json/answer-names.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
 import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
-import { writtenWithExactTools } from "../../wire/exact-tools.ts";
-import { frameData, isOneLine, isWholeEvent } from "../../wire/sse-data.ts";
-import { FrameCutter } from "../../wire/sse-frames.ts";
+import { writtenWithExactTools } from "../../wire/json/exact-tools.ts";
+import { frameData, isOneLine, isWholeEvent } from "../../wire/streams/sse-data.ts";
+import { FrameCutter } from "../../wire/streams/sse-frames.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
-import { concat } from "../../wire/adjoining-bytes.ts";
-import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
+import type { StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { StreamAnswer } from "../answer.ts";
 import { passedHead, WrappedStream } from "./wrapped-stream.ts";
 

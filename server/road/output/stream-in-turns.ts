@@ -1,5 +1,5 @@
 import { inTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { Call } from "../call.ts";
 import { contentWorkOf } from "../content-work.ts";
 

@@ -1,5 +1,5 @@
 import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 
 /** A stream around another one: what is known of the answer is what the inner one knows. */

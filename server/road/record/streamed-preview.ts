@@ -1,5 +1,5 @@
-import { concat } from "../../wire/adjoining-bytes.ts";
-import type { Place } from "../../wire/answer-texts.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
+import type { Place } from "../../wire/texts/answer-texts.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, framingOf } from "../output/frames.ts";
 import { redact, redactPieces } from "./redaction.ts";

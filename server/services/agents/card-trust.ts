@@ -10,7 +10,7 @@ import {
 import { isRefusal } from "../../kernel/errors.ts";
 import { storableText } from "../../kernel/text/storable.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 /** Whose signatures a card of the agent may have. */
 export interface CardTrust {

@@ -5,8 +5,8 @@ import { isRefusal } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/text/storable.ts";
 import { AgentAuthorization } from "../../upstreams/agents/agent-credentials.ts";
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
-import { isNestedDeeper } from "../../wire/nesting.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { isNestedDeeper } from "../../wire/json/nesting.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { cardVerification, type CardTrust } from "./card-trust.ts";
 
 const LARGEST_CARD = 512 * 1024;

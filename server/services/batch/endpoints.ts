@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../../wire/document.ts";
+import type { FieldProblem } from "../../wire/json/document.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";

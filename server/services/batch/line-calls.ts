@@ -3,7 +3,7 @@ import type { Holder } from "../../road/admission/gateway-tokens.ts";
 import type { BackgroundAnswer, BackgroundCalls, BackgroundRequest, ProviderResult, SuspendedLine } from "../../road/background-calls.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isErrorCode, refuse } from "../../kernel/errors.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
 import { BATCH_ENDPOINTS, type BatchEndpoint, headersOfLines } from "./endpoints.ts";
 import { withModel } from "./intake.ts";
 import type { KnownModels } from "../../directory/models/known-models.ts";

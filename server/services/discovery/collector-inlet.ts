@@ -8,8 +8,8 @@ import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import type { Call } from "../../road/call.ts";
-import { jsonObjectOf } from "../../wire/json-object.ts";
-import { check, utf8Of } from "../../wire/strict-input.ts";
+import { jsonObjectOf } from "../../wire/json/json-object.ts";
+import { check, utf8Of } from "../../wire/http/strict-input.ts";
 
 /** Takes what collectors sign. */
 export interface CollectorInlet {

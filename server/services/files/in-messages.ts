@@ -1,9 +1,9 @@
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Call, notePutIn } from "../../road/call.ts";
-import { JsonDocument } from "../../wire/document.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
-import { isTextFile } from "../../wire/text-file.ts";
+import { isTextFile } from "../../wire/texts/text-file.ts";
 import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
 import type { FileRoom } from "../../road/file-room.ts";
 

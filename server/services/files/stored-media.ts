@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { typeOfBytes } from "../../kernel/files/file-kinds.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { callerOf, type FileService } from "./caller.ts";
 import type { FileRoom } from "../../road/file-room.ts";
 

@@ -6,7 +6,7 @@ import type { Provider } from "../../upstreams/providers/provider.ts";
 import { isEventStreamType } from "../../upstreams/providers/traits.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { COMMENT_LINE } from "../../wire/sse-data.ts";
+import { COMMENT_LINE } from "../../wire/streams/sse-data.ts";
 import { servedAsAsked } from "../../wire/serving.ts";
 import { plausibleUsage, type ServiceTier, type Usage } from "../../wire/usage.ts";
 import { meteredUsage } from "../../road/metering/stream-usage.ts";

@@ -2,7 +2,7 @@ import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { ConversationRequest, Turn } from "../../wire/conversation/request.ts";
 import type { FilePart, ImagePart, TextPart, UserPart } from "../../wire/conversation/conversation-parts.ts";
 import { noRoom } from "./shown-files.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 /** Whether there is room in memory for so many bytes more, which are held until the call has ended. */
 export type HoldBytes = (bytes: number) => boolean;

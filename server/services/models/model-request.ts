@@ -1,9 +1,9 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import type { JsonValue } from "../../wire/document.ts";
+import type { JsonValue } from "../../wire/json/document.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import type { StreamCodec } from "../../wire/streams/stream.ts";
 import type { ServiceTier, Usage } from "../../wire/usage.ts";
 import type { Attempt, Call } from "../../road/call.ts";
 import type { SentSettings } from "../../wire/sent-settings.ts";

@@ -1,8 +1,8 @@
 import { isRefusal } from "../../kernel/errors.ts";
 import type { Provider, ProviderTarget } from "../../upstreams/providers/provider.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 import { objectsOf } from "../../wire/openai/loose-fields.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
 const ASKED_MS = 30_000;

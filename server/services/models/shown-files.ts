@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { Call } from "../../road/call.ts";
 import type { FileRoom } from "../../road/file-room.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import type { AttemptParts } from "./attempt.ts";
 
 /** Of requests whose files are shown to some providers in JSON. */

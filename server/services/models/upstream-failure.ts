@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isSoundHeader } from "./passed-headers.ts";
 import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
-import { msOfRetryAfter } from "../../wire/retry-after.ts";
+import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 
 /** Where a retry makes sense after an attempt failed. */

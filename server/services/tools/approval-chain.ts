@@ -1,5 +1,5 @@
 import { continueApproval } from "../../directory/tools/approvals.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 import { edited, memberText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { openState, sealState } from "./sealed-state.ts";

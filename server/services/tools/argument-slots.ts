@@ -1,8 +1,8 @@
 import { isRawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonValue } from "../../wire/json/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
-import { isWhole } from "../../wire/json-numbers.ts";
-import { renameMember } from "../../wire/rename-member.ts";
+import { isWhole } from "../../wire/json/json-numbers.ts";
+import { renameMember } from "../../wire/json/rename-member.ts";
 
 /**
  * Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. `exact`: the same value with

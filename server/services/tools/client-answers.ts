@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 import { OWN_ID } from "./gateway-request-id.ts";
 import type { ToolParts } from "./tool-parts.ts";
 

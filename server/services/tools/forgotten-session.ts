@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { isObject } from "../../wire/document.ts";
+import { isObject } from "../../wire/json/document.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { answerInTime } from "./answer-in-time.ts";
 import type { PooledSession } from "./exchange.ts";

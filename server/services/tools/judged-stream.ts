@@ -1,7 +1,7 @@
-import { concat } from "../../wire/adjoining-bytes.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
 import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../wire/mcp/rpc.ts";
-import { frameData } from "../../wire/sse-data.ts";
-import { FrameCutter } from "../../wire/sse-frames.ts";
+import { frameData } from "../../wire/streams/sse-data.ts";
+import { FrameCutter } from "../../wire/streams/sse-frames.ts";
 import { unclearMessage } from "./unclear-message.ts";
 import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
 

@@ -1,13 +1,13 @@
 import type { SessionCredential, SessionState } from "../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { LONGEST_URI, MAX_SUBSCRIPTIONS } from "../../kernel/operations/subscription-bounds.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
 import type { McpSender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, mergeFilters, writeFilter } from "../../wire/mcp/changes.ts";
 import { META } from "../../wire/mcp/dialect.ts";
 import { DEFAULT_LOG_LEVEL, logsAt } from "../../wire/mcp/log-levels.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
-import { PASSED_STREAM } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/streams/stream.ts";
 import type { Call } from "../../road/call.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Changes } from "./changes.ts";

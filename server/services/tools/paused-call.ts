@@ -1,5 +1,5 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
+import { type StreamCodec, UNMETERED } from "../../wire/streams/stream.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { addTag } from "../../road/record/add-tag.ts";

@@ -1,10 +1,10 @@
 import { KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
 import { UnclearMessage } from "./unclear-message.ts";
 import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { errorMember } from "../../wire/mcp/rpc.ts";
-import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
+import { type StreamCodec, UNMETERED } from "../../wire/streams/stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";

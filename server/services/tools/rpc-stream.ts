@@ -1,9 +1,9 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { concat } from "../../wire/adjoining-bytes.ts";
+import { concat } from "../../wire/streams/adjoining-bytes.ts";
 import { answers, errorText, readUpstreamRpc, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
-import { frameData } from "../../wire/sse-data.ts";
-import { FrameCutter } from "../../wire/sse-frames.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import { frameData } from "../../wire/streams/sse-data.ts";
+import { FrameCutter } from "../../wire/streams/sse-frames.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
 import { KEEP_ALIVE } from "./keep-alive.ts";
 
 const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { type Refusal, refuse, Refused, isRefusal } from "../../kernel/errors.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
 import { handshakeParams, type McpSender, statelessParams } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { isStatelessVersion, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";

@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { exactMessage } from "../../wire/mcp/rpc.ts";
 import { isRefusal } from "../../kernel/errors.ts";

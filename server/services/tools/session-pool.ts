@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
-import { type JsonObject, type JsonValue, isObject } from "../../wire/document.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../wire/json/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
-import type { JsonObject } from "../../wire/document.ts";
-import { repeatedName } from "../../wire/repeated-name.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
+import { repeatedName } from "../../wire/json/repeated-name.ts";
 
 /** Why nobody may read a message of a tool server: what was looked at here might not be what its reader sees. */
 export function unclearMessage(text: string, value: JsonObject): Refusal | null {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { FrameTooLarge } from "../../wire/stream-bounds.ts";
+import { FrameTooLarge } from "../../wire/streams/stream-bounds.ts";
 import { messagesToAnswer } from "./upstream-messages.ts";
 
 const events = (...pieces: string[]) =>

@@ -1,11 +1,11 @@
 import { isEventStream } from "../../upstreams/tool-servers/event-stream.ts";
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
-import { frameData } from "../../wire/sse-data.ts";
-import { FrameTooLarge } from "../../wire/stream-bounds.ts";
-import { FrameCutter } from "../../wire/sse-frames.ts";
+import { frameData } from "../../wire/streams/sse-data.ts";
+import { FrameTooLarge } from "../../wire/streams/stream-bounds.ts";
+import { FrameCutter } from "../../wire/streams/sse-frames.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { UnclearMessage, unclearMessage } from "./unclear-message.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 
 /** A message of a tool server with its own spelling. */
 export interface UpstreamMessage {

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject } from "../../wire/document.ts";
+import { isObject } from "../../wire/json/document.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { cancellableRequest } from "./cancellation.ts";

@@ -2,7 +2,7 @@ import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { refuse, isRefusal } from "../../kernel/errors.ts";
 import { exactlyWritten } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
 import { type ChangeFilter, supportedChanges } from "../../wire/mcp/changes.ts";
 import { type McpSender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
 import { memberOf, namespacedUri } from "../../wire/mcp/namespace.ts";

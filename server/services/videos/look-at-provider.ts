@@ -5,7 +5,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
-import type { JsonValue } from "../../wire/document.ts";
+import type { JsonValue } from "../../wire/json/document.ts";
 import type { ProviderAsk, VideoCodec, VideoLook, VideoOutput } from "../../wire/videos/video-codec.ts";
 
 export type ProvidersOfVideos = Readonly<Partial<Record<ApiFormat, Provider>>>;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 
 /** What a tool of the server's gives its caller. */
 export interface ToolResult {

@@ -6,14 +6,14 @@ import type { Exchange } from "../../road/surface.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { AgentRequest } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
-import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
 import { extensionsIn } from "../../wire/a2a/extensions.ts";
 import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { exactValue } from "../../kernel/text/exact-numbers.ts";
-import { isNestedDeeper } from "../../wire/nesting.ts";
+import { isNestedDeeper } from "../../wire/json/nesting.ts";
 
 /** Levels of objects and arrays within each other in a body. */
 const DEEPEST = 100;

@@ -1,7 +1,7 @@
 import type { Admin } from "../../directory/people/logins.ts";
 import type { IdempotentRequest, KeptAnswer } from "../../directory/writes/idempotent-request.ts";
 import type { Actor, Directory, Write } from "../../directory/writes/write.ts";
-import { check } from "../../wire/strict-input.ts";
+import { check } from "../../wire/http/strict-input.ts";
 import { conditionedWrites } from "./conditioned-writes.ts";
 import type { AdminCall, AdminOperation } from "./operation.ts";
 import type { RecordRoute } from "./record-route.ts";

@@ -3,7 +3,7 @@ import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../directory/knowledge/docu
 import type { UploadedDocument } from "../../directory/knowledge/documents.ts";
 import { invalidFields, isRefusal, Refused } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
-import { check } from "../../wire/strict-input.ts";
+import { check } from "../../wire/http/strict-input.ts";
 
 const MIB = 1024 * 1024;
 /** With room for what stands around the file. */

@@ -15,8 +15,8 @@ import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus }
 import { photo, PHOTO_BYTES, photoAt, PHOTOS, setPhoto } from "../../directory/people/photos.ts";
 import { refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
-import { formFile } from "../../wire/form-file.ts";
-import { PHOTO_HEADERS } from "../../wire/photo-headers.ts";
+import { formFile } from "../../wire/http/form-file.ts";
+import { PHOTO_HEADERS } from "../../wire/http/photo-headers.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 import { streamedAnswer } from "./streamed-answer.ts";

@@ -3,7 +3,7 @@ import type { InventoryFormat } from "../../directory/discovery/read-inventory.t
 import { takeInventory } from "../../directory/discovery/take-inventory.ts";
 import { invalidFields, isRefusal, Refused } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
-import { formFile } from "../../wire/form-file.ts";
+import { formFile } from "../../wire/http/form-file.ts";
 import { DISCOVERY_EVENTS_BYTES } from "../ingest/discovery-events.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 

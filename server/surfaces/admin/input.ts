@@ -1,8 +1,8 @@
 import { readBody } from "../../road/read-body.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { Refused } from "../../kernel/errors.ts";
-import { jsonObjectOf } from "../../wire/json-object.ts";
-import { utf8Of } from "../../wire/strict-input.ts";
+import { jsonObjectOf } from "../../wire/json/json-object.ts";
+import { utf8Of } from "../../wire/http/strict-input.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 

@@ -31,7 +31,7 @@ import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-se
 import type { Discovery } from "../../services/tools/discovery.ts";
 import { readBody } from "../../road/read-body.ts";
 import { isRefusal, refuse, Refused } from "../../kernel/errors.ts";
-import { formFile } from "../../wire/form-file.ts";
+import { formFile } from "../../wire/http/form-file.ts";
 import { diffTools } from "../../wire/mcp/tool-diff.ts";
 import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";

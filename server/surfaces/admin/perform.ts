@@ -5,7 +5,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/http/ip-address.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
-import { check, readQuery } from "../../wire/strict-input.ts";
+import { check, readQuery } from "../../wire/http/strict-input.ts";
 import { adminJsonAnswer, readAnswer } from "./answers.ts";
 import { withoutReadOnly } from "./as-read.ts";
 import { carriedOutOnce } from "./idempotency-key.ts";

@@ -3,7 +3,7 @@ import { adminFactorStatus, beginAdminFactor, confirmAdminFactor, disableAdminFa
 import { beginAdminSession, renewAdminSession } from "../../directory/people/admin-sessions.ts";
 import { endAdminSessions } from "../../directory/people/end-admin-sessions.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/session-cookie.ts";
+import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/http/session-cookie.ts";
 import { bearerOf } from "./caller.ts";
 import { signInAnswer } from "./logins.ts";
 import { operation, type AdminOperation } from "./operation.ts";

@@ -1,13 +1,13 @@
 import { agentSkillFiles } from "@gatehouse/contracts/agent-skills";
 import { invalidFields, isRefusal, Refused } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
-import { formFile } from "../../wire/form-file.ts";
+import { formFile } from "../../wire/http/form-file.ts";
 import { type BundledPlace, bundledSkill, type GitBundles, isGitBundle } from "../../directory/skills/bundled-skill.ts";
 import { readSkillZip } from "../../directory/skills/read-skill-zip.ts";
 import { skillBundle, type SkillBundle } from "../../directory/skills/skill-bundle.ts";
 import { InvalidSkill, type SkillFile } from "../../directory/skills/skill-file.ts";
-import { jsonObjectOf } from "../../wire/json-object.ts";
-import { check, utf8Of } from "../../wire/strict-input.ts";
+import { jsonObjectOf } from "../../wire/json/json-object.ts";
+import { check, utf8Of } from "../../wire/http/strict-input.ts";
 
 /** Room for the largest skill in base64, and for what stands around it. */
 export const SKILL_UPLOAD_BYTES = 24 * 1024 * 1024;

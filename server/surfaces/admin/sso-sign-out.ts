@@ -1,6 +1,6 @@
 import { signOnEnd } from "@gatehouse/contracts/sign-on";
 import { Refused } from "../../kernel/errors.ts";
-import { notSignedOut, SIGNED_OUT } from "../../wire/back-channel-logout.ts";
+import { notSignedOut, SIGNED_OUT } from "../../wire/http/back-channel-logout.ts";
 import { type AdminOperation, operation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 import { consoleSignOnPage, formOf, CONSOLE_SSO } from "./sso.ts";

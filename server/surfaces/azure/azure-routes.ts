@@ -1,7 +1,7 @@
 import { decodedSegment } from "../../kernel/http/request-path.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
 
 /** Where Azure OpenAI's clients call: OpenAI's formats under paths of Azure's own, with `api-key` and an `api-version` that changes nothing here. */
 

@@ -12,7 +12,7 @@ import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
 import { isOver, resultLines, resultPage } from "../../services/batch/results.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { streamOfPieces } from "../../kernel/http/stream-of-pieces.ts";
-import { PASSED_STREAM } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/streams/stream.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { submittedRequests } from "./submit-requests.ts";

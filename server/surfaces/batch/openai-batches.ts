@@ -9,7 +9,7 @@ import { BATCH_ENDPOINTS, isBatchEndpoint } from "../../services/batch/endpoints
 import { MOST_LINE_BYTES, type NumberedProblem } from "../../services/batch/intake.ts";
 import { callerOf, type FileService } from "../../services/files/caller.ts";
 import { textLines } from "../../wire/batch/text-lines.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
 import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 import { batchIdIn } from "./jobs.ts";

@@ -11,8 +11,8 @@ import { pacedBody } from "../../kernel/http/paced-body.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import type { LineForm } from "../../wire/batch/batch-line.ts";
-import { type FieldProblem, JsonDocument } from "../../wire/document.ts";
-import { unholdableIn } from "../../wire/json-object.ts";
+import { type FieldProblem, JsonDocument } from "../../wire/json/document.ts";
+import { unholdableIn } from "../../wire/json/json-object.ts";
 import { submitted } from "./submit.ts";
 
 /** How a body with the requests of a job is read. */

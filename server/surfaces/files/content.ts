@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { CallerFile, FileService } from "../../services/files/caller.ts";
 import { fileNameOf } from "../../services/files/file-name.ts";
 import { isShown } from "../../kernel/files/file-kinds.ts";
-import { PASSED_STREAM } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/streams/stream.ts";
 import { byteRangeOf } from "./byte-range.ts";
 
 /** What a file is served with: nothing in it runs, and only media are shown in place. */

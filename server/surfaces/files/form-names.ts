@@ -1,6 +1,6 @@
 import { folded } from "../../kernel/text/folded-name.ts";
-import { ambiguityOf } from "../../wire/ambiguous-name.ts";
-import type { FieldProblem } from "../../wire/document.ts";
+import { ambiguityOf } from "../../wire/json/ambiguous-name.ts";
+import type { FieldProblem } from "../../wire/json/document.ts";
 
 /** What is wrong with the names of a form's fields: those not known here, and those that readers may take for a known one or a sibling. */
 export function nameProblems(names: Iterable<string>, known: ReadonlySet<string>): FieldProblem[] {

@@ -3,8 +3,8 @@ import type { TraceIngest } from "../../services/ingest/trace-ingest.ts";
 import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
-import type { JsonValue } from "../../wire/document.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
+import type { JsonValue } from "../../wire/json/document.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";
 

@@ -12,7 +12,7 @@ import { pictureEvents } from "../../wire/images/picture-events.ts";
 import { pictureTexts } from "../../wire/images/picture-texts.ts";
 import type { PicturesRequest } from "../../wire/images/pictures-request.ts";
 import { readImageEditRequest } from "../../wire/images/read-image-edit.ts";
-import { sentFile } from "../../wire/sent-file.ts";
+import { sentFile } from "../../wire/http/sent-file.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { llmRefusals } from "./refusals.ts";
 

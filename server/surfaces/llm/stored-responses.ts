@@ -8,7 +8,7 @@ import type { RequestView } from "../../road/view.ts";
 import { type AskedResponse, noSuchResponse } from "../../services/models/responses/ask-responses.ts";
 import type { ResponsePlace } from "../../services/models/responses/response-records.ts";
 import type { StoredResponses } from "../../services/models/responses/stored-responses.ts";
-import { JsonDocument } from "../../wire/document.ts";
+import { JsonDocument } from "../../wire/json/document.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import { ResponsesRequest } from "../../wire/responses/responses-request.ts";

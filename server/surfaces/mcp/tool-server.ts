@@ -4,7 +4,7 @@ import type { Exchange, Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
-import { ambiguityOf } from "../../wire/ambiguous-name.ts";
+import { ambiguityOf } from "../../wire/json/ambiguous-name.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
 import { capabilityOf, isTaskMethod, lookAlikeMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";

@@ -5,9 +5,9 @@ import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../service
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { type Answer, ownAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
-import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
-import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
-import { repeatedName } from "../../wire/repeated-name.ts";
+import { PAGE_HEADERS, plainPage } from "../../wire/http/html-page.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
+import { repeatedName } from "../../wire/json/repeated-name.ts";
 import { parseScopes } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";

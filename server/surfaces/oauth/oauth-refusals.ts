@@ -1,6 +1,6 @@
 import type { Surface } from "../../road/surface.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
-import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { PAGE_HEADERS, plainPage } from "../../wire/http/html-page.ts";
 
 const nothing = new Uint8Array(0);
 

@@ -1,5 +1,5 @@
 import type { ConsentPage } from "../../services/tools/authorization/broker-request.ts";
-import { escaped, page } from "../../wire/html-page.ts";
+import { escaped, page } from "../../wire/http/html-page.ts";
 
 export function consentPage({ asker, returnsTo, serverName, scopes, provider, key, request, action, problem }: ConsentPage): string {
   const wants =

@@ -7,8 +7,8 @@ import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/text/storable.ts";
-import { escaped, page, PAGE_HEADERS } from "../../wire/html-page.ts";
-import { check } from "../../wire/strict-input.ts";
+import { escaped, page, PAGE_HEADERS } from "../../wire/http/html-page.ts";
+import { check } from "../../wire/http/strict-input.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import type { PortalRequest } from "./portal-request.ts";
 

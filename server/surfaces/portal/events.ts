@@ -1,6 +1,6 @@
 import type { FeedEvent } from "../../directory/people/portal/feed-follower.ts";
 import type { StreamAnswer } from "../../road/answer.ts";
-import { PASSED_STREAM } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/streams/stream.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import type { PortalRequest } from "./portal-request.ts";
 

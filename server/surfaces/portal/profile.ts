@@ -5,8 +5,8 @@ import { photo, PHOTO_BYTES } from "../../directory/people/photos.ts";
 import { choosePrimaryGroup, ownGroups, profile, setOwnPhoto, updateProfile } from "../../directory/people/portal/profile.ts";
 import { ownAnswer } from "../../road/answer.ts";
 import { refuse } from "../../kernel/errors.ts";
-import { formFile } from "../../wire/form-file.ts";
-import { PHOTO_HEADERS } from "../../wire/photo-headers.ts";
+import { formFile } from "../../wire/http/form-file.ts";
+import { PHOTO_HEADERS } from "../../wire/http/photo-headers.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const AUTH = "/v1/portal/auth";

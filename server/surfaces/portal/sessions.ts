@@ -5,7 +5,7 @@ import { beginPortalSession, renewPortalSession } from "../../directory/people/p
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
-import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/session-cookie.ts";
+import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/http/session-cookie.ts";
 import { noteUser } from "./auth.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 

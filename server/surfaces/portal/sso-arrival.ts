@@ -4,7 +4,7 @@ import { Refused } from "../../kernel/errors.ts";
 import { write } from "../../directory/writes/write.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
-import { bindingCookie, movingOnPage, testedPage } from "../../wire/sign-on-page.ts";
+import { bindingCookie, movingOnPage, testedPage } from "../../wire/http/sign-on-page.ts";
 import type { PortalRequest } from "./portal-request.ts";
 
 export type PortalSsoRequest = PortalRequest<unknown, unknown>;

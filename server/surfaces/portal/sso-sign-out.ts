@@ -2,7 +2,7 @@ import { signOnEnd } from "@gatehouse/contracts/sign-on";
 import { userActor } from "../../directory/people/portal/portal-logins.ts";
 import { Refused } from "../../kernel/errors.ts";
 import { ownAnswer } from "../../road/answer.ts";
-import { notSignedOut, SIGNED_OUT } from "../../wire/back-channel-logout.ts";
+import { notSignedOut, SIGNED_OUT } from "../../wire/http/back-channel-logout.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import { portalSignOnPage, PORTAL_SSO } from "./sso.ts";
 

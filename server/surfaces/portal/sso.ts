@@ -5,8 +5,8 @@ import { Refused } from "../../kernel/errors.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
 import type { SignOnPage } from "../../services/sign-on/sign-on.ts";
-import { bindingOf, notSignedInPage } from "../../wire/sign-on-page.ts";
-import { PAGE_HEADERS } from "../../wire/html-page.ts";
+import { bindingOf, notSignedInPage } from "../../wire/http/sign-on-page.ts";
+import { PAGE_HEADERS } from "../../wire/http/html-page.ts";
 import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
 import { type PortalSsoRequest, portalSignOnBegun, portalArrival } from "./sso-arrival.ts";
 

@@ -1,5 +1,5 @@
-import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/json/ambiguous-name.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 

@@ -7,7 +7,7 @@ import type { FormBounds } from "../../services/files/upload-form.ts";
 import { readMediaForm } from "../../services/files/read-media.ts";
 import { storedMedia } from "../../services/files/stored-media.ts";
 import type { SucceededVideo } from "../../services/videos/video-service.ts";
-import type { JsonDocument, JsonObject } from "../../wire/document.ts";
+import type { JsonDocument, JsonObject } from "../../wire/json/document.ts";
 import { namedVideo, readDerivedVideosRequest } from "../../wire/videos/derived-request.ts";
 import type { VideoDerivation } from "../../wire/videos/video-codec.ts";
 import { type FilmedBefore, spelledOut, type VideosRequest } from "../../wire/videos/videos-request.ts";

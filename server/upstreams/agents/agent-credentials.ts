@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { isObject } from "../../wire/document.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { isObject } from "../../wire/json/document.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import type { AgentAddress } from "./agent-address.ts";
 import type { AgentSend } from "./agent-send.ts";
 

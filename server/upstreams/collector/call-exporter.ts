@@ -4,8 +4,8 @@ import type { Collector } from "../../kernel/configuration/collector-settings.ts
 import { reasonOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
-import { msOfRetryAfter } from "../../wire/retry-after.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
+import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
 import { callFacts, type CallFacts } from "../../wire/otlp/call-facts.ts";
 import { CallMetrics } from "../../wire/otlp/call-metrics.ts";
 import { sentAttributes, spanOfCall, traceIdOf } from "../../wire/otlp/call-span.ts";

@@ -1,5 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;

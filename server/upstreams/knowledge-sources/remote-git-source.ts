@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { temporaryPlace } from "../temporary-place.ts";
-import { msOfRetryAfter } from "../../wire/retry-after.ts";
+import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
 import { git, gitSource } from "./git-source.ts";
 import { DELIMITER, FLUSH, packetLine, packetsOf } from "./packet-lines.ts";
 import { type KnowledgeSource, type SourcePlace, SourceUnavailable } from "./source.ts";

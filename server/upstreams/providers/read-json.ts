@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 
 /** More than any answer that holds no media. */
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { textLines } from "../../wire/batch/text-lines.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
-import { resultsWithExactCalls } from "../../wire/exact-tools.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { resultsWithExactCalls } from "../../wire/json/exact-tools.ts";
 
 const MOST_LINE = 64 * 1024 * 1024;
 

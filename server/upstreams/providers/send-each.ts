@@ -1,5 +1,5 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/json/document.ts";
 import type { ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
 

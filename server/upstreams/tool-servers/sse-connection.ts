@@ -1,9 +1,9 @@
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/json/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { idIn, memberText, messagesIn, readUpstreamRpc, resultText } from "../../wire/mcp/rpc.ts";
-import { frameData } from "../../wire/sse-data.ts";
-import type { FrameCutter } from "../../wire/sse-frames.ts";
+import { frameData } from "../../wire/streams/sse-data.ts";
+import type { FrameCutter } from "../../wire/streams/sse-frames.ts";
 import { redactSecrets } from "../redact-secrets.ts";
 import { secretsOf } from "../request-secrets.ts";
 import { MessageStream } from "./message-stream.ts";

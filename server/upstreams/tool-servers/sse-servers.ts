@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
-import { frameData } from "../../wire/sse-data.ts";
-import { FrameCutter } from "../../wire/sse-frames.ts";
+import { frameData } from "../../wire/streams/sse-data.ts";
+import { FrameCutter } from "../../wire/streams/sse-frames.ts";
 import { isEventStream } from "./event-stream.ts";
 import type { ToolServerRequest, ToolServerSend } from "./send.ts";
 import { SseConnection } from "./sse-connection.ts";

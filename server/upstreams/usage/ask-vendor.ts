@@ -1,8 +1,8 @@
 import { storableText } from "../../kernel/text/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
-import { msOfRetryAfter } from "../../wire/retry-after.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
+import { msOfRetryAfter } from "../../wire/http/retry-after.ts";
 import { UsageRefused } from "./usage-vendor.ts";
 
 /** Of a whole exchange. A lease on a run is longer. */

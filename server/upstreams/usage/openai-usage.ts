@@ -1,7 +1,7 @@
 import { nanoOf } from "../../kernel/nano-money.ts";
 import { storableText } from "../../kernel/text/storable.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/json/document.ts";
 import { askVendor, countOr, nextPlace, objectList, sumOf, textOr } from "./ask-vendor.ts";
 import {
   DAY_SECONDS,

@@ -2,7 +2,7 @@ import { beginningOf } from "../../kernel/text/character-start.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { brave } from "./brave.ts";
 import { exa } from "./exa.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import type { FoundPage, SearchProvider, SearchQuestion } from "./search-provider.ts";
 import { searxng } from "./searxng.ts";
 import { tavily } from "./tavily.ts";

@@ -1,6 +1,6 @@
 import { BoundedCache, KEEPING_WEIGHS } from "../../kernel/collections/bounded-cache.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import { readUpTo } from "../../wire/read-up-to.ts";
+import { readUpTo } from "../../wire/http/read-up-to.ts";
 import { robotsAllow } from "./robots.ts";
 
 const MOST_BYTES = 5 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { isRawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { hasWords, holdsFile } from "../other-texts.ts";
-import { renameMember } from "../rename-member.ts";
-import { addressSlots } from "../text-documents.ts";
-import { base64Readers, isTextFile } from "../text-file.ts";
+import { hasWords, holdsFile } from "../texts/other-texts.ts";
+import { renameMember } from "../json/rename-member.ts";
+import { addressSlots } from "../texts/text-documents.ts";
+import { base64Readers, isTextFile } from "../texts/text-file.ts";
 import type { AgentEvent } from "./shapes.ts";
 
 /** A type that says nothing else. */

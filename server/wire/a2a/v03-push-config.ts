@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import { Malformed } from "./shapes.ts";
 import { present } from "./v03-parts.ts";
 

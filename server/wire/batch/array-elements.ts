@@ -1,4 +1,4 @@
-import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/json-members.ts";
 import { type InputPiece, PieceTooLong } from "./text-lines.ts";
 
 const BACKSLASH = 92;

@@ -1,6 +1,6 @@
 import { isStorableText } from "../../kernel/text/storable.ts";
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
-import { jsonMembersOf } from "../json-members.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { jsonMembersOf } from "../json/json-members.ts";
 import type { InputPiece } from "./text-lines.ts";
 
 export interface ReadLine {

@@ -1,4 +1,4 @@
-import { afterString, QUOTE } from "../json-members.ts";
+import { afterString, QUOTE } from "../json/json-members.ts";
 
 /** JSON text on one line, otherwise spelled as it came; null where it is no JSON. */
 export function oneLine(text: string): string | null {

@@ -1,4 +1,4 @@
-import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /** A legacy completion, or a chunk of one. */

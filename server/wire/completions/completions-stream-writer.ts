@@ -1,9 +1,9 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { writeOpenAiFault } from "../openai/fault.ts";
 import { chatUsageMember } from "../openai/usage-member.ts";
-import { lineJson } from "../sse-data.ts";
+import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { completionsFinish } from "./completions-writer.ts";
 

@@ -1,5 +1,5 @@
-import type { AnswerTexts } from "../answer-texts.ts";
-import type { FieldProblem, JsonObject } from "../document.ts";
+import type { AnswerTexts } from "../texts/answer-texts.ts";
+import type { FieldProblem, JsonObject } from "../json/document.ts";
 import type { CacheQuestion } from "./question.ts";
 import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
 import type { ConversationRequest, Feature } from "./request.ts";

@@ -1,6 +1,6 @@
-import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
-import { FrameTooLarge } from "../stream-bounds.ts";
+import { FrameTooLarge } from "../streams/stream-bounds.ts";
 import type { StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationEvent } from "./reply.ts";
 

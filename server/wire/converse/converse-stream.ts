@@ -1,8 +1,8 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../document.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
 import { servedByBedrock } from "../serving.ts";
-import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
+import { FrameTooLarge, refuseTooManyParts } from "../streams/stream-bounds.ts";
 import { EventStreamCutter, type EventStreamMessage, NotAnEventStream } from "./event-stream.ts";
 import { streamFault } from "./fault.ts";
 import { converseStop } from "./stop.ts";

@@ -1,7 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import { isObject, type JsonObject } from "../document.ts";
-import { HeldBytes, MAX_FRAME_BYTES } from "../held-bytes.ts";
-import { refuseCostlyFrame } from "../stream-bounds.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
+import { HeldBytes, MAX_FRAME_BYTES } from "../streams/held-bytes.ts";
+import { refuseCostlyFrame } from "../streams/stream-bounds.ts";
 import { reasonOf } from "../../kernel/errors.ts";
 
 /** One message of an `application/vnd.amazon.eventstream`. */

@@ -1,5 +1,5 @@
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import { newToolUseId } from "./tool-use-ids.ts";
 
 export function readConversePart(block: JsonValue, position: number): AssistantPart | null {

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../document.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 /** Null where it is what an embeddings request may ask for. */
 export function problemOfEmbeddingsInput(input: unknown): FieldProblem | null {

@@ -1,6 +1,6 @@
-import { type FieldProblem, JsonDocument, type JsonValue } from "../document.ts";
+import { type FieldProblem, JsonDocument, type JsonValue } from "../json/document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
-import { knownMembers, otherTexts } from "../other-texts.ts";
+import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { problemOfEmbeddingsInput } from "./embeddings-input.ts";
 

@@ -1,5 +1,5 @@
-import { refuseCostlyFrame } from "../stream-bounds.ts";
-import { HeldBytes } from "../held-bytes.ts";
+import { refuseCostlyFrame } from "../streams/stream-bounds.ts";
+import { HeldBytes } from "../streams/held-bytes.ts";
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -1,7 +1,7 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import { isObject } from "../document.ts";
-import { withExactTools } from "../exact-tools.ts";
+import { isObject } from "../json/document.ts";
+import { withExactTools } from "../json/exact-tools.ts";
 import { AnswerReader } from "./answer-reader.ts";
 
 /** Reads the JSON array of a caller who streams without `alt=sse`, once it is whole. */

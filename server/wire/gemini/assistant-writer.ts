@@ -1,6 +1,6 @@
 import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../document.ts";
-import { exactObject } from "../exact-tools.ts";
+import type { JsonObject } from "../json/document.ts";
+import { exactObject } from "../json/exact-tools.ts";
 
 /** A part of the model's; null for what has nothing in it that Google would take. */
 export function writeAssistantPart(part: AssistantPart): JsonObject | null {

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonValue } from "../json/document.ts";
 import { listIn, objectIn, textIn } from "./members.ts";
 import { generationOf } from "./model-name.ts";
 

@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { newGeminiCallId } from "./call-ids.ts";
 import { spellingIn } from "./member-names.ts";
 import type { GeminiReadReport } from "./read-report.ts";

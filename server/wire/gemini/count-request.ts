@@ -1,6 +1,6 @@
-import { type JsonDocument } from "../document.ts";
+import { type JsonDocument } from "../json/document.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
-import { knownMembers, otherTexts } from "../other-texts.ts";
+import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { GeminiRequest } from "./gemini-request.ts";
 import { spellingIn } from "./member-names.ts";

@@ -1,5 +1,5 @@
-import { type FieldProblem, isObject, JsonDocument } from "../document.ts";
-import { jsonMembersOf } from "../json-members.ts";
+import { type FieldProblem, isObject, JsonDocument } from "../json/document.ts";
+import { jsonMembersOf } from "../json/json-members.ts";
 import { GeminiCountRequest } from "./count-request.ts";
 import { type GeminiRequest } from "./gemini-request.ts";
 import { spellingIn } from "./member-names.ts";

@@ -1,4 +1,4 @@
-import { type FieldProblem, isObject, type JsonObject } from "../document.ts";
+import { type FieldProblem, isObject, type JsonObject } from "../json/document.ts";
 import { snakeName, spellingIn } from "./member-names.ts";
 import { member, objectsIn } from "./members.ts";
 

@@ -1,6 +1,6 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
-import { knownMembers, otherTexts } from "../other-texts.ts";
+import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { checkEmbedEntry } from "./embed-entry.ts";
 import { camelName, spellingIn } from "./member-names.ts";

@@ -1,11 +1,11 @@
-import { definitionTexts } from "../definition-texts.ts";
-import { type FieldProblem, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
-import { withExactTools } from "../exact-tools.ts";
-import { nameTexts } from "../name-texts.ts";
+import { definitionTexts } from "../texts/definition-texts.ts";
+import { type FieldProblem, JsonDocument, type JsonObject, type JsonValue } from "../json/document.ts";
+import { withExactTools } from "../json/exact-tools.ts";
+import { nameTexts } from "../texts/name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, temperatureToSend, type SentSettings } from "../sent-settings.ts";
-import { visitToolTexts } from "../tool-texts.ts";
-import { knownMembers, otherSlots, otherTexts, visitOthers } from "../other-texts.ts";
+import { visitToolTexts } from "../texts/tool-texts.ts";
+import { knownMembers, otherSlots, otherTexts, visitOthers } from "../texts/other-texts.ts";
 import { withCallSignatures } from "./call-signatures.ts";
 import { snakeName, spellingIn } from "./member-names.ts";
 import { listIn, numberIn, objectIn, objectsIn, textIn } from "./members.ts";

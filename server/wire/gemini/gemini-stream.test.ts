@@ -2,7 +2,7 @@ import { GeminiArrayReader } from "./array-reader.ts";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import type { StreamCodec } from "../stream.ts";
+import type { StreamCodec } from "../streams/stream.ts";
 import { readGeminiReply } from "./gemini-reply.ts";
 import { GeminiArrayStream, GeminiStream } from "./gemini-stream.ts";
 

@@ -1,9 +1,9 @@
-import { concat } from "../adjoining-bytes.ts";
-import { isObject } from "../document.ts";
-import { closingQuote } from "../passing-frames.ts";
-import { frameData, isWholeEvent } from "../sse-data.ts";
-import { FrameCutter } from "../sse-frames.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
+import { concat } from "../streams/adjoining-bytes.ts";
+import { isObject } from "../json/document.ts";
+import { closingQuote } from "../streams/passing-frames.ts";
+import { frameData, isWholeEvent } from "../streams/sse-data.ts";
+import { FrameCutter } from "../streams/sse-frames.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
 import { geminiOutputLength, hasGeminiMedia } from "./gemini-reply.ts";

@@ -1,4 +1,4 @@
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import { snakeName, spellingIn } from "./member-names.ts";
 import { member } from "./members.ts";
 

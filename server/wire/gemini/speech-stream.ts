@@ -1,12 +1,12 @@
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import type { SpeechStream, SpokenText } from "../speech/speech-codec.ts";
 import { usageOfSpeech } from "../speech/passed-sound.ts";
 import { BYTES_A_SAMPLE, openWavHeader } from "../speech/wav.ts";
-import { concat } from "../adjoining-bytes.ts";
-import { frameData } from "../sse-data.ts";
-import { FrameCutter } from "../sse-frames.ts";
-import type { StreamEnding, StreamPiece } from "../stream.ts";
-import { FrameTooLarge } from "../stream-bounds.ts";
+import { concat } from "../streams/adjoining-bytes.ts";
+import { frameData } from "../streams/sse-data.ts";
+import { FrameCutter } from "../streams/sse-frames.ts";
+import type { StreamEnding, StreamPiece } from "../streams/stream.ts";
+import { FrameTooLarge } from "../streams/stream-bounds.ts";
 import { audioOf, estimateTokens, type Usage } from "../usage.ts";
 import { NO_REASON, wordsOf } from "./answer-parts.ts";
 import { readGeminiFault } from "./fault.ts";

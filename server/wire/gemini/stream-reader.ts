@@ -1,9 +1,9 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import { withExactTools } from "../exact-tools.ts";
-import { frameData } from "../sse-data.ts";
-import { FrameTooLarge } from "../stream-bounds.ts";
-import { FrameCutter } from "../sse-frames.ts";
+import { withExactTools } from "../json/exact-tools.ts";
+import { frameData } from "../streams/sse-data.ts";
+import { FrameTooLarge } from "../streams/stream-bounds.ts";
+import { FrameCutter } from "../streams/sse-frames.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { bareJsonFrame, bodyIn } from "./gemini-body.ts";
 

@@ -1,8 +1,8 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../document.ts";
-import { lineJson } from "../sse-data.ts";
+import type { JsonObject } from "../json/document.ts";
+import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { otherSlots, visitOther, visitOthers } from "../other-texts.ts";
-import { addressSlots, base64Slots, fileNameSlot } from "../text-documents.ts";
-import { isReadAsText } from "../text-file.ts";
+import { otherSlots, visitOther, visitOthers } from "../texts/other-texts.ts";
+import { addressSlots, base64Slots, fileNameSlot } from "../texts/text-documents.ts";
+import { isReadAsText } from "../texts/text-file.ts";
 import { camelName, spellingIn } from "./member-names.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
 

@@ -1,5 +1,5 @@
 import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
-import { isObject, type JsonObject } from "../document.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
 
 /** Numbers this long lose digits when they are parsed. */
 const LONG_NUMBER = /\d{16}/;

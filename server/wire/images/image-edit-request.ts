@@ -1,9 +1,9 @@
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import { type JsonObject, type JsonDocument } from "../document.ts";
-import { formBody } from "../form-body.ts";
+import { type JsonObject, type JsonDocument } from "../json/document.ts";
+import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import type { Pictures } from "../media-asked.ts";
-import { type SentFile, sentNames } from "../sent-file.ts";
+import { type SentFile, sentNames } from "../http/sent-file.ts";
 import { givesBytesAlways } from "./images-request.ts";
 import { OURS, PicturesRequest } from "./pictures-request.ts";
 

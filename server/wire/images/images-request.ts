@@ -1,4 +1,4 @@
-import { type FieldProblem, JsonDocument } from "../document.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
 import { modelProblems } from "../prompted-request.ts";
 import { pictureProblems } from "./picture-problems.ts";
 import { OURS, PicturesRequest } from "./pictures-request.ts";

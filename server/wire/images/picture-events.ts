@@ -1,6 +1,6 @@
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
-import { lineJson } from "../sse-data.ts";
+import { lineJson } from "../streams/sse-data.ts";
 import { sizeOf } from "./image-size.ts";
 import { NO_TOKENS_TOLD } from "./images-reply.ts";
 import type { PicturesRequest } from "./pictures-request.ts";

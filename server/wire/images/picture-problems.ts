@@ -1,5 +1,5 @@
-import type { FieldProblem, JsonObject } from "../document.ts";
-import { keptTextProblems } from "../kept-texts.ts";
+import type { FieldProblem, JsonObject } from "../json/document.ts";
+import { keptTextProblems } from "../texts/kept-texts.ts";
 import { isSize } from "./image-size.ts";
 import { OURS } from "./pictures-request.ts";
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import type { Pictures } from "../media-asked.ts";
-import { type EventPlace, PassedEvents } from "../passed-events.ts";
+import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import { addedUsage, estimateTokens, plausibleUsage, type Usage } from "../usage.ts";
 import { sizeOf } from "./image-size.ts";
 import { NO_PICTURES, onlyPictures, pictureTokensTold } from "./images-reply.ts";

@@ -1,4 +1,4 @@
-import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
 
 /** What an answer with pictures, or an event of its stream, says in words: how the model understood what it was to draw. */

@@ -1,7 +1,7 @@
 import type { TextSlot } from "../inbound.ts";
-import type { JsonDocument } from "../document.ts";
+import type { JsonDocument } from "../json/document.ts";
 import type { MediaAsked, Pictures } from "../media-asked.ts";
-import { knownMembers, otherTexts } from "../other-texts.ts";
+import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import { PromptedRequest } from "../prompted-request.ts";
 import { sizeOf } from "./image-size.ts";
 import { pictureTokensOf } from "./picture-tokens.ts";

@@ -1,6 +1,6 @@
-import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
+import { type FieldProblem, JsonDocument, type JsonObject } from "../json/document.ts";
 import { modelProblems } from "../prompted-request.ts";
-import type { SentFile } from "../sent-file.ts";
+import type { SentFile } from "../http/sent-file.ts";
 import { ImageEditRequest } from "./image-edit-request.ts";
 import { pictureProblems } from "./picture-problems.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import { APP_MIME_TYPE } from "./apps.ts";
 
 /** The page of an app, as its server gave it. */

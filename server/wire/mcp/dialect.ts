@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../document.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
 import type { RpcMessage } from "./rpc.ts";
 
 /** Handshake: protocol versions up to 2025-11-25. Stateless: 2026-07-28 and later. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { JsonObject, JsonValue } from "../document.ts";
+import type { JsonObject, JsonValue } from "../json/document.ts";
 import { handshakeParams, handshakeResult, statelessParams, statelessResult } from "./bridge.ts";
 import { readFilter, isWantedChange, writeFilter } from "./changes.ts";
 import { RequestHeaders } from "../../kernel/http/request-headers.ts";
@@ -10,7 +10,7 @@ import { saysArgument } from "./headers.ts";
 import { memberOf, namespacedName, namespacedUri } from "./namespace.ts";
 import { namespacedResult } from "./namespaced-items.ts";
 import { paramHeaders, paramMismatch, writeParamHeaders } from "./param-headers.ts";
-import { repeatedName } from "../repeated-name.ts";
+import { repeatedName } from "../json/repeated-name.ts";
 import { isRpcProblem, readRpc } from "./rpc.ts";
 import { canonicalToolJson, digestOf, listedTools } from "./tool-definitions.ts";
 import { diffTools } from "./tool-diff.ts";

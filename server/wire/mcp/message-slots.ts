@@ -1,5 +1,5 @@
 import type { TextSlot } from "../inbound.ts";
-import { distinctNames } from "../json-leaves.ts";
+import { distinctNames } from "../json/json-leaves.ts";
 import { replaceMessageTexts } from "./message-texts.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { hasWords } from "../other-texts.ts";
-import { base64Readers, isReadAsText } from "../text-file.ts";
-import { Respelled, jsonStringAt } from "../json-leaves.ts";
-import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
-import { afterNumber, startsNumber, wholeDigits } from "../json-numbers.ts";
+import { hasWords } from "../texts/other-texts.ts";
+import { base64Readers, isReadAsText } from "../texts/text-file.ts";
+import { Respelled, jsonStringAt } from "../json/json-leaves.ts";
+import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json/json-members.ts";
+import { afterNumber, startsNumber, wholeDigits } from "../json/json-numbers.ts";
 
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
 const WORDLESS = new Set([

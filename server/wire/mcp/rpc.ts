@@ -1,8 +1,8 @@
 import { exactReading, exactValue, rawJson } from "../../kernel/text/exact-numbers.ts";
-import { isObject, JsonDocument, type JsonObject } from "../document.ts";
-import { editMembers, jsonMembersOf } from "../json-members.ts";
-import { isNestedDeeper } from "../nesting.ts";
-import { repeatedName } from "../repeated-name.ts";
+import { isObject, JsonDocument, type JsonObject } from "../json/document.ts";
+import { editMembers, jsonMembersOf } from "../json/json-members.ts";
+import { isNestedDeeper } from "../json/nesting.ts";
+import { repeatedName } from "../json/repeated-name.ts";
 
 export type RpcId = string | number | LongId;
 

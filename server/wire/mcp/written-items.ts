@@ -1,6 +1,6 @@
 import { exactlyWritten } from "../../kernel/text/exact-numbers.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { jsonItemsOf } from "../json-members.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { jsonItemsOf } from "../json/json-members.ts";
 import { memberText } from "./rpc.ts";
 
 /**

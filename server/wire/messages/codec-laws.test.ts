@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { ambiguousName } from "../ambiguous-name.ts";
+import { ambiguousName } from "../json/ambiguous-name.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
-import { isObject } from "../document.ts";
+import { isObject } from "../json/document.ts";
 import { messagesCodec } from "./messages-codec.ts";
 import { readMessagesReply } from "./messages-reply.ts";
 import { readMessagesRequest } from "./messages-request.ts";

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../document.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 /** What a reading of a request found that no other format can say. */
 export interface MessagesReadReport {

@@ -1,7 +1,7 @@
-import { definitionTexts } from "../definition-texts.ts";
-import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
-import { withExactTools } from "../exact-tools.ts";
-import { nameTexts } from "../name-texts.ts";
+import { definitionTexts } from "../texts/definition-texts.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../json/document.ts";
+import { withExactTools } from "../json/exact-tools.ts";
+import { nameTexts } from "../texts/name-texts.ts";
 import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { takesTemperatureWithTopP } from "./claude-sampling.ts";

@@ -1,5 +1,5 @@
 import { endOfTurn, type StopReason } from "../conversation/reply.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 
 export interface MessagesStop {
   readonly reason: StopReason;

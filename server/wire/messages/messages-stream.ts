@@ -1,8 +1,8 @@
-import { concat } from "../adjoining-bytes.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
-import { frameData, isWholeEvent } from "../sse-data.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
+import { concat } from "../streams/adjoining-bytes.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";
+import { frameData, isWholeEvent } from "../streams/sse-data.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
 import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../document.ts";
-import { isDocumentText } from "../other-texts.ts";
+import type { JsonObject } from "../json/document.ts";
+import { isDocumentText } from "../texts/other-texts.ts";
 
 /** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
 export const PROSE: ReadonlySet<string> = new Set([

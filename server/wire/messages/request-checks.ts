@@ -1,4 +1,4 @@
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 
 /** Enough to act on; a body that is wrong everywhere is not listed whole. */
 const MAX_PROBLEMS = 20;

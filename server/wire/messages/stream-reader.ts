@@ -1,10 +1,10 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { withExactTools } from "../exact-tools.ts";
-import { frameData } from "../sse-data.ts";
-import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
-import { FrameCutter } from "../sse-frames.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
+import { withExactTools } from "../json/exact-tools.ts";
+import { frameData } from "../streams/sse-data.ts";
+import { FrameTooLarge, refuseTooManyParts } from "../streams/stream-bounds.ts";
+import { FrameCutter } from "../streams/sse-frames.ts";
 import { readMessagesFault } from "./fault.ts";
 import { readMessagesStop } from "./messages-stop.ts";
 import { callIdAt } from "./read-assistant-blocks.ts";

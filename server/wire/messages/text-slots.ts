@@ -1,9 +1,9 @@
-import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { isNoText, knownMembers, otherSlots, otherTexts, type OtherVisitor, visitOther, visitOthers } from "../other-texts.ts";
-import { addressSlots, base64Slots } from "../text-documents.ts";
-import { isReadAsText } from "../text-file.ts";
-import { visitToolTexts } from "../tool-texts.ts";
+import { isNoText, knownMembers, otherSlots, otherTexts, type OtherVisitor, visitOther, visitOthers } from "../texts/other-texts.ts";
+import { addressSlots, base64Slots } from "../texts/text-documents.ts";
+import { isReadAsText } from "../texts/text-file.ts";
+import { visitToolTexts } from "../texts/tool-texts.ts";
 import { isProse, PROSE } from "./prose.ts";
 
 type Role = TextSlot["role"];

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../document.ts";
-import { exactObject } from "../exact-tools.ts";
+import type { JsonObject } from "../json/document.ts";
+import { exactObject } from "../json/exact-tools.ts";
 
 /**
  * The object a tool call's arguments are here. Arguments that are no JSON object, as a cut answer leaves them, are

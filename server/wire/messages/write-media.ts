@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart } from "../conversation/conversation-parts.ts";
-import type { JsonObject } from "../document.ts";
-import { fromBase64 } from "../text-file.ts";
+import type { JsonObject } from "../json/document.ts";
+import { fromBase64 } from "../texts/text-file.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 

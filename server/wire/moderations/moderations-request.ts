@@ -1,7 +1,7 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
 import type { MediaAsked } from "../media-asked.ts";
-import { knownMembers, otherSlots, otherTexts, visitOthers } from "../other-texts.ts";
+import { knownMembers, otherSlots, otherTexts, visitOthers } from "../texts/other-texts.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 const KNOWN = knownMembers({ read: "input", plain: "user" });

@@ -1,4 +1,4 @@
-import { type FieldProblem, isObject, type JsonObject } from "../document.ts";
+import { type FieldProblem, isObject, type JsonObject } from "../json/document.ts";
 
 const absent = (value: unknown): boolean => value === null || value === undefined;
 

@@ -1,7 +1,7 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { JsonObject } from "../document.ts";
-import { lineJson } from "../sse-data.ts";
+import type { JsonObject } from "../json/document.ts";
+import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { imageMember } from "./chat-choice.ts";
 import { chatFinishReason, refusalNote } from "./chat-stop.ts";

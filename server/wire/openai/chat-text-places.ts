@@ -1,6 +1,6 @@
-import { type JsonObject } from "../document.ts";
+import { type JsonObject } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { visitToolTexts } from "../tool-texts.ts";
+import { visitToolTexts } from "../texts/tool-texts.ts";
 import { type RequestVisitor, type TextVisitor, visitRequestMembers, visitRequestTexts } from "./text-places.ts";
 
 export function visitChatDefinitions(body: JsonObject, visit: TextVisitor): void {

@@ -1,8 +1,8 @@
-import { concat } from "../adjoining-bytes.ts";
-import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
+import { concat } from "../streams/adjoining-bytes.ts";
+import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";
 import { servedByOpenAi } from "../serving.ts";
-import { frameData, isWholeEvent } from "../sse-data.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
+import { frameData, isWholeEvent } from "../streams/sse-data.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 import { filledOf, wholeOf } from "./loose-fields.ts";
 import { readChatUsage } from "./usage.ts";

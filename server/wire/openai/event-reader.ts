@@ -1,9 +1,9 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
-import { isObject, type JsonObject } from "../document.ts";
-import { frameData } from "../sse-data.ts";
-import { FrameTooLarge } from "../stream-bounds.ts";
-import { FrameCutter } from "../sse-frames.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
+import { frameData } from "../streams/sse-data.ts";
+import { FrameTooLarge } from "../streams/stream-bounds.ts";
+import { FrameCutter } from "../streams/sse-frames.ts";
 
 const decoder = new TextDecoder();
 const DONE = "[DONE]";

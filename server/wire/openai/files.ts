@@ -1,6 +1,6 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { FilePart } from "../conversation/conversation-parts.ts";
-import { fromBase64, isTextFile } from "../text-file.ts";
+import { fromBase64, isTextFile } from "../texts/text-file.ts";
 
 /** Where the media type's own second half is not the extension. */
 const EXTENSIONS: Readonly<Record<string, string>> = {

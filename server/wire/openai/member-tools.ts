@@ -1,4 +1,4 @@
-import { asksNothing, type JsonObject, type JsonValue } from "../document.ts";
+import { asksNothing, type JsonObject, type JsonValue } from "../json/document.ts";
 import { objectOf, objectsOf } from "./loose-fields.ts";
 
 /**

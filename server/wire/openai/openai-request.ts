@@ -1,12 +1,12 @@
-import { definitionTexts } from "../definition-texts.ts";
-import type { JsonDocument, JsonObject, JsonValue } from "../document.ts";
-import { nameTexts } from "../name-texts.ts";
+import { definitionTexts } from "../texts/definition-texts.ts";
+import type { JsonDocument, JsonObject, JsonValue } from "../json/document.ts";
+import { nameTexts } from "../texts/name-texts.ts";
 import type { ConversationInbound, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
-import { fileSlots } from "../text-documents.ts";
+import { fileSlots } from "../texts/text-documents.ts";
 import { numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { memberTools, membersWithout } from "./member-tools.ts";
 import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts";
-import { type KnownMembers, knownMembers, otherTexts, shapeTexts } from "../other-texts.ts";
+import { type KnownMembers, knownMembers, otherTexts, shapeTexts } from "../texts/other-texts.ts";
 import { PlacedText, type RequestVisitor } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 import { joinedInstructions, temperatureToSend, type SentSettings } from "../sent-settings.ts";

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "../document.ts";
+import type { FieldProblem } from "../json/document.ts";
 
 /** What the reading of a request for another format has to say about it beside the conversation. */
 export class ReadReport {

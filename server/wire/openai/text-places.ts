@@ -1,7 +1,7 @@
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { REQUEST_LEVELS } from "../nesting.ts";
-import { hasWords, NO_TEXT_NAMES, visitOther } from "../other-texts.ts";
+import { REQUEST_LEVELS } from "../json/nesting.ts";
+import { hasWords, NO_TEXT_NAMES, visitOther } from "../texts/other-texts.ts";
 
 /** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
 export type TextVisitor = (

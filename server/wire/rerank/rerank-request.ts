@@ -1,6 +1,6 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { knownMembers, otherSlots, otherTexts, visitData } from "../other-texts.ts";
+import { knownMembers, otherSlots, otherTexts, visitData } from "../texts/other-texts.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { type Reranking, rerankingOf } from "./reranking.ts";
 

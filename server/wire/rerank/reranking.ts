@@ -1,4 +1,4 @@
-import type { JsonValue } from "../document.ts";
+import type { JsonValue } from "../json/document.ts";
 
 /** The most that ordering documents by a query can be billed as. */
 export interface Reranking {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../document.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { type BodyChecks, MAX_PROBLEMS } from "../openai/body-checks.ts";
 

@@ -1,4 +1,4 @@
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../json/document.ts";
 import { MAX_PROBLEMS } from "../openai/body-checks.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 

@@ -1,8 +1,8 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { PicturePart, ReplyPart } from "../conversation/reply.ts";
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
-import { exactObject } from "../exact-tools.ts";
+import { exactObject } from "../json/exact-tools.ts";
 import { CLIENT_TOOLS } from "./client-tools.ts";
 import { type OwnTool, ToolNames } from "./tool-names.ts";
 

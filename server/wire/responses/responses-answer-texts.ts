@@ -1,9 +1,9 @@
-import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
-import type { JsonObject } from "../document.ts";
+import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
+import type { JsonObject } from "../json/document.ts";
 import { annotationsTexts, annotationTexts } from "../openai/annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { visitMembers, visitTexts } from "../openai/text-places.ts";
-import { visitToolTexts } from "../tool-texts.ts";
+import { visitToolTexts } from "../texts/tool-texts.ts";
 
 /** Items that call a tool, with the member that holds what it is called with. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([

@@ -1,14 +1,14 @@
-import { definitionTexts } from "../definition-texts.ts";
-import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
+import { definitionTexts } from "../texts/definition-texts.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../json/document.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
-import { visitToolTexts } from "../tool-texts.ts";
+import { visitToolTexts } from "../texts/tool-texts.ts";
 import { checkInputItems, itemRole } from "./input-items.ts";
 import { isOwnReference, namedItems, type PutItems, sealsIn, withNamedItems, withoutStrangeThoughts } from "./item-references.ts";
 import { BodyChecks } from "../openai/body-checks.ts";
 import { filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
 import { openAiMembers, OpenAiRequest } from "../openai/openai-request.ts";
-import { visitOthers } from "../other-texts.ts";
+import { visitOthers } from "../texts/other-texts.ts";
 import { type RequestVisitor, visitRequestMembers, visitRequestTexts } from "../openai/text-places.ts";
 
 const KNOWN = openAiMembers("input instructions text prompt");

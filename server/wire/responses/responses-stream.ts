@@ -1,10 +1,10 @@
-import { concat } from "../adjoining-bytes.ts";
-import { isObject, type JsonObject } from "../document.ts";
+import { concat } from "../streams/adjoining-bytes.ts";
+import { isObject, type JsonObject } from "../json/document.ts";
 import { sealsIn } from "./item-references.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
-import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
-import { frameData, isWholeEvent } from "../sse-data.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
+import { type FrameReader, lengthUnder, PassingFrames } from "../streams/passing-frames.ts";
+import { frameData, isWholeEvent } from "../streams/sse-data.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 import { isWebSearch, usageOfResponse } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
 import { isOwnReference } from "./item-references.ts";
 

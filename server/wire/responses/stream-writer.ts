@@ -1,9 +1,9 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
 import { writeOpenAiFault } from "../openai/fault.ts";
-import { lineJson } from "../sse-data.ts";
+import { lineJson } from "../streams/sse-data.ts";
 import type { Usage } from "../usage.ts";
 import { referableItems } from "./item-references.ts";
 import { ItemIds, pictureItem } from "./output-items.ts";

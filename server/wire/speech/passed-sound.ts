@@ -1,4 +1,4 @@
-import type { StreamEnding } from "../stream.ts";
+import type { StreamEnding } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 import type { SpeechStream } from "./speech-codec.ts";
 

@@ -1,5 +1,5 @@
 import type { ProviderOperation } from "../operation.ts";
-import type { StreamCodec } from "../stream.ts";
+import type { StreamCodec } from "../streams/stream.ts";
 import type { Usage } from "../usage.ts";
 
 /** What is to be said, in no vendor's form. */

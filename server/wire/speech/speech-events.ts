@@ -1,8 +1,8 @@
-import { concat } from "../adjoining-bytes.ts";
-import type { JsonObject } from "../document.ts";
+import { concat } from "../streams/adjoining-bytes.ts";
+import type { JsonObject } from "../json/document.ts";
 import { objectOf, stringOf } from "../openai/loose-fields.ts";
-import { type EventPlace, PassedEvents } from "../passed-events.ts";
-import type { StreamEnding, StreamPiece } from "../stream.ts";
+import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
+import type { StreamEnding, StreamPiece } from "../streams/stream.ts";
 import { audioOf, count, inputTokens, plausibleUsage, type Usage } from "../usage.ts";
 import { usageOfSpeech } from "./passed-sound.ts";
 import type { SpeechStream } from "./speech-codec.ts";

@@ -1,7 +1,7 @@
-import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../json/document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { keptTextProblems } from "../kept-texts.ts";
-import { knownMembers, otherTexts } from "../other-texts.ts";
+import { keptTextProblems } from "../texts/kept-texts.ts";
+import { knownMembers, otherTexts } from "../texts/other-texts.ts";
 import type { MediaAsked } from "../media-asked.ts";
 import type { SpeechAsked } from "./speech-codec.ts";
 import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";

@@ -1,6 +1,6 @@
 import type { MediaFile } from "../../kernel/files/media-file.ts";
-import { type FieldProblem, JsonDocument } from "../document.ts";
-import { keptTextProblems } from "../kept-texts.ts";
+import { type FieldProblem, JsonDocument } from "../json/document.ts";
+import { keptTextProblems } from "../texts/kept-texts.ts";
 import { modelProblems } from "../prompted-request.ts";
 import { TRANSCRIPT_FORMATS, TranscriptionRequest } from "./transcription-request.ts";
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../document.ts";
+import type { JsonObject } from "../json/document.ts";
 import { stringOf } from "../openai/loose-fields.ts";
-import { type EventPlace, PassedEvents } from "../passed-events.ts";
+import { type EventPlace, PassedEvents } from "../streams/passed-events.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfBrokenTranscript, usageOfTranscript } from "./transcript-usage.ts";
 

@@ -1,12 +1,12 @@
 import { ownEntry } from "../../kernel/collections/own-entry.ts";
 import type { MediaFile } from "../../kernel/files/media-file.ts";
 import type { OutboundBytes } from "../../kernel/http/outbound-bytes.ts";
-import { type JsonObject, type JsonDocument } from "../document.ts";
-import { formBody } from "../form-body.ts";
+import { type JsonObject, type JsonDocument } from "../json/document.ts";
+import { formBody } from "../http/form-body.ts";
 import type { OutboundChanges, TextSlot } from "../inbound.ts";
 import type { MediaAsked, Sound } from "../media-asked.ts";
 import { PromptedRequest } from "../prompted-request.ts";
-import { type SentFile, sentFile, sentNames } from "../sent-file.ts";
+import { type SentFile, sentFile, sentNames } from "../http/sent-file.ts";
 
 /** What may be asked for, and as what it is asked for of the provider: forms without a usage are written here. */
 export const TRANSCRIPT_FORMATS = {

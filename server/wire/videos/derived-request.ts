@@ -1,4 +1,4 @@
-import type { FieldProblem, JsonDocument } from "../document.ts";
+import type { FieldProblem, JsonDocument } from "../json/document.ts";
 import type { MediaAsked } from "../media-asked.ts";
 import { isSameResolution } from "./resolution.ts";
 import type { VideoAsked } from "./video-codec.ts";

@@ -1,4 +1,4 @@
-import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import { type AnswerTexts, ContentsList } from "../texts/answer-texts.ts";
 import { objectOf } from "../openai/loose-fields.ts";
 
 /** What a job says in words: why there is no video, as its provider put it. */

@@ -1,4 +1,4 @@
-import { concat } from "../../../server/wire/adjoining-bytes.ts";
+import { concat } from "../../../server/wire/streams/adjoining-bytes.ts";
 
 /** A tool call in the pieces its arguments come in. */
 export interface StreamedToolCall {

@@ -1,4 +1,4 @@
-import { jsonMembersOf } from "../../../server/wire/json-members.ts";
+import { jsonMembersOf } from "../../../server/wire/json/json-members.ts";
 
 /** What a Go struct reads: a member by name is a value as it is, or a struct, or a list of structs. */
 export interface GoStruct {

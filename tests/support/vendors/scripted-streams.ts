@@ -3,9 +3,9 @@ import { GeminiArrayStream, GeminiStream } from "../../../server/wire/gemini/gem
 import { MessagesStream } from "../../../server/wire/messages/messages-stream.ts";
 import { ChatStream } from "../../../server/wire/openai/chat-stream.ts";
 import { ResponsesStream } from "../../../server/wire/responses/responses-stream.ts";
-import { frameData } from "../../../server/wire/sse-data.ts";
-import { FrameCutter } from "../../../server/wire/sse-frames.ts";
-import type { StreamCodec } from "../../../server/wire/stream.ts";
+import { frameData } from "../../../server/wire/streams/sse-data.ts";
+import { FrameCutter } from "../../../server/wire/streams/sse-frames.ts";
+import type { StreamCodec } from "../../../server/wire/streams/stream.ts";
 
 /** Part of an answer, in the pieces a vendor sends it in. */
 export type Item =

@@ -1,9 +1,9 @@
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
-import { ambiguousName } from "../../../wire/ambiguous-name.ts";
-import { isObject, type JsonObject } from "../../../wire/document.ts";
-import { repeatedName } from "../../../wire/repeated-name.ts";
-import { readUpTo } from "../../../wire/read-up-to.ts";
+import { ambiguousName } from "../../../wire/json/ambiguous-name.ts";
+import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { repeatedName } from "../../../wire/json/repeated-name.ts";
+import { readUpTo } from "../../../wire/http/read-up-to.ts";
 
 export interface JsonResponse {
   readonly status: number;

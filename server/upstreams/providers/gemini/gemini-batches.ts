@@ -1,6 +1,6 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { isObject, type JsonObject } from "../../../wire/document.ts";
-import { resultsWithExactCalls } from "../../../wire/exact-tools.ts";
+import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { resultsWithExactCalls } from "../../../wire/json/exact-tools.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import type { ProviderTarget } from "../provider.ts";
 import {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../wire/document.ts";
+import { isObject, type JsonObject } from "../../../wire/json/document.ts";
 
 /** What of a Google service account's key file is needed to call as it. */
 export interface ServiceAccount {

@@ -1,6 +1,6 @@
 import { isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
-import { isObject, JsonDocument, type JsonObject } from "../../../wire/document.ts";
+import { isObject, JsonDocument, type JsonObject } from "../../../wire/json/document.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { statusOfAnthropicFault } from "../anthropic/anthropic-batches.ts";
 import { statusOfGoogleCode } from "../gemini/gemini-batches.ts";

@@ -1,0 +1,28 @@
+import { concat } from "../streams/adjoining-bytes.ts";
+
+/**
+ * Reads a body to its end, none as an empty one; null once it has grown past `maxBytes`, without reading further. Rejects when it breaks off.
+ * After an abort it ends with what came until then: whoever aborts knows that it is not whole.
+ */
+export async function readUpTo(body: ReadableStream<Uint8Array> | null, maxBytes: number, abort?: AbortSignal): Promise<Uint8Array | null> {
+  if (body === null) return new Uint8Array(0);
+  const reader = body.getReader();
+  const leave = () => void reader.cancel().catch(() => undefined);
+  abort?.addEventListener("abort", leave, { once: true });
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return parts.length === 0 ? new Uint8Array(0) : concat(parts, total);
+      total += value.byteLength;
+      if (total > maxBytes) {
+        leave();
+        return null;
+      }
+      parts.push(value);
+    }
+  } finally {
+    abort?.removeEventListener("abort", leave);
+  }
+}

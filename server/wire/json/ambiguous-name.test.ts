@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { ambiguousName } from "./ambiguous-name.ts";
+import type { JsonValue } from "./document.ts";
+import { folded } from "../../kernel/text/folded-name.ts";
+import { governedNames } from "./governed-names.ts";
+
+const found = (text: string) => {
+  const unclear = ambiguousName(JSON.parse(text) as JsonValue);
+  return unclear === null ? null : `${unclear.name} ${unclear.other}`;
+};
+
+describe("names that parsers may take for one", () => {
+  test.each([
+    ['{"model":"a","Model":"b"}', "Model model"],
+    ['{"Model":"b"}', "Model model"],
+    ['{"Max_Tokens":9}', "Max_Tokens max_tokens"],
+    ['{"me\u017f\u017fages":[]}', "meſſages messages"],
+    ['{"\uff4dodel":1}', "ｍodel model"],
+    ['{"maxoutputtokens":1}', "maxoutputtokens maxOutputTokens"],
+    ['{"messages":[{"role":"user","content":[{"type":"text","Text":"x"}]}]}', "Text text"],
+    ['{"tools":[{"type":"function","function":{"Name":"x"}}]}', "Name name"],
+    ['{"x":{"\u212aelvin":1,"kelvin":2}}', "kelvin \u212aelvin"],
+    ['{"x":{"ﬀ":1,"FF":2}}', "FF ﬀ"],
+    ['{"x":{"straße":1,"STRASSE":2}}', "STRASSE straße"],
+    ['{"params":{"name":"q","arguments":{"sql":"a","SQL":"b"}}}', "SQL sql"],
+    ['{"tools":[{"input_schema":{"properties":{"id":{},"ID":{}}}}]}', "ID id"],
+    ['{"result":{"content":[],"structuredContent":{"deep":[{"a":1,"A":2}]}}}', "A a"],
+  ])("%s", (text, names) => expect(found(text)).toBe(names));
+
+  test.each([
+    '{"model":"a","max_tokens":1,"generationConfig":{"maxOutputTokens":1,"topP":1}}',
+    // What callers and tools tell each other may use the protocol's words as it likes.
+    '{"metadata":{"Model":"x"},"tools":[{"input_schema":{"properties":{"Name":{"type":"string"},"Content":{}}}}]}',
+    '{"params":{"name":"q","arguments":{"Name":"x","nested":{"Content":[{"Text":1}]}}}}',
+    '{"messages":[{"content":[{"type":"tool_use","input":{"Name":"x"}}]}]}',
+    '{"result":{"action":"accept","content":{"Name":"x"}}}',
+    '{"x":{"ı":1,"i":2}}',
+    "[]",
+  ])("none in %s", (text) => expect(found(text)).toBeNull());
+
+  test("a governed name in an array of inputs is one of the protocol", () => {
+    expect(found('{"input":[{"role":"user","Content":"x"}]}')).toBe("Content content");
+  });
+
+  test("long runs of marks cost no more than other names of their length", () => {
+    const name = "\u0315\u0300".repeat(500_000);
+    expect(folded(name)).toHaveLength(name.length);
+  });
+});
+
+describe("what somebody answers a tool server that asked", () => {
+  test.each([
+    ['{"params":{"inputResponses":{"r1":{"Action":"accept","content":{}}}}}', "Action action"],
+    ['{"params":{"inputResponses":{"r1":{"action":"accept","Content":{"name":"x"}}}}}', "Content content"],
+    ['{"params":{"inputResponses":{"r1":{},"R1":{}}}}', "R1 r1"],
+    ['{"result":{"action":"x","role":"assistant","content":{"type":"text","Text":"x"}}}', "Text text"],
+    ['{"access_token":"a","Access_Token":"b"}', "Access_Token access_token"],
+    ['{"Reasoning_Content":"x"}', "Reasoning_Content reasoning_content"],
+    ['{"x":{"a\\ud800":1,"a\\ud801":2}}', "a\ud801 a\ud800"],
+  ])("%s", (text, names) => expect(found(text)).toBe(names));
+
+  test("a form may be filled in with the protocol's words", () => {
+    expect(found('{"params":{"inputResponses":{"Name":{"action":"accept","content":{"Name":"x","Text":"y"}}}}}')).toBeNull();
+  });
+});
+
+test("no two governed names fold to one, or one could stand beside the other unseen", () => {
+  expect(new Set([...governedNames].map(folded)).size).toBe(governedNames.size);
+});
