@@ -70,7 +70,9 @@ test("no call reaches a tool server or an agent but through an outlet, behind it
   ])
     expect(planted("server/services/tools/virtual-server.ts", around)).toEqual([expect.stringContaining("by an outlet")]);
   expect(planted("server/services/tools/virtual-server.ts", `${imported}export type Way = Outlet<ToolServerSend>;`)).toEqual([]);
-  expect(planted("server/services/tools/discovery.ts", `${imported}export const find = (send: ToolServerSend) => send;`)).toEqual([]);
+  expect(
+    planted("server/services/tools/definitions/discovery.ts", `${imported}export const find = (send: ToolServerSend) => send;`),
+  ).toEqual([]);
 });
 
 test("no exported name has two meanings", () => {

@@ -21,7 +21,7 @@ import { policyBench } from "./controls/semantic-policies/policy-bench.ts";
 import { searchBench } from "./services/knowledge/search-bench.ts";
 import { tryImport } from "./services/usage-import/try-import.ts";
 import { givesUpTokens } from "./services/tools/authorization/give-up-tokens.ts";
-import { toolServerDiscovery } from "./services/tools/discovery.ts";
+import { toolServerDiscovery } from "./services/tools/definitions/discovery.ts";
 import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";

@@ -8,10 +8,10 @@ import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { authorizedSend } from "./authorization/authorize-server.ts";
 import type { Call } from "../../road/call.ts";
-import { answerGate } from "./answer-gate.ts";
-import { forwardRequest } from "./forward-request.ts";
-import type { ForwardedRequest } from "./forwarded-request.ts";
-import { answerOf } from "./relay.ts";
+import { answerGate } from "./answers/answer-gate.ts";
+import { forwardRequest } from "./forwarding/forward-request.ts";
+import type { ForwardedRequest } from "./forwarding/forwarded-request.ts";
+import { answerOf } from "./answers/relay.ts";
 import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import { toolsOf } from "../../road/target.ts";
 

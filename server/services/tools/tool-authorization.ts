@@ -5,7 +5,7 @@ import { diffTools } from "../../wire/mcp/tool-diff.ts";
 import { authorizationCache } from "./authorization/authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization/authorization-parts.ts";
 import { connectedDiscovery } from "./authorization/discover-connected.ts";
-import { toolServerDiscovery } from "./discovery.ts";
+import { toolServerDiscovery } from "./definitions/discovery.ts";
 import type { ToolServiceOptions } from "./tool-service-options.ts";
 
 /** Whoever has no name in the admin log. */

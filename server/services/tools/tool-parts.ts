@@ -8,8 +8,8 @@ import type { Gates } from "../../road/gates.ts";
 import type { Outlet, Passage } from "../../road/outlet.ts";
 import type { KnowledgeLookup } from "../../road/knowledge.ts";
 import type { SkillTools } from "./skills/skill-parts.ts";
-import type { ToolServerState } from "./tool-server-state.ts";
-import type { UpstreamCredentials } from "./upstream-credentials.ts";
+import type { ToolServerState } from "./definitions/tool-server-state.ts";
+import type { UpstreamCredentials } from "./forwarding/upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
 export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {

@@ -9,17 +9,17 @@ import { type AppResourceDispatch, appResourceDispatch } from "./app-resource.ts
 import { clearAuthorization } from "./authorization/authorization-cache.ts";
 import { withChallenge } from "./authorization/with-challenge.ts";
 import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
-import { cancelMarked } from "./cancellation.ts";
+import { cancelMarked } from "./forwarding/cancellation.ts";
 import { LastingStreams } from "../../road/lasting-streams.ts";
-import { changesVerdict } from "./changes-verdict.ts";
-import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./end-sessions.ts";
+import { changesVerdict } from "./changes/changes-verdict.ts";
+import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./sessions/end-sessions.ts";
 import { toolAuthorization } from "./tool-authorization.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
-import { toolServerState } from "./tool-server-state.ts";
+import { toolServerState } from "./definitions/tool-server-state.ts";
 import type { ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import type { ToolServiceOptions } from "./tool-service-options.ts";
-import { recordedCredentials } from "./upstream-credentials.ts";
+import { recordedCredentials } from "./forwarding/upstream-credentials.ts";
 
 /** What surfaces ask of tool servers. */
 export interface ToolService {

@@ -13,7 +13,7 @@ import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { probe } from "../../services/models/probe.ts";
 import type { TryImport } from "../../services/usage-import/try-import.ts";
 import type { GiveUpTokens } from "../../services/tools/authorization/give-up-tokens.ts";
-import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
+import type { ToolServerDiscovery } from "../../services/tools/definitions/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
 
 export type HealthHandler = (request: Request) => Response | Promise<Response>;

@@ -13,7 +13,7 @@ const NAMED_AS_IT_IS = /^import (?![^;]*\bas\b)[^;]*;/gm;
  */
 const FOR_NO_CALL = [
   /^server\/services\/agents\/(?:agent-service|card-trust|discover-card|push-deliveries|task-watches)\.ts$/,
-  /^server\/services\/tools\/(?:tool-service-options|discovery|end-sessions)\.ts$/,
+  /^server\/services\/tools\/(?:tool-service-options|definitions\/discovery|sessions\/end-sessions)\.ts$/,
   /^server\/services\/tools\/authorization\//,
 ];
 

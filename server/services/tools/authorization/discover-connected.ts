@@ -1,7 +1,7 @@
 import type { DiscoveredServer } from "../../../directory/tools/mcp-servers.ts";
 import { probedMcpServer } from "../../../directory/tools/mcp-servers.ts";
 import type { Directory } from "../../../directory/writes/write.ts";
-import type { ToolServerDiscovery } from "../discovery.ts";
+import type { ToolServerDiscovery } from "../definitions/discovery.ts";
 import type { ConnectedDiscovery } from "./authorization-parts.ts";
 
 const LONGEST_WAIT_MS = 5_000;

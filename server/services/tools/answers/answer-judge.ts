@@ -1,0 +1,49 @@
+import { refuse } from "../../../kernel/errors.ts";
+import type { Call } from "../../../road/call.ts";
+import type { ToolTarget } from "../../../road/target.ts";
+import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { answers, readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
+import { answerGate, answersContent } from "./answer-gate.ts";
+import type { SealApproval } from "../approvals/approval-chain.ts";
+import type { JudgeAnswer } from "./judged-stream.ts";
+import { offeredToolsText } from "../definitions/offered-tools.ts";
+import { isConnecting, toldInstructionsText } from "../definitions/told-instructions.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { ToolRequest } from "../tool-request.ts";
+
+/**
+ * Judges what a server answers to a request. On a stream that is read on, or behind no request, it is not known what was asked, so an
+ * answer there is held to all that holds for any: its members are the server's to choose. `client`: what the client can show.
+ */
+export function answerJudge(
+  call: Call,
+  request: ToolRequest,
+  target: ToolTarget,
+  parts: ToolParts,
+  client: JsonObject | null,
+  carryOn: SealApproval | null,
+): JudgeAnswer {
+  const own = request.message?.kind === "request" ? request.message : null;
+  const judgeContent: JudgeAnswer = async ({ text, value: { result } }) => {
+    const verdict = await answerGate(call, target, text, result, parts);
+    if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
+    return carryOn?.(verdict ?? text, result) ?? verdict;
+  };
+  return async (answer) => {
+    const { result } = answer.value;
+    if (own === null) {
+      if (result === undefined) return null;
+      let text = answer.text;
+      const now = () => ({ text, value: text === answer.text ? answer.value : (readUpstreamRpc(text) ?? {}) });
+      if (isObject(result) && Array.isArray(result.tools)) text = (await offeredToolsText(call, target, now(), client, parts)) ?? text;
+      text = (await toldInstructionsText(call, now(), parts)) ?? text;
+      return (await judgeContent(now())) ?? (text === answer.text ? null : text);
+    }
+    // Clients take an answer for that of the request it names, on whichever stream it comes: only its own is looked at as such.
+    if (!answers(answer.value, own.id) && String(answer.value.id) !== String(own.id))
+      return refuse("upstream_invalid_response", "The tool server's answer is one to another request.");
+    if (own.method === "tools/list") return offeredToolsText(call, target, answer, client, parts);
+    if (isConnecting(own.method)) return toldInstructionsText(call, answer, parts);
+    return answersContent(request) && result !== undefined ? judgeContent(answer) : null;
+  };
+}

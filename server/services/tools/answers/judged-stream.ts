@@ -1,0 +1,90 @@
+import { concat } from "../../../wire/streams/adjoining-bytes.ts";
+import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../../wire/mcp/rpc.ts";
+import { frameData } from "../../../wire/streams/sse-data.ts";
+import { FrameCutter } from "../../../wire/streams/sse-frames.ts";
+import { unclearMessage } from "../forwarding/unclear-message.ts";
+import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
+
+/** The same as editing an answer, where it takes time. */
+export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<ReturnType<EditAnswer>>;
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * A stream whose answers are judged before anybody reads them, where judging takes time: its bytes stay as they are,
+ * but for an event with a list of messages, which becomes an event for each. `verdicts` tells by the text of a message
+ * what came of it. Every result is judged, whichever request it says it answers: there are clients that take "1" for 1.
+ */
+export function judgedStream(
+  body: ReadableStream<Uint8Array>,
+  judge: JudgeAnswer,
+): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
+  const reader = body.getReader();
+  const cutter = new FrameCutter();
+  const decoder = new TextDecoder();
+  const verdicts = new Map<string, ReturnType<EditAnswer>>();
+  /**
+   * The message as it may stand in the stream: of one that can be read in two ways only that it failed is told, and one that only other
+   * readers take for JSON (NaN in the place of a number) is left out.
+   */
+  const look = (text: string): string | null | Promise<string> => {
+    const value = readUpstreamRpc(text);
+    if (value === null && /^\s*[{[]/.test(text)) return null;
+    const unclear = value === null ? null : unclearMessage(text, value);
+    if (value !== null && unclear !== null) {
+      const id = idIn(null, value.id);
+      const failed = errorText(id, { code: REFUSED, message: unclear.message, data: { code: unclear.code } });
+      verdicts.set(failed, unclear);
+      return failed;
+    }
+    if (value === null || value.result === undefined) return text;
+    return judge({ text, value }).then((verdict) => {
+      verdicts.set(text, verdict);
+      return text;
+    });
+  };
+  const lookedAtAll = async (event: string, data: string, frame: Uint8Array): Promise<Uint8Array> => {
+    const messages: string[] = [];
+    for (const message of messagesIn(data)) {
+      const said = await look(message);
+      if (said !== null) messages.push(said);
+    }
+    const last = messages.pop();
+    return last === data ? frame : concat([...messages.map(frameOf), rewritten(event, last ?? "[]")]);
+  };
+  // A server may send a great many events that say nothing: only what takes time is waited for.
+  const looked = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
+    const event = decoder.decode(frame);
+    const data = frameData(event);
+    if (data === null) return frame;
+    if (data.trimStart().startsWith("[")) return lookedAtAll(event, data, frame);
+    const said = look(data);
+    if (said === null) return NOTHING;
+    const told = (text: string) => (text === data ? frame : rewritten(event, text));
+    return typeof said === "string" ? told(said) : said.then(told);
+  };
+  const judged = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // What was handed on before has been read.
+        verdicts.clear();
+        for (;;) {
+          const { done, value } = await reader.read();
+          const frames = done ? [cutter.rest()].filter(({ byteLength }) => byteLength > 0) : cutter.push(value);
+          const ready: Uint8Array[] = [];
+          for (const frame of frames) {
+            const one = looked(frame);
+            ready.push(one instanceof Promise ? await one : one);
+          }
+          // What came together goes on together: each piece that is handed on costs as much as many small events.
+          if (ready.length > 0) controller.enqueue(concat(ready));
+          if (done) controller.close();
+          if (done || frames.length > 0) return;
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { body: judged, verdicts };
+}

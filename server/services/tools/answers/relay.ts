@@ -1,0 +1,138 @@
+import { KEEP_ALIVE_MS, keptAlive } from "./keep-alive.ts";
+import { UnclearMessage } from "../forwarding/unclear-message.ts";
+import { reasonOf, type Refusal, refuse, Refused } from "../../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import type { Dialect } from "../../../wire/mcp/dialect.ts";
+import { errorMember } from "../../../wire/mcp/rpc.ts";
+import { type StreamCodec, UNMETERED } from "../../../wire/streams/stream.ts";
+import { abortReason, type Call } from "../../../road/call.ts";
+import { addTag } from "../../../road/record/add-tag.ts";
+import { type Answer, ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
+import { frameOf, SENDER } from "./rpc-stream.ts";
+
+/** Messages for the caller as they come; what it returns is the answer. */
+export type Relay = AsyncGenerator<string, string | Refusal>;
+
+const encoder = new TextEncoder();
+
+export const EVENT_STREAM_HEADERS: Record<string, string> = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+/** The status a whole answer has in the stateless dialect, which tells protocol faults by it. */
+function statusOf(error: JsonObject, dialect: Dialect): number {
+  if (dialect === "handshake") return 200;
+  if (error.code === -32601) return 404;
+  return typeof error.code === "number" && error.code <= -32020 && error.code >= -32022 ? 400 : 200;
+}
+
+/** A message as a whole answer. */
+export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers: Readonly<Record<string, string>> = {}): WholeAnswer {
+  const error = errorOf(call, text);
+  return {
+    kind: "whole",
+    status: error === null ? 200 : statusOf(error, dialect),
+    headers: { "content-type": "application/json", ...headers },
+    body: encoder.encode(text),
+    usage: null,
+    failure: error === null ? null : `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`,
+  };
+}
+
+/** Of a notification or an answer: nothing is said to it. */
+export function acceptedAnswer(): WholeAnswer {
+  return ownAnswer(202, {});
+}
+
+/** As `errorIn`, of the text of a message. */
+export function errorOf(call: Call, text: string): JsonObject | null {
+  return errorIn(call, JSON.parse(text) as JsonObject);
+}
+
+/** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
+export function errorIn(call: Call, value: JsonObject): JsonObject | null {
+  const error = errorMember(value);
+  if (error !== null) return error;
+  if (isObject(value.result) && value.result.isError === true) addTag(call, "tool_error");
+  return null;
+}
+
+/** Gives the caller one answer when nothing comes before it, else a stream that ends with it. */
+export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
+  const first = await next(call, relay);
+  if (first.done === true) return typeof first.value === "string" ? wholeAnswer(call, first.value, dialect) : first.value;
+  const state: { last: Uint8Array | null; failed: Refusal | null } = { last: null, failed: null };
+  let held: string | null = first.value;
+  const upstream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (held !== null) {
+          controller.enqueue(frameOf(held));
+          held = null;
+          return;
+        }
+        const step = await next(call, relay);
+        if (step.done !== true) {
+          controller.enqueue(frameOf(step.value));
+          return;
+        }
+        if (typeof step.value === "string") {
+          if (errorOf(call, step.value) !== null) addTag(call, "rpc_error");
+          state.last = frameOf(step.value);
+        } else state.failed = step.value;
+        controller.close();
+      },
+      async cancel() {
+        await relay.return(refuse("upstream_interrupted")).catch(() => undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+  const codec: StreamCodec = {
+    ...UNMETERED,
+    push: (piece) => piece,
+    end: () => ({ complete: state.last !== null, last: state.last, errorReported: false }),
+  };
+  call.row.proxy_subtype = "sse_stream";
+  return {
+    kind: "stream",
+    status: 200,
+    headers: EVENT_STREAM_HEADERS,
+    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    codec,
+    head: [],
+    inputCharacters: null,
+    sender: SENDER,
+    refusal: (ended) => (ended ? state.failed : null),
+  };
+}
+
+/** As `relayAnswer`, to a caller that reads no event stream: the answer alone. */
+export async function wholeRelayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
+  const answer = await answerOf(call, relay);
+  return typeof answer === "string" ? wholeAnswer(call, answer, dialect) : answer;
+}
+
+/** The answer alone, without what comes before it. */
+export async function answerOf(call: Call, relay: Relay): Promise<string | Refusal> {
+  for (;;) {
+    const step = await next(call, relay);
+    if (step.done === true) return step.value;
+  }
+}
+
+/** One step; what broke off ends with a refusal. */
+async function next(call: Call, relay: Relay): Promise<IteratorResult<string, string | Refusal>> {
+  try {
+    return await relay.next();
+  } catch (error) {
+    if (error instanceof UnclearMessage || error instanceof Refused) return { done: true, value: error.refusal };
+    const value =
+      abortReason(call) === "upstream_timeout"
+        ? refuse("upstream_timeout", "The tool server did not answer in time.")
+        : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
+    return { done: true, value };
+  }
+}

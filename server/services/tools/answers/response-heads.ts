@@ -1,0 +1,15 @@
+import { isObject } from "../../../wire/json/document.ts";
+import { showsApps } from "../../../wire/mcp/apps.ts";
+import { supportsUrlElicitation } from "../../../wire/mcp/elicitation.ts";
+import type { ClientSupport } from "../sessions/session-token.ts";
+import type { ToolRequest } from "../tool-request.ts";
+
+/** What the client of an `initialize` can show; of any other message nothing is known. */
+export function begins(message: ToolRequest["message"]): ClientSupport {
+  const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
+  return { apps: showsApps(capabilities), addresses: supportsUrlElicitation(capabilities) };
+}
+
+export function isJson(response: Response): boolean {
+  return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
+}

@@ -1,0 +1,94 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
+import { findApproval } from "../../../directory/tools/approvals.ts";
+import { isRefusal, type Refusal } from "../../../kernel/errors.ts";
+import { type Action, actionOn, type ApprovalProof } from "../../../road/action.ts";
+import type { WholeAnswer } from "../../../road/answer.ts";
+import type { Call } from "../../../road/call.ts";
+import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
+import { exactDigest } from "../../../wire/mcp/exact-arguments.ts";
+import { memberText } from "../../../wire/mcp/rpc.ts";
+import { continuedApproval, approvalSealer, type SealApproval } from "./approval-chain.ts";
+import { approvalNotGiven, approvalRequired } from "../../../road/approval-required.ts";
+import { approvalInputRequest, canElicitUrl, takeApprovalState, awaitDecision } from "./approval-question.ts";
+import { waitForApproval, sessionDigest } from "./approval-wait.ts";
+import type { PausedCall } from "./paused-call.ts";
+import { refuseLostSession } from "../sessions/caller-session.ts";
+import { currentDefinition } from "../definitions/current-definition.ts";
+import { definitionOf } from "../definitions/offered-definitions.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { ToolRequest } from "../tool-request.ts";
+
+/** The call of a tool, as the gates see it, and the ways of this protocol to an approval. */
+export interface ToolAction {
+  readonly action: Action;
+  /** What carries the approval on in answers that ask a stateless caller for input; null where nothing does. */
+  carriedBy(approvalId: string | null): SealApproval | null;
+  /** What a caller whose call waits for an approval is told, at once or on its own stream; null once the approval was given. */
+  whileHeld(approval: Approval | null): Promise<WholeAnswer | Refusal | PausedCall | null>;
+}
+
+/** `name` is the tool as its server knows it; `heldFor` the approval that the call was held for before. */
+export function toolAction(
+  call: Call,
+  request: ToolRequest,
+  route: ToolRoute,
+  target: ToolTarget,
+  name: string,
+  heldFor: string | null,
+  parts: ToolParts,
+): ToolAction {
+  const { server, access } = target;
+  const { message } = request;
+  const stateless = request.envelope !== null;
+  const state = stateless && message?.params.requestState !== undefined;
+  const given = memberText(message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
+  const plain = actionOn(target, name, given);
+  const { required } = plain.approval;
+  // Hashes the arguments: most calls need no approval.
+  const owner = () => ownerOf(call, request, server.id, name, given);
+  const definition = () => currentDefinition(call, request, target, name, parts);
+  const shows = required && canElicitUrl(call, request, route.virtual?.id ?? server.id, parts);
+  const answered = state ? takeApprovalState(request, owner(), parts) : null;
+  const askedFor = heldFor ?? answered?.id;
+  const proof: ApprovalProof = {
+    ready: () => refuseLostSession(call, request, route, target, parts),
+    ...(askedFor === undefined ? {} : { asked: () => findApproval(parts, call.identity?.tenantId ?? "", askedFor) }),
+    ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner(), definition, parts) } : {}),
+    session: stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""),
+  };
+  return {
+    action: {
+      ...plain,
+      alias: request.capability?.name ?? name,
+      definition: definitionOf(call, target, name, parts),
+      approval: { ...plain.approval, definitionDigest: definition, proof },
+    },
+    carriedBy: (approvalId) =>
+      approvalId === null || !stateless ? null : approvalSealer(call, owner(), approvalId, access.approvalTimeoutSeconds, parts),
+    async whileHeld(approval) {
+      if (approval?.status !== "pending") return approvalNotGiven(approval);
+      // A declined page gets the same answer as any other client.
+      if (answered === null ? !shows : answered.declined) return approvalRequired(approval);
+      if (answered !== null) {
+        const found = await awaitDecision(call, server.url, approval.id, parts);
+        if (found === null || isRefusal(found)) return found ?? approvalNotGiven(found);
+        if (found.status === "approved") return null;
+        return found.status === "pending"
+          ? approvalInputRequest(call, request, owner(), found, answered.round + 1, parts)
+          : approvalNotGiven(found);
+      }
+      if (stateless) return approvalInputRequest(call, request, owner(), approval, 0, parts);
+      return {
+        kind: "held",
+        ask: waitForApproval(call, request, server.url, approval, parts),
+        headers: { "x-gw-approval-id": approval.id },
+      };
+    },
+  };
+}
+
+/** The caller, server, tool and arguments that an approval is good for. */
+function ownerOf({ identity, scope }: Call, { target }: ToolRequest, serverId: string, name: string, given: string): string {
+  const requesterId = identity?.userId ?? identity?.credentialId;
+  return JSON.stringify([identity?.tenantId, requesterId, scope?.groupId, target.kind, target.id, serverId, name, exactDigest(given)]);
+}

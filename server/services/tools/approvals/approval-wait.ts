@@ -1,0 +1,49 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
+import { findApproval, noteApprovalShown } from "../../../directory/tools/approvals.ts";
+import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { Call } from "../../../road/call.ts";
+import { approvalNotGiven, approvalRequired } from "../../../road/approval-required.ts";
+import { approvalElicitation } from "./approval-question.ts";
+import { recordTarget } from "../../../road/outlet.ts";
+import { urlElicitation } from "./url-elicitation.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { ToolRequest } from "../tool-request.ts";
+
+/** As the session is known to its approvals. */
+export function sessionDigest({ secrets }: Pick<ToolParts, "secrets">, session: string): string {
+  return secrets.hmac("mcp-approval-session", session);
+}
+
+/**
+ * Holds a call of a client of the handshake dialect until its approval is decided: null lets it go on to the gates again, which
+ * redeem the approval. Whoever cannot wait that long sends the call again in the same session.
+ */
+export async function* waitForApproval(
+  call: Call,
+  request: ToolRequest,
+  url: string,
+  approval: Approval,
+  parts: ToolParts,
+): AsyncGenerator<string, Refusal | null> {
+  const tenantId = call.identity?.tenantId ?? "";
+  // Whatever becomes of this process meanwhile, the call is on the record.
+  const unrecorded = recordTarget(call, url, null, parts);
+  if (unrecorded !== null) return unrecorded;
+  const look = async () => {
+    const found = await findApproval(parts, tenantId, approval.id);
+    return found?.status === "pending" ? "wait" : found?.status === "approved" ? null : approvalNotGiven(found);
+  };
+  try {
+    await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
+    return yield* urlElicitation(
+      call,
+      request,
+      { ...approvalElicitation(call, approval, parts), elicitationId: approval.id },
+      look,
+      () => approvalRequired(approval),
+      parts,
+    );
+  } catch (error) {
+    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });
+  }
+}

@@ -1,0 +1,63 @@
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { isObject } from "../../../wire/json/document.ts";
+import { requestText } from "../../../wire/mcp/rpc.ts";
+import { abortReason, type Call } from "../../../road/call.ts";
+import { cancellableRequest } from "../forwarding/cancellation.ts";
+import { awaitClientAnswer } from "../questions/client-answers.ts";
+import { gatewayRequestId } from "../forwarding/gateway-request-id.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { ToolRequest } from "../tool-request.ts";
+
+/** What a client is asked to open, as `elicitation/create` has it. */
+export interface UrlElicitation {
+  readonly mode: "url";
+  readonly elicitationId: string;
+  readonly url: string;
+  readonly message: string;
+}
+
+/** Longer than the official clients wait for an answer by default; who waits longer has it said that way. */
+const HELD_MS = 300_000;
+const LOOK_MS = 500;
+
+/**
+ * Asks a client of the handshake dialect on the stream of its own call to open an address, and holds the call until
+ * `look` says that it may go on (null) or may not. `unanswered`: why it does not when the client declines, or nothing
+ * comes of it in time. May reject when `look` does.
+ */
+export async function* urlElicitation(
+  call: Call,
+  { message }: ToolRequest,
+  question: UrlElicitation,
+  look: () => Promise<"wait" | Refusal | null>,
+  unanswered: () => Refusal,
+  parts: ToolParts,
+): AsyncGenerator<string, Refusal | null> {
+  const session = call.headers.get("mcp-session-id") ?? "";
+  const over = new AbortController();
+  const uncancellable = cancellableRequest(parts, session, message?.id ?? "", call.abort);
+  try {
+    const id = gatewayRequestId(parts);
+    let declined = false;
+    void awaitClientAnswer(parts, session, id, AbortSignal.any([call.abort.signal, over.signal])).then((answer) => {
+      declined = answer !== null && !(isObject(answer.result) && answer.result.action === "accept");
+    });
+    yield requestText(id, "elicitation/create", JSON.stringify(question));
+    const until = performance.now() + HELD_MS;
+    const cancelled = () => refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" });
+    for (;;) {
+      if (call.abort.signal.aborted) return cancelled();
+      const found = await look();
+      if (call.abort.signal.aborted) return cancelled();
+      if (found !== "wait") {
+        yield requestText(null, "notifications/elicitation/complete", JSON.stringify({ elicitationId: question.elicitationId }));
+        return found;
+      }
+      if (declined || performance.now() >= until) return unanswered();
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  } finally {
+    over.abort();
+    uncancellable();
+  }
+}

@@ -1,0 +1,46 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { edited, memberText } from "../../../wire/mcp/rpc.ts";
+import { writtenItems } from "../../../wire/mcp/written-items.ts";
+import type { Call } from "../../../road/call.ts";
+import type { ToolTarget } from "../../../road/target.ts";
+import { filteredList } from "./listed-tools.ts";
+import { offeredDefinitions } from "./offered-definitions.ts";
+import type { ToolParts } from "../tool-parts.ts";
+
+/** The tools of a `tools/list` result as the caller may have them: what it may use, as guardrails leave it. Null: as they came. */
+export async function offeredTools(
+  call: Call,
+  target: ToolTarget,
+  result: JsonObject,
+  asClient: boolean,
+  client: JsonObject | null,
+  parts: ToolParts,
+): Promise<JsonValue[] | null> {
+  const kept = filteredList(parts.memory, target, result, asClient, client);
+  const tools = kept ?? result.tools;
+  return (Array.isArray(tools) ? await offeredDefinitions(call, tools, parts) : null) ?? kept;
+}
+
+/**
+ * The text of an answer to `tools/list` as the caller may have it: shorter where tools went, never cacheable for others
+ * than the caller; null when it can stay as it is.
+ */
+export async function offeredToolsText(
+  call: Call,
+  target: ToolTarget,
+  message: { readonly text: string; readonly value: JsonObject },
+  client: JsonObject | null,
+  parts: ToolParts,
+): Promise<string | null> {
+  const { result } = message.value;
+  if (!isObject(result)) return null;
+  const offered = await offeredTools(call, target, result, false, client, parts);
+  if (offered === null && result.cacheScope !== "public") return null;
+  const text = memberText(message.text, "result") ?? "{}";
+  return edited(message.text, {
+    result: edited(text, {
+      ...(offered === null ? {} : { tools: `[${writtenItems(text, result, "tools", offered).join(",")}]` }),
+      ...(result.cacheScope === "public" ? { cacheScope: '"private"' } : {}),
+    }),
+  });
+}

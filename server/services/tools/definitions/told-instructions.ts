@@ -1,0 +1,41 @@
+import type { Call } from "../../../road/call.ts";
+import { addTag } from "../../../road/record/add-tag.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../wire/json/document.ts";
+import { edited, memberText } from "../../../wire/mcp/rpc.ts";
+import type { ToolParts } from "../tool-parts.ts";
+
+const CONNECTING: ReadonlySet<unknown> = new Set(["initialize", "server/discover"]);
+
+/** Whether the answer to a request says what its server is. */
+export function isConnecting(method: string | null | undefined): boolean {
+  return CONNECTING.has(method);
+}
+
+/** What a server tells models how to use it, as the gates let the caller's group have it; null where it may not. */
+export async function toldInstructions<T extends JsonValue>(
+  call: Call,
+  instructions: T,
+  { gates }: Pick<ToolParts, "gates">,
+): Promise<JsonValue> {
+  if (instructions === null) return null;
+  const offered = await gates.offered(call, [{ instructions }]);
+  if (offered === null) return instructions;
+  const [one] = offered;
+  if (one === undefined) addTag(call, "instructions_withheld");
+  return isObject(one) ? (one.instructions ?? null) : null;
+}
+
+/** The text of an answer with the instructions that the caller may have; null where it can stay as it is. */
+export async function toldInstructionsText(
+  call: Call,
+  { text, value }: { readonly text: string; readonly value: JsonObject },
+  parts: Pick<ToolParts, "gates">,
+): Promise<string | null> {
+  const { result } = value;
+  if (!isObject(result) || result.instructions == null) return null;
+  const told = await toldInstructions(call, result.instructions, parts);
+  if (told === result.instructions) return null;
+  return edited(text, {
+    result: edited(memberText(text, "result") ?? "{}", { instructions: told === null ? null : JSON.stringify(told) }),
+  });
+}

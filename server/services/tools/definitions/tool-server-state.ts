@@ -1,0 +1,53 @@
+import { BoundedMap } from "../../../directory/bounded-map.ts";
+import { isRefusal } from "../../../kernel/errors.ts";
+import type { ClientAnswer, HeldExchange, PooledSession, SessionFeed } from "../forwarding/exchange.ts";
+import type { ListedTool } from "../../../wire/mcp/tool-definitions.ts";
+
+/** Tools as a server listed them, by their names. */
+interface RememberedTools {
+  readonly tools: ReadonlyMap<string, ListedTool>;
+  readonly characters: number;
+}
+
+/** State of this process between calls. All of it can be lost without a wrong answer. */
+export interface ToolServerState {
+  /** Tools as last listed through the gateway, by server. */
+  readonly listed: BoundedMap<string, RememberedTools>;
+  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails or policies in words that look at them. */
+  readonly definitions: BoundedMap<string, string>;
+  /** Sessions with handshake servers on behalf of stateless callers. */
+  readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
+  /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
+  readonly underWay: Map<string, AbortController>;
+  readonly clientAnswers: Map<string, ClientAnswer>;
+  /** Streams of changes from handshake servers, by session. */
+  readonly feeds: Map<string, SessionFeed>;
+  readonly held: Map<string, HeldExchange>;
+}
+
+/** Characters of the tools of all servers together. */
+const MAX_LISTED = 64 * 1024 * 1024;
+const MAX_DEFINITIONS = 5_000;
+const MAX_SESSIONS = 20_000;
+
+/** `unused` is called with sessions of handshake servers that were evicted for newer ones, unless they are in use. */
+export function toolServerState(unused: (session: PooledSession) => void = () => undefined): ToolServerState {
+  const feeds: ToolServerState["feeds"] = new Map();
+  const forgotten = async (begun: Promise<PooledSession | object>) => {
+    const session = (await begun) as PooledSession;
+    if (!isRefusal(session) && session.exchanges.size === 0 && !feeds.has(session.key)) unused(session);
+  };
+  return {
+    listed: new BoundedMap(
+      MAX_LISTED,
+      () => undefined,
+      ({ characters }) => characters,
+    ),
+    definitions: new BoundedMap(MAX_DEFINITIONS),
+    sessions: new BoundedMap(MAX_SESSIONS, (begun) => void forgotten(begun)),
+    underWay: new Map(),
+    clientAnswers: new Map(),
+    feeds,
+    held: new Map(),
+  };
+}

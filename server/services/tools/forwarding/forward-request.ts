@@ -1,0 +1,125 @@
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { isObject } from "../../../wire/json/document.ts";
+import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../../wire/mcp/rpc.ts";
+import type { Call } from "../../../road/call.ts";
+import { type ClientInput, questionFor } from "../questions/client-question.ts";
+import { askedOfClient } from "../questions/client-questions.ts";
+import { type ServerRequest, openExchange } from "./server-exchange.ts";
+import type { Asked } from "./exchange.ts";
+import { gated } from "./forwarded-answer.ts";
+import type { ForwardedRequest } from "./forwarded-request.ts";
+import { heldAnswer, openFirst, resumeHeld } from "../questions/held-questions.ts";
+import { exactly, isForCaller, MAX_QUESTIONS, questionsTogether, takenBackBy } from "../questions/questions-together.ts";
+import type { Relay } from "../answers/relay.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { UpstreamMessage } from "./upstream-messages.ts";
+import { withinSilence } from "./within-silence.ts";
+
+/** Bounds how often a server may ask for further input. */
+const MAX_ROUNDS = 8;
+
+/** Forwards the request, and the messages of the server back to the caller. */
+export async function* forwardRequest(call: Call, request: ForwardedRequest, parts: ToolParts): Relay {
+  const ask: ServerRequest = {
+    method: request.method,
+    params: request.params,
+    capability: request.capability,
+    arguments: request.parsed.arguments,
+    sender: request.sender,
+    id: request.id,
+  };
+  const resumed = request.dialect === "stateless" && request.server.dialect !== "stateless" ? await resumeHeld(call, request, parts) : null;
+  if (resumed !== null && "answer" in resumed) return resumed.answer;
+  let exchange: Asked | Refusal = resumed ?? (await openExchange(call, request.server, ask, parts));
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (isRefusal(exchange)) return exchange;
+    let final: UpstreamMessage | Refusal | string | null = null;
+    try {
+      final = yield* untilFinal(call, request, exchange, parts);
+    } finally {
+      // A text is the caller's answer while the exchange is held: it goes on when the caller comes again.
+      if (typeof final !== "string") exchange.end();
+    }
+    if (typeof final === "string") return final;
+    if (isRefusal(final)) return final;
+    if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
+    const { result } = final.value;
+    if (request.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required")
+      return openFirst(call, request, final, parts) ?? gated(request, exchange, final);
+    const responses = yield* askedOfClient(call, request, exactly(memberText(final.text, "result")).inputRequests, parts);
+    if ("refusal" in responses) return responses.refusal;
+    const params = edited(request.params ?? "{}", {
+      inputResponses: JSON.stringify(responses.given),
+      ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }),
+    });
+    exchange = await openExchange(call, request.server, { ...ask, params, id: `${String(request.id)}/${round + 2}` }, parts);
+  }
+  return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
+}
+
+/** What comes before the answer, and the answer; a text is one that is already the caller's. */
+async function* untilFinal(
+  call: Call,
+  request: ForwardedRequest,
+  exchange: Asked,
+  parts: ToolParts,
+): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
+  // Questions the caller has not answered yet, by the ids the server gave them.
+  const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
+  let answeredAt = 0;
+  for (;;) {
+    // Not `for await`: an exchange that is held must not be closed by leaving the loop.
+    const next = await withinSilence(exchange, request.server.timeoutMs, () =>
+      questions.size > 0 ? Number.POSITIVE_INFINITY : answeredAt,
+    );
+    if (next === "silent") return refuse("upstream_timeout", "The tool server did not answer in time.");
+    const { done, value: message } = next;
+    if (done === true || message === undefined) return null;
+    if (answers(message.value, exchange.id)) return message;
+    const { method } = message.value;
+    if (typeof method !== "string") continue;
+    const id = idIn(memberText(message.text, "id"), message.value.id);
+    if (message.value.id === undefined) {
+      const takenBack = takenBackBy(message);
+      const question = takenBack === null ? undefined : questions.get(JSON.stringify(takenBack));
+      if (question !== undefined) {
+        questions.delete(JSON.stringify(takenBack));
+        question.over.abort();
+        yield requestText(null, method, edited(memberText(message.text, "params") ?? "{}", { requestId: JSON.stringify(question.id) }));
+      } else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
+    } else if (method === "ping") await exchange.respond(resultText(id, "{}"));
+    else if (request.dialect === "stateless") {
+      const together = yield* questionsTogether(request, exchange, message);
+      if ("final" in together) return together.final;
+      return heldAnswer(call, request, together.exchange, together.questions, parts);
+    } else {
+      // The server need not wait for the answer, so what it says meanwhile is read on.
+      const key = JSON.stringify(id);
+      // One id names one question for as long as it is open.
+      if (questions.has(key)) continue;
+      const over = new AbortController();
+      const question =
+        questions.size < MAX_QUESTIONS
+          ? questionFor(request, method, memberText(message.text, "params"), AbortSignal.any([exchange.abort.signal, over.signal]), parts)
+          : refuse("input_not_supported", "The client has enough to answer.");
+      const respond = (answer: ClientInput) =>
+        exchange.respond(
+          "refusal" in answer
+            ? errorText(id, { code: -32601, message: answer.refusal.message })
+            : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }),
+        );
+      if (isRefusal(question)) await respond({ refusal: question });
+      else {
+        questions.set(key, { id: question.id, over });
+        void question.given.then((answer) => {
+          // What was taken back, or is over, is not answered.
+          if (over.signal.aborted || exchange.abort.signal.aborted) return undefined;
+          questions.delete(key);
+          answeredAt = performance.now();
+          return respond(answer);
+        });
+        yield question.text;
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { Refusal } from "../../../kernel/errors.ts";
+import { bridgedErrorCode, handshakeResult, statelessResult } from "../../../wire/mcp/bridge.ts";
+import { isObject, type JsonObject } from "../../../wire/json/document.ts";
+import { edited, errorMember, memberText, resultText } from "../../../wire/mcp/rpc.ts";
+import type { Asked } from "./exchange.ts";
+import type { ForwardedRequest } from "./forwarded-request.ts";
+import type { UpstreamMessage } from "./upstream-messages.ts";
+
+/** What the caller may have of an answer: through the gate, with the caller's id and in its dialect. */
+export async function gated(request: ForwardedRequest, exchange: Asked, final: UpstreamMessage): Promise<string | Refusal> {
+  const { result } = final.value;
+  const verdict = result === undefined ? null : await request.gate(final.text, result);
+  if (verdict === null) return answerText(request, exchange, final);
+  return typeof verdict === "string" ? answerText(request, exchange, { text: verdict, value: JSON.parse(verdict) as JsonObject }) : verdict;
+}
+
+/** The answer with the caller's id and in the caller's dialect. */
+async function answerText(request: ForwardedRequest, exchange: Asked, { text, value }: UpstreamMessage): Promise<string> {
+  const to = request.dialect;
+  const crosses = (request.server.dialect === "stateless") !== (to === "stateless");
+  const error = errorMember(value);
+  if (error !== null) {
+    const written = error === value.error ? memberText(text, "error") : JSON.stringify(error);
+    const code = crosses ? bridgedErrorCode(error.code, request.method, to) : error.code;
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"error":${edited(written ?? "{}", { code: JSON.stringify(code ?? -32603) })}}`;
+  }
+  const result = memberText(text, "result") ?? "{}";
+  const own = isObject(value.result) ? ((await request.edit(value.result, result)) ?? result) : result;
+  if (!crosses || !isObject(value.result)) return resultText(request.id, own);
+  return resultText(request.id, to === "stateless" ? statelessResult(request.method, own, exchange.serverInfo) : handshakeResult(own));
+}

@@ -1,0 +1,24 @@
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { ambiguityOf, ambiguousName } from "../../../wire/json/ambiguous-name.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { repeatedName } from "../../../wire/json/repeated-name.ts";
+
+/** Why nobody may read a message of a tool server: what was looked at here might not be what its reader sees. */
+export function unclearMessage(text: string, value: JsonObject): Refusal | null {
+  const unclear = ambiguousName(value);
+  const twice = unclear === null ? repeatedName(text, value) : null;
+  if (unclear === null && twice === null) return null;
+  return refuse("upstream_invalid_response", "The tool server's answer can be read in two ways.", {
+    reason: unclear === null ? `The name ${JSON.stringify(twice)} stands twice in one object.` : ambiguityOf(unclear),
+  });
+}
+
+/** Breaks an exchange off at such a message. */
+export class UnclearMessage extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.reason);
+    this.refusal = refusal;
+  }
+}

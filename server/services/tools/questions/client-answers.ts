@@ -1,0 +1,49 @@
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { OWN_ID } from "../forwarding/gateway-request-id.ts";
+import type { ToolParts } from "../tool-parts.ts";
+
+const WAIT_MS = 600_000;
+const keyOf = (session: string, id: string) => `${session}\n${id}`;
+
+/** The caller's answer to a request of this id in this session, whichever process it comes to; null when none comes. */
+export function awaitClientAnswer(
+  { memory, processMessages, secrets }: ToolParts,
+  session: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<JsonObject | null> {
+  const key = keyOf(session, id);
+  return new Promise((resolve) => {
+    const done = (answer: JsonObject | null) => {
+      clearTimeout(timer);
+      stop();
+      signal.removeEventListener("abort", gone);
+      memory.clientAnswers.delete(key);
+      resolve(answer);
+    };
+    const gone = () => done(null);
+    const timer = setTimeout(gone, WAIT_MS);
+    const stop = processMessages.wait(recipientOf(secrets, key), (message) => done(message as JsonObject));
+    signal.addEventListener("abort", gone, { once: true });
+    memory.clientAnswers.set(key, done);
+    if (signal.aborted) gone();
+  });
+}
+
+/** Delivers an answer to the exchange that waits for it, here or in another process. */
+export async function deliverClientAnswer(
+  { memory, processMessages, secrets }: ToolParts,
+  session: string,
+  id: string,
+  answer: JsonObject,
+): Promise<void> {
+  const key = keyOf(session, id);
+  const waiting = memory.clientAnswers.get(key);
+  if (waiting !== undefined) waiting(answer);
+  else if (OWN_ID.test(id)) await processMessages.send(recipientOf(secrets, key), answer);
+}
+
+/** The session's own text is a credential of its caller, so it stands nowhere. */
+function recipientOf(secrets: ToolParts["secrets"], key: string): string {
+  return `answer ${secrets.hmac("mcp-client-answer", key)}`;
+}

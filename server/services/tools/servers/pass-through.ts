@@ -1,0 +1,280 @@
+import { restrictsTools } from "../../../directory/tools/tool-access.ts";
+import { isEventStream } from "../../../upstreams/tool-servers/event-stream.ts";
+import { type Refusal, isRefusal, reasonOf, refuse } from "../../../kernel/errors.ts";
+import { exactValue } from "../../../kernel/text/exact-numbers.ts";
+import { headersNamed } from "../../../kernel/http/request-headers.ts";
+import { type JsonObject, type JsonValue, isObject } from "../../../wire/json/document.ts";
+import { APPS_HOST } from "../../../wire/mcp/apps.ts";
+import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
+import { isGatewayRequestId } from "../forwarding/gateway-request-id.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "../answers/keep-alive.ts";
+import { unclearMessage } from "../forwarding/unclear-message.ts";
+import { type RpcId, answers, errorMember, messagesIn, readUpstreamRpc } from "../../../wire/mcp/rpc.ts";
+import { paramMismatch, writeParamHeaders } from "../../../wire/mcp/param-headers.ts";
+import { type AbortReason, type Call, abortReason } from "../../../road/call.ts";
+import type { ToolTarget } from "../../../road/target.ts";
+import { noteRequest } from "../../../road/record/finish.ts";
+import { addTag } from "../../../road/record/add-tag.ts";
+import { readAnswerBody } from "../../../road/answers/read-answer.ts";
+import type { Answer } from "../../../road/answer.ts";
+import type { SealApproval } from "../approvals/approval-chain.ts";
+import { cancelRequest } from "../forwarding/cancellation.ts";
+import { deliverClientAnswer } from "../questions/client-answers.ts";
+import { recordTarget } from "../../../road/outlet.ts";
+import { knownTool } from "../definitions/listed-tools.ts";
+import { answerInStream, takesEvents } from "../answers/answer-in-stream.ts";
+import { answersContent, mustBeRead } from "../answers/answer-gate.ts";
+import { answerJudge } from "../answers/answer-judge.ts";
+import { type JudgeAnswer, judgedStream } from "../answers/judged-stream.ts";
+import { acceptedAnswer, errorIn } from "../answers/relay.ts";
+import { RpcStream, SENDER } from "../answers/rpc-stream.ts";
+import { JSON_AND_EVENTS } from "../sessions/session-pool.ts";
+import { passedSession, upstreamSession } from "../sessions/session-token.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import { principalOf } from "../../../road/principal.ts";
+import type { ToolRequest } from "../tool-request.ts";
+import { isConnecting } from "../definitions/told-instructions.ts";
+import { untilAnswered } from "../answers/until-answered.ts";
+import { refusesCredential } from "../forwarding/upstream-credentials.ts";
+import { noteUpstreamId } from "../forwarding/upstream-request-id.ts";
+import { begins, isJson } from "../answers/response-heads.ts";
+
+/** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
+const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
+const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"] as const;
+
+/**
+ * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
+ * changes is said here: session ids are bound to the caller, and lists lose what the caller may not use.
+ */
+export async function passThrough(
+  call: Call,
+  request: ToolRequest,
+  target: ToolTarget,
+  parts: ToolParts,
+  carryOn: SealApproval | null = null,
+): Promise<Answer | Refusal> {
+  const { server } = target;
+  const { message } = request;
+  const owner = `${principalOf(call)}\n${server.id}`;
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const headers: Record<string, string> = {
+    ...headersNamed(PASSED, call.headers),
+    // What was read as UTF-8 is not to be read in another character set there.
+    ...(message === null ? {} : JSON_AND_EVENTS),
+    ...credentials,
+  };
+  // Nothing is known of a handshake client without a session.
+  let client: JsonObject | null = request.envelope?.capabilities ?? null;
+  let shows = begins(message);
+  const token = call.headers.get("mcp-session-id");
+  if (token !== null && request.envelope === null) {
+    const session = upstreamSession(parts.secrets, owner, token);
+    if (session === null) return refuse("session_not_found");
+    headers["mcp-session-id"] = session.id;
+    shows = session.shows;
+    client = shows.apps ? APPS_HOST : {};
+    if (message?.kind === "response" && isGatewayRequestId(parts, message.id)) {
+      await deliverClientAnswer(parts, token, message.id, exactValue(message.document.text()) as JsonObject);
+      return acceptedAnswer();
+    }
+    // The server may know nothing yet of what the gateway holds.
+    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
+  }
+  if (request.envelope !== null && message?.method != null) {
+    const mirrored =
+      message.method === "tools/call" && request.capability !== null
+        ? (knownTool(parts.memory, server, request.capability.name)?.params ?? [])
+        : [];
+    const mismatch = paramMismatch(mirrored, () => argumentsAsSent(request), call.headers);
+    if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
+    Object.assign(
+      headers,
+      mirroredHeaders(request.envelope.version, message.method, request.capability, {
+        ...request.paramHeaders,
+        ...writeParamHeaders(mirrored, message.params.arguments),
+      }),
+    );
+  }
+  // Touched members are written anew, and nothing else.
+  const body = message === null ? request.body : message.document.text();
+  const url = request.subPath === null ? server.url : `${server.baseUrl}${request.subPath}`;
+  const unrecorded = recordTarget(call, url, body, parts);
+  if (unrecorded !== null) return unrecorded;
+  const { method } = call;
+  const asked = parts.send({
+    url,
+    method,
+    headers,
+    abort: call.abort,
+    timeoutMs: server.timeoutMs,
+    ...(body === null || method === "GET" ? {} : { body }),
+  });
+  noteRequest(call);
+  const response = await asked;
+  if (isRefusal(response)) return response;
+  noteUpstreamId(call, response);
+  const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
+  if (refused !== null) return refused;
+  if (response.status >= 300 && response.status < 400)
+    return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
+  if (response.status >= 500 && !isJson(response)) {
+    await response.body?.cancel().catch(() => undefined);
+    return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
+  }
+  const own = response.headers.get("mcp-session-id");
+  const answered = {
+    ...headersNamed(ANSWERED, response.headers),
+    ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }),
+  };
+  const edit = answerJudge(call, request, target, parts, client, carryOn);
+  const id = message?.id ?? null;
+  const awaited: Awaited = {
+    id,
+    unread: ifUnreadable(call, request, target, parts),
+    mustAnswer: isAnswered(request),
+    timeoutMs: server.timeoutMs,
+  };
+  if (!response.ok || !isEventStream(response) || response.body === null) return whole(call, response, answered, edit, awaited);
+  const endless = message?.method === "subscriptions/listen";
+  if (message?.kind === "request" && !endless && !takesEvents(call.headers)) {
+    const read = await answerInStream(call, response, id, server.timeoutMs);
+    return isRefusal(read) ? read : whole(call, read, { ...answered, "content-type": "application/json" }, edit, awaited);
+  }
+  return stream(call, id, response.body, answered, edit, endless ? Number.POSITIVE_INFINITY : server.timeoutMs);
+}
+
+/** The caller's own, which its headers mirror: controls may have changed what is sent on. */
+function argumentsAsSent({ body, message }: ToolRequest): JsonValue | undefined {
+  const sent: unknown = body === null ? message?.document.value : JSON.parse(new TextDecoder().decode(body));
+  return isObject(sent) && isObject(sent.params) ? sent.params.arguments : undefined;
+}
+
+/** Whether there is an answer to it in the protocol. */
+function isAnswered({ message, subPath }: ToolRequest): boolean {
+  return message?.kind === "request" && subPath === null;
+}
+
+/** What becomes of an answer that is no message of the protocol. */
+interface Unread {
+  /** Why the caller does not get it; null lets it pass. */
+  readonly why: string | null;
+  /** Somebody had to look at it. */
+  readonly held: boolean;
+}
+
+function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
+  const { message } = request;
+  const isList = message?.method === "tools/list";
+  if (
+    (answersContent(request) && mustBeRead(call, parts)) ||
+    ((isList || isConnecting(message?.method)) && parts.gates.enforces(call, "mcp_registration"))
+  )
+    return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
+  const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
+  // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
+  return { why: held || isAnswered(request) ? "The tool server's answer is no message of the protocol." : null, held };
+}
+
+function stream(
+  call: Call,
+  id: RpcId | null,
+  body: ReadableStream<Uint8Array>,
+  headers: Record<string, string>,
+  edit: JudgeAnswer,
+  timeoutMs: number,
+): Answer {
+  call.row.proxy_subtype = "sse_stream";
+  const { body: judged, verdicts } = judgedStream(body, edit);
+  const codec = new RpcStream(id, (answer) => {
+    if (errorIn(call, answer.value) !== null) addTag(call, "rpc_error");
+    const verdict = verdicts.get(answer.text);
+    // An answer nobody has judged is nobody's to have; an error holds nothing that is judged.
+    return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
+  });
+  // A stream behind no request, or one of changes, is silent until something happens.
+  const tooSilent = () => {
+    if (id !== null && !codec.asked) call.abort.abort("upstream_timeout" satisfies AbortReason);
+  };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" },
+    upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }),
+    codec,
+    head: id === null ? [KEEP_ALIVE] : [],
+    inputCharacters: null,
+    sender: SENDER,
+    endless: id === null,
+    refusal: (ended) => (ended ? codec.refusal : null),
+  };
+}
+
+interface Awaited {
+  readonly id: RpcId | null;
+  readonly unread: Unread;
+  readonly mustAnswer: boolean;
+  readonly timeoutMs: number;
+}
+
+async function whole(
+  call: Call,
+  response: Response,
+  headers: Record<string, string>,
+  edit: JudgeAnswer,
+  { id, unread, mustAnswer, timeoutMs }: Awaited,
+): Promise<Answer | Refusal> {
+  let bytes: Uint8Array;
+  const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
+  try {
+    bytes = await readAnswerBody(response);
+  } catch (error) {
+    return abortReason(call) === "upstream_timeout"
+      ? refuse("upstream_timeout", "The tool server did not answer in time.")
+      : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
+  } finally {
+    clearTimeout(timer);
+  }
+  const text = bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
+  // Whatever it is called: a client may read it all the same.
+  const answer = text === null || id === null ? text : answerIn(text, id);
+  const value = answer === null ? null : readUpstreamRpc(answer);
+  const isNone = value === null || (value.result === undefined && errorMember(value) === null);
+  if ((mustAnswer && isNone) || (text !== null && value === null)) {
+    // 202 says that there is no answer, and of a refusal the status is what counts.
+    if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
+    if (unread.held && value === null) bytes = new Uint8Array(0);
+  }
+  const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
+  if (unclear !== null) return unclear;
+  const error = value === null ? null : errorIn(call, value);
+  if (value !== null) noteServerVersion(call, value.result);
+  const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
+  if (changed !== null && typeof changed !== "string") return changed;
+  const failure =
+    error !== null
+      ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`
+      : response.status >= 400
+        ? `the tool server answered ${response.status}`
+        : null;
+  return {
+    kind: "whole",
+    status: response.status,
+    headers,
+    body: changed === null && (value === null || answer === text) ? bytes : new TextEncoder().encode(changed ?? answer ?? ""),
+    usage: null,
+    failure,
+  };
+}
+
+/** The message of a whole answer; of a list the one that answers, null when none does. */
+function answerIn(text: string, id: RpcId): string | null {
+  const messages = messagesIn(text);
+  return messages.length === 1 ? (messages[0] ?? null) : (messages.find((message) => answers(readUpstreamRpc(message) ?? {}, id)) ?? null);
+}
+
+function noteServerVersion(call: Call, result: unknown): void {
+  if (call.row.mcp_method !== "initialize" || !isObject(result) || !isObject(result.serverInfo)) return;
+  if (typeof result.serverInfo.version === "string") call.row.server_version = result.serverInfo.version.slice(0, 200);
+}

@@ -1,0 +1,55 @@
+import type { SessionCredential, SessionStatus } from "../../../directory/tools/session-state.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import type { Call } from "../../../road/call.ts";
+import type { ToolRoute, ToolTarget } from "../../../road/target.ts";
+import { openState } from "./sealed-state.ts";
+import { upstreamSession } from "./session-token.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import { principalOf } from "../../../road/principal.ts";
+import type { ToolRequest } from "../tool-request.ts";
+
+export const SESSION_PURPOSE = "mcp-session";
+
+/** A session the gateway made for a caller of the handshake dialect. */
+export interface CallerSession {
+  readonly value: JsonObject;
+  readonly noted: SessionCredential;
+  /** By which it is known beside its own text, which is a credential. */
+  readonly name: string;
+  readonly said: SessionStatus;
+}
+
+/** The session the call belongs to, at a server (by id) that the gateway itself shows; a refusal when there is none. */
+export async function callerSession(
+  call: Call,
+  serverId: string,
+  { secrets, sessionState }: Pick<ToolParts, "secrets" | "sessionState">,
+): Promise<CallerSession | Refusal> {
+  const token = call.headers.get("mcp-session-id");
+  if (token === null) return refuse("session_required");
+  const value = openState(secrets, SESSION_PURPOSE, `${principalOf(call)}\n${serverId}`, token);
+  if (value === null) return refuse("session_not_found");
+  const noted = { tenantId: call.identity?.tenantId ?? "", token };
+  const said = await sessionState.statusOf(noted);
+  return said.ended ? refuse("session_not_found") : { value, noted, said, name: sessionState.nameOf(noted) };
+}
+
+/** Refuses a call that will not get anywhere in its session, before it costs anything that is good once. */
+export async function refuseLostSession(
+  call: Call,
+  { envelope, subPath }: ToolRequest,
+  { virtual }: Pick<ToolRoute, "virtual">,
+  { server }: ToolTarget,
+  parts: ToolParts,
+): Promise<Refusal | null> {
+  if (envelope !== null) return null;
+  if (virtual !== null || (server.dialect === "stateless" && subPath === null)) {
+    const session = await callerSession(call, virtual?.id ?? server.id, parts);
+    return isRefusal(session) ? session : null;
+  }
+  const token = call.headers.get("mcp-session-id");
+  return token !== null && upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, token) === null
+    ? refuse("session_not_found")
+    : null;
+}

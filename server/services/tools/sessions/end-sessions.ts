@@ -1,0 +1,76 @@
+import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
+import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { PooledSession } from "../forwarding/exchange.ts";
+import { dropSession, sessionHeaders } from "./session-pool.ts";
+
+const END_TIMEOUT_MS = 2_000;
+
+/** Tells the server that its session is not needed any more. Whether it takes that is its own business. Never rejects. */
+export async function endSession(session: PooledSession, send: ToolServerSend, abort = new AbortController()): Promise<void> {
+  if (session.id === null) return;
+  const response = await send({
+    url: session.url,
+    method: "DELETE",
+    headers: { ...session.headers, ...sessionHeaders(session) },
+    abort,
+    timeoutMs: END_TIMEOUT_MS,
+  });
+  if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
+}
+
+const ENDED_AT_ONCE = 16;
+
+type KeptSessions = Pick<ToolParts, "send" | "memory">;
+
+/** Ends the sessions that are kept for a session of a caller, by its name. */
+export function endSessionsOf(name: string, kept: KeptSessions): Promise<void> {
+  return endSessions(
+    kept,
+    [...kept.memory.sessions.keys()].filter((key) => key.includes(name)),
+  );
+}
+
+export function endAllSessions(kept: KeptSessions): Promise<void> {
+  return endSessions(kept, [...kept.memory.sessions.keys()]);
+}
+
+/** As long as clients may come back the next day. */
+const MAX_IDLE_MS = 86_400_000;
+
+/** Ends those in which nothing has gone on for a day: many clients leave without a word. */
+export async function endIdleSessions(kept: KeptSessions, now = performance.now()): Promise<void> {
+  const { sessions, feeds } = kept.memory;
+  const idle: string[] = [];
+  for (const key of [...sessions.keys()]) {
+    const session = (await sessions.get(key)) as PooledSession | Refusal | undefined;
+    if (
+      session !== undefined &&
+      !isRefusal(session) &&
+      now - session.usedAt > MAX_IDLE_MS &&
+      session.exchanges.size === 0 &&
+      !feeds.has(key)
+    )
+      idle.push(key);
+  }
+  await endSessions(kept, idle);
+}
+
+/** Takes two seconds at most. */
+async function endSessions({ send, memory }: KeptSessions, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("session_not_ended"), END_TIMEOUT_MS);
+  const end = async () => {
+    for (let key = keys.pop(); key !== undefined && !abort.signal.aborted; key = keys.pop()) {
+      const session = (await memory.sessions.get(key)) as PooledSession | Refusal | undefined;
+      if (session === undefined || isRefusal(session)) continue;
+      dropSession(session, { memory });
+      await endSession(session, send, abort);
+    }
+  };
+  // A session that is only being begun is not waited for longer either.
+  const late = new Promise((resolve) => abort.signal.addEventListener("abort", resolve, { once: true }));
+  await Promise.race([late, Promise.all(Array.from({ length: ENDED_AT_ONCE }, end))]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,44 @@
+import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import { isRefusal } from "../../../kernel/errors.ts";
+import { isObject } from "../../../wire/json/document.ts";
+import { requestText } from "../../../wire/mcp/rpc.ts";
+import { answerInTime } from "../forwarding/answer-in-time.ts";
+import type { PooledSession } from "../forwarding/exchange.ts";
+import { JSON_AND_EVENTS, sessionHeaders } from "./session-pool.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import { finalMessage, upstreamMessages } from "../forwarding/upstream-messages.ts";
+
+/** Whether the server does not know the session (any more): some say so as a bad request. */
+export async function forgotSession(response: Response): Promise<boolean> {
+  if (response.status === 404) {
+    void response.body?.cancel().catch(() => undefined);
+    return true;
+  }
+  if (response.status !== 400) return false;
+  const error = (await finalMessage(upstreamMessages(response.clone()), null))?.value.error;
+  return isObject(error) && (error.code === -32000 || error.code === -32001);
+}
+
+/** Whether the server has lost the session, as one that was started anew has: it is asked. */
+export async function isForgotten(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  { send }: Pick<ToolParts, "send">,
+): Promise<boolean> {
+  if (session.id === null) return false;
+  const abort = new AbortController();
+  const response = await send({
+    url: server.url,
+    method: "POST",
+    headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) },
+    body: requestText(session.nextId++, "ping", null),
+    abort,
+    timeoutMs: server.timeoutMs,
+  });
+  if (isRefusal(response)) return false;
+  // What broke off says as little as what never came.
+  const forgot = await answerInTime(forgotSession(response), server.timeoutMs, abort).catch(() => false);
+  void response.body?.cancel().catch(() => undefined);
+  return forgot === true;
+}

@@ -1,0 +1,36 @@
+import type { SessionCredential } from "../../../directory/tools/session-state.ts";
+import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { isStorableText } from "../../../kernel/text/storable.ts";
+import { LONGEST_URI } from "../../../kernel/operations/subscription-bounds.ts";
+import type { RpcMessage } from "../../../wire/mcp/rpc.ts";
+import type { ToolParts } from "../tool-parts.ts";
+
+/** A refusal when it cannot be done. */
+export async function subscribed(
+  { method, params }: RpcMessage,
+  noted: SessionCredential,
+  { sessionState }: Pick<ToolParts, "sessionState">,
+): Promise<Refusal | null> {
+  const uri = String(params.uri);
+  if (uri.length > LONGEST_URI || !isStorableText(uri))
+    return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
+  let taken = true;
+  const lost = await unnoted(async () => {
+    if (method === "resources/unsubscribe") await sessionState.unsubscribe(noted, uri);
+    else taken = await sessionState.subscribe(noted, uri);
+  });
+  return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
+}
+
+/** What is said of a session has to be known to every process: a refusal when it cannot be. */
+export async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
+  try {
+    await note();
+    return null;
+  } catch (error) {
+    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", {
+      reason: reasonOf(error),
+      headers: { "retry-after": "1" },
+    });
+  }
+}
