@@ -2,7 +2,7 @@ import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
 import { PART_JOINTS } from "../../road/message-parts.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import type { GuardRun } from "./guard-run.ts";
-import { placeholder } from "./hold-back.ts";
+import { placeholder } from "./answers/hold-back.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /** Of a part, what is looked at together with the parts beside it. */

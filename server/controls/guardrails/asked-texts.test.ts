@@ -7,7 +7,7 @@ import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { JsonObject } from "../../wire/json/document.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
-import { AnswerGuard } from "./answer-guard.ts";
+import { AnswerGuard } from "./answers/answer-guard.ts";
 import { askedBy } from "./asked-texts.ts";
 
 const MAIL = "joe@example.com";

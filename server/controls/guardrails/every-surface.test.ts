@@ -14,13 +14,13 @@ import { readResponsesRequest } from "../../wire/responses/responses-request.ts"
 import type { StreamCodec } from "../../wire/streams/stream.ts";
 import type { Call } from "../../road/call.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { AnswerGuard } from "./answer-guard.ts";
-import { GuardedStream } from "./guarded-stream.ts";
+import { AnswerGuard } from "./answers/answer-guard.ts";
+import { GuardedStream } from "./answers/guarded-stream.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
 import { InboundView, type RequestView } from "../../road/view.ts";
-import type { Detector } from "./detector.ts";
+import type { Detector } from "./text/detector.ts";
 import type { EngineParts } from "./engines.ts";
-import type { GuardrailAction, GuardrailCheck } from "./finding.ts";
+import type { GuardrailAction, GuardrailCheck } from "./text/finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";

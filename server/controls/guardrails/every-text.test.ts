@@ -6,7 +6,7 @@ import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { AnswerGuard } from "./answer-guard.ts";
+import { AnswerGuard } from "./answers/answer-guard.ts";
 import type { Frame } from "../../road/output/frames.ts";
 import type { Call } from "../../road/call.ts";
 import { InboundView } from "../../road/view.ts";

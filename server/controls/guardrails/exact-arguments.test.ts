@@ -7,7 +7,7 @@ import { readResponsesRequest } from "../../wire/responses/responses-request.ts"
 import { framingOf } from "../../road/output/frames.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
 import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
-import { AnswerGuard } from "./answer-guard.ts";
+import { AnswerGuard } from "./answers/answer-guard.ts";
 
 /** A number that becomes its even neighbour where it is read as 64 bits of floating point. */
 const ACCOUNT = "9007199254740993";

@@ -1,6 +1,6 @@
 import type { GuardrailBuiltin, GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { FieldError } from "../../kernel/errors.ts";
-import { largePatterns } from "./banned-patterns.ts";
+import { largePatterns } from "./patterns/banned-patterns.ts";
 import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
 
 /** What the checks of a configuration come to on these surfaces; null: on all of them. */

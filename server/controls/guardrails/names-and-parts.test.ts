@@ -7,7 +7,7 @@ import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import type { EngineParts } from "./engines.ts";
-import type { GuardrailAction } from "./finding.ts";
+import type { GuardrailAction } from "./text/finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries } from "./surface-guard.ts";

@@ -1,6 +1,6 @@
-import { type GuardedFinding, HoldBack } from "./hold-back.ts";
-import { beginsAsJson } from "./json-text.ts";
-import { Readings } from "./readings.ts";
+import { type GuardedFinding, HoldBack } from "./answers/hold-back.ts";
+import { beginsAsJson } from "./text/json-text.ts";
+import { Readings } from "./text/readings.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /** What a guard makes of a whole text. */

@@ -4,7 +4,7 @@ import { holdsFor } from "../../directory/policies/bound-groups.ts";
 import type { GuardrailEngineEntry, GuardrailEntry } from "../../directory/policies/guardrail-entry.ts";
 import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
 import { guardSettingsOf } from "./guard-settings.ts";
-import { HoldBack } from "./hold-back.ts";
+import { HoldBack } from "./answers/hold-back.ts";
 import { compileTextGuard, type GuardSource, type GuardRule, type TextGuard } from "./text-guard.ts";
 
 /** A further engine of a configuration. */

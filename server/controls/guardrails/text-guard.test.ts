@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { logLines } from "../../../tests/corpora/log-lines.ts";
-import { HoldBack } from "./hold-back.ts";
+import { HoldBack } from "./answers/hold-back.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
 import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";

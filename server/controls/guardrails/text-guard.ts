@@ -1,7 +1,7 @@
-import { type PatternProblem, bannedPatterns } from "./banned-patterns.ts";
-import { bannedWords } from "./banned-words.ts";
-import type { Detector } from "./detector.ts";
-import type { GuardrailAction } from "./finding.ts";
+import { type PatternProblem, bannedPatterns } from "./patterns/banned-patterns.ts";
+import { bannedWords } from "./text/banned-words.ts";
+import type { Detector } from "./text/detector.ts";
+import type { GuardrailAction } from "./text/finding.ts";
 import { hiddenText } from "./phrases/hidden-text.ts";
 import { jailbreak } from "./phrases/jailbreak.ts";
 import { promptInjection } from "./phrases/prompt-injection.ts";

@@ -1,5 +1,5 @@
 import type { GuardrailConfig, GuardrailSurface, GuardrailTrialResult } from "@gatehouse/contracts/guardrails";
-import type { GuardrailAction } from "./finding.ts";
+import type { GuardrailAction } from "./text/finding.ts";
 import { redactText } from "./redact.ts";
 import { guardOfEntries } from "./surface-guard.ts";
 

@@ -1,5 +1,5 @@
-import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../detector.ts";
-import { isTagOfAscii, TAGS_HALF } from "../folded-text.ts";
+import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../text/detector.ts";
+import { isTagOfAscii, TAGS_HALF } from "../text/folded-text.ts";
 
 const HIDDEN_LENGTH = 2;
 /** Fewer say nothing. */

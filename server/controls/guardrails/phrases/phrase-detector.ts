@@ -1,7 +1,7 @@
-import { type Detector, type DetectedSpan, WINDOW } from "../detector.ts";
-import type { GuardrailCheck } from "../finding.ts";
-import { normalisedPrefix } from "../normalised-prefix.ts";
-import { patternPrefixes } from "../pattern-prefixes.ts";
+import { type Detector, type DetectedSpan, WINDOW } from "../text/detector.ts";
+import type { GuardrailCheck } from "../text/finding.ts";
+import { normalisedPrefix } from "../patterns/normalised-prefix.ts";
+import { patternPrefixes } from "../patterns/pattern-prefixes.ts";
 import { phraseStarts } from "./phrase-starts.ts";
 import { spelledPlainly } from "./plain-spelling.ts";
 

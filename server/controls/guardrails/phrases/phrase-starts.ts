@@ -1,6 +1,6 @@
-import { PrefixSets } from "../prefix-sets.ts";
-import { IS_WORD, isWordAt } from "../characters.ts";
-import { firstFrom, LastTextCache } from "../last-text-cache.ts";
+import { PrefixSets } from "../patterns/prefix-sets.ts";
+import { IS_WORD, isWordAt } from "../text/characters.ts";
+import { firstFrom, LastTextCache } from "../text/last-text-cache.ts";
 
 /** Where in a text a phrase may begin, from left to right, and at each place the sets of phrases it may belong to, a bit each. */
 interface Starts {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { foldText, unfolded } from "../folded-text.ts";
-import { HoldBack } from "../hold-back.ts";
+import { foldText, unfolded } from "../text/folded-text.ts";
+import { HoldBack } from "../answers/hold-back.ts";
 import { redactText } from "../redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "../text-guard.ts";
 import { plainSpelling, spelledPlainly } from "./plain-spelling.ts";

@@ -1,5 +1,5 @@
-import { foldedAgain, type FoldedText, shortened, unfolded } from "../folded-text.ts";
-import { LATIN_LOOK_ALIKES } from "../look-alikes.ts";
+import { foldedAgain, type FoldedText, shortened, unfolded } from "../text/folded-text.ts";
+import { LATIN_LOOK_ALIKES } from "../text/look-alikes.ts";
 
 /** Where letters stand that are read as others. */
 const LETTERS = [

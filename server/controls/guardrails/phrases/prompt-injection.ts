@@ -1,4 +1,4 @@
-import type { Detector } from "../detector.ts";
+import type { Detector } from "../text/detector.ts";
 import { phraseDetector, type Signal } from "./phrase-detector.ts";
 
 /** Up to so many filler words. */

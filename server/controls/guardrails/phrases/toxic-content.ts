@@ -1,4 +1,4 @@
-import type { Detector } from "../detector.ts";
+import type { Detector } from "../text/detector.ts";
 import { phraseDetector, type Signal } from "./phrase-detector.ts";
 import { TOXIC_IN_OTHER_LANGUAGES } from "./toxic-content-languages.ts";
 

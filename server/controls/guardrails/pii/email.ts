@@ -1,6 +1,6 @@
-import { SPACED_LETTERS } from "../characters.ts";
-import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../detector.ts";
-import { withTail } from "../scan.ts";
+import { SPACED_LETTERS } from "../text/characters.ts";
+import { type Detector, type DetectedSpan, type ValueTail, WINDOW } from "../text/detector.ts";
+import { withTail } from "../text/scan.ts";
 
 const LONGEST_LOCAL = 64;
 

@@ -1,6 +1,6 @@
-import { isLetterAt, isWordAt, lastWordFrom } from "../characters.ts";
-import type { Detector, DetectedSpan } from "../detector.ts";
-import { scanNumbers } from "../digit-runs.ts";
+import { isLetterAt, isWordAt, lastWordFrom } from "../text/characters.ts";
+import type { Detector, DetectedSpan } from "../text/detector.ts";
+import { scanNumbers } from "../text/digit-runs.ts";
 import { hasIbanCheckDigits } from "./iban-check-digits.ts";
 
 /** Length of the number by country, from the registry of ISO 13616. */

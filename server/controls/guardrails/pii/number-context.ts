@@ -1,6 +1,6 @@
-import { PrefixSets } from "../prefix-sets.ts";
-import { isDigitAt } from "../characters.ts";
-import { patternPrefixes } from "../pattern-prefixes.ts";
+import { PrefixSets } from "../patterns/prefix-sets.ts";
+import { isDigitAt } from "../text/characters.ts";
+import { patternPrefixes } from "../patterns/pattern-prefixes.ts";
 
 /** How far before a number a word still says what the number is. */
 const REACH = 40;

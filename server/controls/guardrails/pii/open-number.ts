@@ -1,5 +1,5 @@
-import { lastWordFrom } from "../characters.ts";
-import { LEFT } from "../detector.ts";
+import { lastWordFrom } from "../text/characters.ts";
+import { LEFT } from "../text/detector.ts";
 
 /** What a number with separators may still grow from: a digit, plus or bracket with no letter behind it. */
 const OPEN = /[+(\d][^\p{L}\n]*$/u;

@@ -1,4 +1,4 @@
-import { isDigit } from "../characters.ts";
+import { isDigit } from "../text/characters.ts";
 
 const PLUS = 43;
 const BRACKET = 40;

@@ -1,4 +1,4 @@
-import { isDigitAt, isOneOf } from "../characters.ts";
+import { isDigitAt, isOneOf } from "../text/characters.ts";
 
 /** Numbers that were printed in advertisements and never belonged to a person again. */
 const ADVERTISED = new Set(["078051120", "219099999", "457555462"]);

@@ -1,6 +1,6 @@
-import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import type { Detector, DetectedSpan } from "../detector.ts";
-import { scanNumbers } from "../digit-runs.ts";
+import { isDigitAt, isOneOf, isWordAt } from "../text/characters.ts";
+import type { Detector, DetectedSpan } from "../text/detector.ts";
+import { scanNumbers } from "../text/digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
 import { hasSsnShape, isAssignableSsn } from "./ssn-numbers.ts";

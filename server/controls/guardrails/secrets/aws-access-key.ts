@@ -1,5 +1,5 @@
-import { type Detector, type DetectedSpan, LEFT } from "../detector.ts";
-import { scan } from "../scan.ts";
+import { type Detector, type DetectedSpan, LEFT } from "../text/detector.ts";
+import { scan } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom } from "./token-tail.ts";
 

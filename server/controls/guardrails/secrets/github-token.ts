@@ -1,5 +1,5 @@
-import type { Detector, DetectedSpan } from "../detector.ts";
-import { scan, withTail } from "../scan.ts";
+import type { Detector, DetectedSpan } from "../text/detector.ts";
+import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 

@@ -1,5 +1,5 @@
-import { type Detector, type DetectedSpan, WINDOW } from "../detector.ts";
-import { scan, withTail } from "../scan.ts";
+import { type Detector, type DetectedSpan, WINDOW } from "../text/detector.ts";
+import { scan, withTail } from "../text/scan.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
 /** Header and the beginning of what follows it. */

@@ -1,5 +1,5 @@
-import { type Detector, type DetectedSpan, WINDOW } from "../detector.ts";
-import { scan, withTail } from "../scan.ts";
+import { type Detector, type DetectedSpan, WINDOW } from "../text/detector.ts";
+import { scan, withTail } from "../text/scan.ts";
 import { looksRandom } from "./looks-random.ts";
 import { PrivateKeyTail } from "./private-key-tail.ts";
 import { openTokenFrom } from "./token-tail.ts";

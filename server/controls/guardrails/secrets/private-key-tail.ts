@@ -1,4 +1,4 @@
-import type { ValueTail } from "../detector.ts";
+import type { ValueTail } from "../text/detector.ts";
 
 const FOOTER = /-----END (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/y;
 /** What a body may hold; anything else ends the key although no footer came. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SeededRandom } from "../../../../tests/corpora/random.ts";
 import { AWS_SECRET_FORMS } from "../../../../tests/corpora/aws-secrets.ts";
 import { notASecret, PLACEHOLDERS, SECRET_GENERATORS, secretSample } from "../../../../tests/corpora/secret-tokens.ts";
-import { HoldBack } from "../hold-back.ts";
+import { HoldBack } from "../answers/hold-back.ts";
 import { redactText } from "../redact.ts";
 import { compileTextGuard } from "../text-guard.ts";
 

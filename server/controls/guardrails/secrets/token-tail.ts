@@ -1,5 +1,5 @@
-import { lastWordFrom } from "../characters.ts";
-import type { ValueTail } from "../detector.ts";
+import { lastWordFrom } from "../text/characters.ts";
+import type { ValueTail } from "../text/detector.ts";
 
 /** Longest token any issuer gives out, with room: what is longer is something else, and the stream goes on. */
 const LONGEST_TAIL = 16_384;

@@ -1,10 +1,10 @@
-import type { Refusal } from "../../kernel/errors.ts";
-import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/streams/stream.ts";
+import type { Refusal } from "../../../kernel/errors.ts";
+import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../../wire/streams/stream.ts";
 import type { AnswerGuard } from "./answer-guard.ts";
-import type { OutputForm } from "../../wire/output-form.ts";
-import { FramedStream } from "../../road/output/framed-stream.ts";
-import type { Frame } from "../../road/output/frames.ts";
+import type { OutputForm } from "../../../wire/output-form.ts";
+import { FramedStream } from "../../../road/output/framed-stream.ts";
+import type { Frame } from "../../../road/output/frames.ts";
 
 /** A stream in the caller's format with a guard between the provider's answer and the caller. */
 export class GuardedStream extends FramedStream {

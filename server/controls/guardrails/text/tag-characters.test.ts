@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { foldText, foldTextWithTags } from "./folded-text.ts";
-import { HoldBack } from "./hold-back.ts";
-import { redactText } from "./redact.ts";
-import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
+import { HoldBack } from "../answers/hold-back.ts";
+import { redactText } from "../redact.ts";
+import { compileTextGuard, type GuardSettings, type TextGuard } from "../text-guard.ts";
 
 /** Words as the tag characters that mirror them: nobody sees them, and a model reads them. */
 const inTags = (words: string) => String.fromCodePoint(...Array.from(words, (letter) => 0xe0000 + letter.charCodeAt(0)));

@@ -1,6 +1,6 @@
 import type { Detector } from "./detector.ts";
 import { foldJsonText, type FoldedText, foldText, foldTextWithTags, unfolded } from "./folded-text.ts";
-import { plainSpelling } from "./phrases/plain-spelling.ts";
+import { plainSpelling } from "../phrases/plain-spelling.ts";
 
 /** A text as it is read with tag characters or without; how phrases are read of it is made when the first asks. */
 class Reading {

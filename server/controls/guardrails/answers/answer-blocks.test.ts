@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
-import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import { concat } from "../../wire/streams/adjoining-bytes.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { EventFraming } from "../../road/output/frames.ts";
-import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
+import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { cpuMs, fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
+import { concat } from "../../../wire/streams/adjoining-bytes.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
+import { EventFraming } from "../../../road/output/frames.ts";
+import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import type { GuardRun } from "./guard-run.ts";
+import type { GuardRun } from "../guard-run.ts";
 
 const CARD = ["The card 4111 1111 ", "1111 1111 is", " valid."];
 

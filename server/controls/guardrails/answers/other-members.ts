@@ -1,10 +1,10 @@
-import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { AnswerTexts, ContentsList, OtherText } from "../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
-import { addOtherTexts, type AskedText } from "../../wire/texts/other-answer-texts.ts";
-import type { Frame } from "../../road/output/frames.ts";
-import { renameMember } from "../../wire/json/rename-member.ts";
-import type { GuardRun } from "./guard-run.ts";
+import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import type { AnswerTexts, ContentsList, OtherText } from "../../../wire/texts/answer-texts.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { addOtherTexts, type AskedText } from "../../../wire/texts/other-answer-texts.ts";
+import type { Frame } from "../../../road/output/frames.ts";
+import { renameMember } from "../../../wire/json/rename-member.ts";
+import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 
 /** What a member said in the newest frame that has it. */

@@ -1,12 +1,12 @@
-import { atOnce, type InTurns } from "../../kernel/scheduling/in-turns.ts";
-import { isHighSurrogate } from "./characters.ts";
-import type { DetectedSpan } from "./detector.ts";
-import type { FoldedText } from "./folded-text.ts";
-import { cutEscapeFrom, JsonBeginning, JsonStrings } from "./json-text.ts";
-import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
-import { Readings } from "./readings.ts";
-import { strideOf } from "./stride.ts";
-import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
+import { atOnce, type InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import { isHighSurrogate } from "../text/characters.ts";
+import type { DetectedSpan } from "../text/detector.ts";
+import type { FoldedText } from "../text/folded-text.ts";
+import { cutEscapeFrom, JsonBeginning, JsonStrings } from "../text/json-text.ts";
+import type { GuardrailAction, GuardrailCheck, Finding } from "../text/finding.ts";
+import { Readings } from "../text/readings.ts";
+import { strideOf } from "../text/stride.ts";
+import type { GuardSource, GuardRule, TextGuard } from "../text-guard.ts";
 
 /** Most characters a stream holds back, those that nobody sees not counted. */
 export const MAX_HELD = 128;

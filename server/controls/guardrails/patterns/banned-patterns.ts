@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
-import { type Detector, WINDOW } from "./detector.ts";
+import { type Detector, WINDOW } from "../text/detector.ts";
 import { PatternSearch } from "./pattern-search.ts";
 import { patternStarts } from "./pattern-starts.ts";
 import { Pattern } from "./searched-pattern.ts";

@@ -1,5 +1,5 @@
 import type { RE2Set } from "re2js";
-import { type DetectedSpan, LEFT, WINDOW } from "./detector.ts";
+import { type DetectedSpan, LEFT, WINDOW } from "../text/detector.ts";
 import { matchPlaces, SEARCHED_PIECE } from "./match-places.ts";
 import type { PatternStarts } from "./pattern-starts.ts";
 import { type Pattern } from "./searched-pattern.ts";

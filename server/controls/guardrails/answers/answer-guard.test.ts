@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
-import { concat } from "../../wire/streams/adjoining-bytes.ts";
-import { cpuMs, fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import type { GuardSettings } from "./text-guard.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
+import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { concat } from "../../../wire/streams/adjoining-bytes.ts";
+import { cpuMs, fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
+import type { GuardSettings } from "../text-guard.ts";
+import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import { EventFraming } from "../../road/output/frames.ts";
+import { EventFraming } from "../../../road/output/frames.ts";
 
 const MAIL = "joe@example.com";
 const REDACT: GuardSettings = { pii: { action: "redact" } };

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
-import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
-import { TranscriptStream } from "../../wire/transcriptions/transcript-stream.ts";
+import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";
+import { transcriptTexts } from "../../../wire/transcriptions/transcript-texts.ts";
+import { TranscriptStream } from "../../../wire/transcriptions/transcript-stream.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
-import type { GuardSettings } from "./text-guard.ts";
+import type { GuardSettings } from "../text-guard.ts";
 
 /** A transcript that tells who speaks, in segments as the vendor streams them: what is said goes over their ends. */
 const segments = (...texts: readonly string[]) => [

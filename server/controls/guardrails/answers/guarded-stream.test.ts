@@ -1,23 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type StreamedToolCall } from "../../../tests/support/formats/answer-streams.ts";
-import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
-import { concat } from "../../wire/streams/adjoining-bytes.ts";
-import { CompletionsStream } from "../../wire/completions/completions-stream.ts";
-import { GeminiArrayStream, GeminiStream } from "../../wire/gemini/gemini-stream.ts";
-import { MessagesStream } from "../../wire/messages/messages-stream.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
-import type { StreamCodec } from "../../wire/streams/stream.ts";
-import { GuardRun } from "./guard-run.ts";
-import type { SurfaceGuard } from "./surface-guard.ts";
-import { redactText } from "./redact.ts";
-import type { GuardSettings } from "./text-guard.ts";
+import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type StreamedToolCall } from "../../../../tests/support/formats/answer-streams.ts";
+import { LONG_TEST_MS } from "../../../../tests/support/patience.ts";
+import { concat } from "../../../wire/streams/adjoining-bytes.ts";
+import { CompletionsStream } from "../../../wire/completions/completions-stream.ts";
+import { GeminiArrayStream, GeminiStream } from "../../../wire/gemini/gemini-stream.ts";
+import { MessagesStream } from "../../../wire/messages/messages-stream.ts";
+import { ChatStream } from "../../../wire/openai/chat-stream.ts";
+import { ResponsesStream } from "../../../wire/responses/responses-stream.ts";
+import type { StreamCodec } from "../../../wire/streams/stream.ts";
+import { GuardRun } from "../guard-run.ts";
+import type { SurfaceGuard } from "../surface-guard.ts";
+import { redactText } from "../redact.ts";
+import type { GuardSettings } from "../text-guard.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { answerGuardOf } from "../../../tests/support/formats/answer-guard-run.ts";
+import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
+import { answerGuardOf } from "../../../../tests/support/formats/answer-guard-run.ts";
 import { GuardedStream } from "./guarded-stream.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
+import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
 
 const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {
   chat: () => new ChatStream({ hideUsage: false }),

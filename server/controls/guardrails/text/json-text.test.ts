@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { foldJsonText } from "./folded-text.ts";
-import { HoldBack } from "./hold-back.ts";
+import { HoldBack } from "../answers/hold-back.ts";
 import { beginsAsJson, cutEscapeFrom, JsonBeginning } from "./json-text.ts";
-import { redactText } from "./redact.ts";
-import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
+import { redactText } from "../redact.ts";
+import { compileTextGuard, type GuardSettings, type TextGuard } from "../text-guard.ts";
 
 function guardOf(settings: GuardSettings): TextGuard {
   const guard = compileTextGuard(settings);

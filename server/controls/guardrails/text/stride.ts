@@ -1,4 +1,4 @@
-import type { TextGuard } from "./text-guard.ts";
+import type { TextGuard } from "../text-guard.ts";
 
 /** Longer texts are looked at in pieces of this, so that other calls get their turn in between. */
 const LONGEST = 64 * 1024;

@@ -1,4 +1,4 @@
-import { lowerUnits } from "./code-units.ts";
+import { lowerUnits } from "../text/code-units.ts";
 
 const SPACE = 32;
 

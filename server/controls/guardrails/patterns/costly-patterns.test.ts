@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { inTurns } from "../../kernel/scheduling/in-turns.ts";
-import { ContentWork } from "../../road/content-work.ts";
-import { fixedWorkMs } from "../../../tests/support/processes/cpu-time.ts";
-import { longestTurn } from "../../../tests/support/processes/longest-turn.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { concat } from "../../wire/streams/adjoining-bytes.ts";
-import { PASSED_STREAM } from "../../wire/streams/stream.ts";
-import { AnswerGuard } from "./answer-guard.ts";
-import { GuardRun } from "./guard-run.ts";
-import { GuardedStream } from "./guarded-stream.ts";
-import { compileTextGuard } from "./text-guard.ts";
-import type { SurfaceGuard } from "./surface-guard.ts";
+import { inTurns } from "../../../kernel/scheduling/in-turns.ts";
+import { ContentWork } from "../../../road/content-work.ts";
+import { fixedWorkMs } from "../../../../tests/support/processes/cpu-time.ts";
+import { longestTurn } from "../../../../tests/support/processes/longest-turn.ts";
+import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
+import { concat } from "../../../wire/streams/adjoining-bytes.ts";
+import { PASSED_STREAM } from "../../../wire/streams/stream.ts";
+import { AnswerGuard } from "../answers/answer-guard.ts";
+import { GuardRun } from "../guard-run.ts";
+import { GuardedStream } from "../answers/guarded-stream.ts";
+import { compileTextGuard } from "../text-guard.ts";
+import type { SurfaceGuard } from "../surface-guard.ts";
 
 const COSTLY = ["(?:xy|yx|x|y){100,150}", "x[^z]{96,390}y", "[xy]{48}x[xy]{48}[xy]", "(?:x.?){96,190}y"];
 const MEGABYTE = 1024 * 1024;

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
+import { LONG_TEST_MS } from "../../../../tests/support/patience.ts";
 import { bannedPatterns } from "./banned-patterns.ts";
-import { HoldBack } from "./hold-back.ts";
-import { redactText } from "./redact.ts";
-import { compileTextGuard } from "./text-guard.ts";
+import { HoldBack } from "../answers/hold-back.ts";
+import { redactText } from "../redact.ts";
+import { compileTextGuard } from "../text-guard.ts";
 import { unfinishedMatch } from "./unfinished-match.ts";
 
 /** Patterns over few letters, so that random texts meet them. */

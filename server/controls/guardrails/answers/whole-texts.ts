@@ -1,4 +1,4 @@
-import type { AnswerContents, TextPiece } from "../../wire/texts/answer-texts.ts";
+import type { AnswerContents, TextPiece } from "../../../wire/texts/answer-texts.ts";
 
 /** The contents of a complete answer: a text that stands there in one piece, and goes on no other, is looked at as a whole. */
 export function wholeTexts(contents: AnswerContents): AnswerContents {

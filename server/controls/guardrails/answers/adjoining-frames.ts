@@ -1,5 +1,5 @@
-import type { TextPiece } from "../../wire/texts/answer-texts.ts";
-import type { Frame } from "../../road/output/frames.ts";
+import type { TextPiece } from "../../../wire/texts/answer-texts.ts";
+import type { Frame } from "../../../road/output/frames.ts";
 
 /** Frames that came together and say nothing but one piece each of the same text: they are looked at as one. */
 export class AdjoiningFrames {

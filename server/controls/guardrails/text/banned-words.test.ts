@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bannedWords } from "./banned-words.ts";
 import { foldText } from "./folded-text.ts";
-import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
+import { cpuMs } from "../../../../tests/support/processes/cpu-time.ts";
 
 function found(entries: readonly string[], text: string): string[] {
   const folded = foldText(text);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
-import { foldText } from "./folded-text.ts";
+import { LONG_TEST_MS } from "../../../../tests/support/patience.ts";
+import { foldText } from "../text/folded-text.ts";
 import { HoldBack, MAX_HELD, placeholder } from "./hold-back.ts";
-import { redactText } from "./redact.ts";
-import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
+import { redactText } from "../redact.ts";
+import { compileTextGuard, type GuardSettings, type TextGuard } from "../text-guard.ts";
 
 function guardOf(settings: GuardSettings): TextGuard {
   const guard = compileTextGuard(settings);

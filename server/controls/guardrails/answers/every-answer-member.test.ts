@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
-import { concat } from "../../wire/streams/adjoining-bytes.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
-import { EventFraming } from "../../road/output/frames.ts";
-import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
-import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
-import { pictureTexts } from "../../wire/images/picture-texts.ts";
+import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { concat } from "../../../wire/streams/adjoining-bytes.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { EventFraming } from "../../../road/output/frames.ts";
+import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";
+import { transcriptTexts } from "../../../wire/transcriptions/transcript-texts.ts";
+import { pictureTexts } from "../../../wire/images/picture-texts.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import type { GuardRun } from "./guard-run.ts";
+import type { GuardRun } from "../guard-run.ts";
 
 const FORMATS = { ...ANSWER_FORMATS, transcript: transcriptTexts, pictures: pictureTexts };
 type Format = keyof typeof FORMATS;
@@ -263,7 +263,7 @@ test("what goes deeper than can be looked at is refused", () => {
   expect(whole("chat", chat({ deep }), mails("redact")).refusal).toMatchObject({ code: "upstream_invalid_response" });
 });
 
-const WIRE = join(import.meta.dir, "../../wire");
+const WIRE = join(import.meta.dir, "../../../wire");
 const FIXTURES = (["openai", "completions", "responses", "messages", "gemini"] as const).flatMap((folder) =>
   readdirSync(join(WIRE, folder, "fixtures"))
     .filter((file) => /reply.*\.json$/.test(file))

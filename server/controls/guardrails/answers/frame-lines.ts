@@ -1,7 +1,7 @@
-import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { Frame } from "../../road/output/frames.ts";
-import { frameData } from "../../wire/streams/sse-data.ts";
-import type { GuardRun } from "./guard-run.ts";
+import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import type { Frame } from "../../../road/output/frames.ts";
+import { frameData } from "../../../wire/streams/sse-data.ts";
+import type { GuardRun } from "../guard-run.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { bannedPatterns, largePatterns } from "./banned-patterns.ts";
-import { cpuMs } from "../../../tests/support/processes/cpu-time.ts";
+import { cpuMs } from "../../../../tests/support/processes/cpu-time.ts";
 
 function compiled(patterns: readonly string[]) {
   const detector = bannedPatterns(patterns);

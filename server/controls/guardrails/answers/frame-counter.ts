@@ -1,4 +1,4 @@
-import type { Frame } from "../../road/output/frames.ts";
+import type { Frame } from "../../../road/output/frames.ts";
 
 /** Frames that count themselves go on counting upwards, whatever was put between them. */
 export class FrameCounter {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { ANSWER_FORMATS } from "../../../tests/support/formats/answer-formats.ts";
-import { answerGuardRun } from "../../../tests/support/formats/answer-guard-run.ts";
-import { atOnce } from "../../kernel/scheduling/in-turns.ts";
-import { EventFraming } from "../../road/output/frames.ts";
+import { ANSWER_FORMATS } from "../../../../tests/support/formats/answer-formats.ts";
+import { answerGuardRun } from "../../../../tests/support/formats/answer-guard-run.ts";
+import { atOnce } from "../../../kernel/scheduling/in-turns.ts";
+import { EventFraming } from "../../../road/output/frames.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import type { GuardSettings } from "./text-guard.ts";
+import type { GuardSettings } from "../text-guard.ts";
 
 const chunk = (index: number, content: string) =>
   `data: {"choices":[{"index":${index},"delta":{"content":${JSON.stringify(content)}}}] }\n\n`;

@@ -1,21 +1,21 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { InTurns } from "../../kernel/scheduling/in-turns.ts";
-import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../wire/texts/answer-texts.ts";
-import type { JsonObject } from "../../wire/json/document.ts";
-import { wholeSource } from "../../wire/json/exact-tools.ts";
-import type { AskedText } from "../../wire/texts/other-answer-texts.ts";
-import { hasWords } from "../../wire/texts/other-texts.ts";
-import type { GuardRun } from "./guard-run.ts";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { InTurns } from "../../../kernel/scheduling/in-turns.ts";
+import type { AnswerContents, AnswerTexts, CallPiece, TextPiece } from "../../../wire/texts/answer-texts.ts";
+import type { JsonObject } from "../../../wire/json/document.ts";
+import { wholeSource } from "../../../wire/json/exact-tools.ts";
+import type { AskedText } from "../../../wire/texts/other-answer-texts.ts";
+import { hasWords } from "../../../wire/texts/other-texts.ts";
+import type { GuardRun } from "../guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 import { FrameCounter } from "./frame-counter.ts";
 import { AdjoiningFrames } from "./adjoining-frames.ts";
-import { guardedName } from "./names.ts";
-import { redactText } from "./redact.ts";
+import { guardedName } from "../names.ts";
+import { redactText } from "../redact.ts";
 import { withoutFoundLines } from "./frame-lines.ts";
 import { OtherMembers } from "./other-members.ts";
 import { wholeTexts } from "./whole-texts.ts";
-import type { Frame } from "../../road/output/frames.ts";
-import { CallGroup } from "../../road/output/buffered-tool-calls.ts";
+import type { Frame } from "../../../road/output/frames.ts";
+import { CallGroup } from "../../../road/output/buffered-tool-calls.ts";
 
 interface Channel {
   readonly hold: HoldBack;
