@@ -1,0 +1,97 @@
+import { auditChains, auditKeys, chainVerification, findingsAcknowledge, verifyRange } from "@gatehouse/contracts/audit-chains";
+import { acknowledgeFindings } from "../../../directory/assurance/chain-verdicts.ts";
+import { exportChain } from "../../../ledger/chain-export.ts";
+import { listChains } from "../../../ledger/chain-facts.ts";
+import { marked } from "../../../ledger/chains.ts";
+import { listSigningKeys } from "../../../ledger/signing-keys.ts";
+import { readInTime } from "../read-in-time.ts";
+import { streamedAnswer } from "../streamed-answer.ts";
+import { countedVerification, verifiedChain } from "./verified-chain.ts";
+import { operation, type AdminOperation } from "../operation.ts";
+
+const PATH = "/v1/admin/audit";
+const ONE = `${PATH}/chains/{chain_id}`;
+const common = { tag: "Audit", textParams: ["chain_id"] } as const;
+
+export const auditChainOperations: readonly AdminOperation[] = [
+  operation({
+    ...common,
+    access: "audit:read",
+    reach: "none",
+    method: "GET",
+    path: `${PATH}/chains`,
+    summary: "List the audit chains",
+    description:
+      "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, " +
+      "and its verification finds them.",
+    answer: { status: 200, about: "All of them", schema: auditChains },
+    async run(call) {
+      const chains = await listChains(call.services.directory.db);
+      return { chains, total: chains.length };
+    },
+  }),
+  operation({
+    ...common,
+    access: "audit:verify",
+    reach: "any",
+    method: "POST",
+    path: `${ONE}/verify`,
+    summary: "Verify an audit chain",
+    description:
+      "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's " +
+      "admin, whom no finding tells the id of another's row. Where it is worse than `unanchored`, no certificate that rests on " +
+      "the chain is given out, and the health of AI Systems says so, until the whole chain is verified as `unanchored` or `intact`, " +
+      "or every finding is acknowledged.",
+    body: verifyRange,
+    answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
+    run: (call) => countedVerification(call, call.params.chain_id ?? "", call.body),
+  }),
+  operation({
+    ...common,
+    access: "audit:acknowledge",
+    reach: "any",
+    method: "POST",
+    path: `${ONE}/ack`,
+    summary: "Acknowledge findings of a verification",
+    description:
+      "The whole chain is verified again, and what is acknowledged must still be found. Verifications go on finding it and tell who " +
+      "acknowledged it, and so do certificates and compliance reports; it counts no more in health and alerts: of one tenant, or " +
+      "of all where a system admin names none. Anything else that is found counts. Told in the admin log, whose chain seals it.",
+    body: findingsAcknowledge,
+    answer: { status: 200, about: "The verification, with who knows of what", schema: chainVerification },
+    async run(call) {
+      const verification = await verifiedChain(call, call.params.chain_id ?? "");
+      await call.write((write) => acknowledgeFindings(write, verification, call.tenantOrAll, call.body));
+      return marked(call.services.directory.db, verification, call.tenantOrAll);
+    },
+  }),
+  operation({
+    ...common,
+    access: "audit:read",
+    reach: "any",
+    method: "GET",
+    path: `${ONE}/export`,
+    summary: "Export an audit chain",
+    description:
+      "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of " +
+      "others are their place in the chain, and say so where their content does not give their hash.",
+    answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
+    run: (call) =>
+      streamedAnswer(
+        readInTime(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined })),
+        "application/jsonl",
+        // Rows may name a chain that no gateway of ours named.
+        `${(call.params.chain_id ?? "").replaceAll(/[^\w.-]/g, "_")}.jsonl`,
+      ),
+  }),
+  operation({
+    ...common,
+    access: "audit:read",
+    reach: "none",
+    method: "GET",
+    path: `${PATH}/keys`,
+    summary: "List the public keys of checkpoints",
+    answer: { status: 200, about: "Each with the time it was valid", schema: auditKeys },
+    run: async (call) => ({ keys: await listSigningKeys(call.services.directory.db) }),
+  }),
+];

@@ -1,0 +1,49 @@
+import { type UsagePart, usageReport, usageReportQuery } from "@gatehouse/contracts/usage-report";
+import { reportUsage } from "../../../directory/usage/report-usage.ts";
+import { csvCell } from "../../../kernel/text/csv.ts";
+import { invalidFields } from "../../../kernel/errors.ts";
+import { type AdminOperation, operation } from "../operation.ts";
+import { listAnswer, pageOf } from "../paging.ts";
+import { streamedAnswer } from "../streamed-answer.ts";
+
+/** Of one file: all of it is made at once. */
+const MOST_LINES = 50_000;
+const FIGURES = ["requests", "errors", "prompt_tokens", "completion_tokens", "cost_usd", "unpriced_requests"];
+const NAMED: Readonly<Partial<Record<UsagePart, readonly string[]>>> = {
+  resource_group: ["resource_group_id", "resource_group_name"],
+  api_key: ["api_key_id", "api_key_name"],
+  model: ["model"],
+};
+
+async function* csvOf(parts: readonly object[], dividedBy: readonly UsagePart[]): AsyncGenerator<string> {
+  const columns = [...dividedBy.flatMap((part) => NAMED[part] ?? ["period"]), ...FIGURES];
+  const lines = parts.map((part) => columns.map((name) => csvCell((part as Record<string, unknown>)[name])).join(","));
+  yield [columns.join(","), ...lines, ""].join("\r\n");
+}
+
+export const usageReportOperations: readonly AdminOperation[] = [
+  operation({
+    tag: "Usage",
+    access: "usage:read",
+    reach: "one",
+    method: "GET",
+    path: "/v1/admin/usage",
+    summary: "Read what was used",
+    description:
+      "Calls, tokens and cost by period, resource group, API key and model, or any of them together. Read from totals by the hour, " +
+      "which are kept for good: rows may be gone. Periods come in their order, else the dearest part first.",
+    query: usageReportQuery,
+    answer: { status: 200, about: "One page of it and the totals of all, or a CSV file", schema: usageReport },
+    async run(call) {
+      const { group_by: dividedBy = ["day"], format } = call.query;
+      const page = format === "csv" ? { limit: MOST_LINES, offset: 0 } : pageOf(call.query);
+      const { from, to, totals, ...found } = await reportUsage(call.services.directory, call.tenantId, call.query, dividedBy, page);
+      if (format !== "csv") return { ...listAnswer("usage", found, page), from, to, totals };
+      if (found.total > MOST_LINES) {
+        const message = `makes ${found.total} lines; a file has at most ${MOST_LINES}`;
+        throw invalidFields("invalid_query", [{ field: "group_by", message }]);
+      }
+      return streamedAnswer(csvOf(found.items, dividedBy), "text/csv", "usage.csv");
+    },
+  }),
+];

@@ -1,0 +1,43 @@
+import { isNewVerdict, noteVerdict } from "../../../directory/assurance/chain-verdicts.ts";
+import { type ChainVerification, marked, verifyChain } from "../../../ledger/chains.ts";
+import type { AdminCall } from "../operation.ts";
+
+interface VerifiedRange {
+  readonly from_seq?: number;
+  readonly to_seq?: number;
+}
+
+/** As far as it was asked for; what it finds is kept. */
+export async function verifiedChain(
+  call: AdminCall<unknown, unknown>,
+  chainId: string,
+  range: VerifiedRange = {},
+): Promise<ChainVerification> {
+  const { directory, liveChain } = call.services;
+  const live = liveChain();
+  const knownHeads =
+    live?.chainId === chainId && live.shippedSeq > 0 && range.to_seq === undefined
+      ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }]
+      : [];
+  const verification = await verifyChain(directory.db, chainId, {
+    fromSeq: range.from_seq,
+    toSeq: range.to_seq,
+    tenantId: call.tenantOrAll ?? undefined,
+    knownHeads,
+  });
+  const isWhole = range.from_seq === undefined && range.to_seq === undefined;
+  if (await isNewVerdict(directory, verification, isWhole)) await call.write((write) => noteVerdict(write, verification, isWhole));
+  return verification;
+}
+
+/** One that somebody asked for: it is counted, whoever asks, by what is acknowledged for all. */
+export async function countedVerification(
+  call: AdminCall<unknown, unknown>,
+  chainId: string,
+  range?: VerifiedRange,
+): Promise<ChainVerification> {
+  const { directory, verified } = call.services;
+  const verification = await verifiedChain(call, chainId, range);
+  verified(call.tenantOrAll === null ? verification : await marked(directory.db, verification, null));
+  return verification;
+}

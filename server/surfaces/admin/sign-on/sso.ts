@@ -1,0 +1,186 @@
+import { accessToken } from "@gatehouse/contracts/logins";
+import { signOnCode, signOnOffers, signOnOfferQuery, signOnStartQuery, signOnTest } from "@gatehouse/contracts/sign-on";
+import { adminOfSignOn } from "../../../directory/identity/accounts.ts";
+import { identityProviders } from "../../../directory/identity/identity-providers.ts";
+import { signedOnAdmin } from "../../../directory/people/logins.ts";
+import { refuse, Refused, isRefusal } from "../../../kernel/errors.ts";
+import { placeOf } from "../../../kernel/http/ip-address.ts";
+import { readBody } from "../../../road/read-body.ts";
+import { planeOrigin } from "../../../services/sign-on/plane-origin.ts";
+import type { Arrived, Begun, SignOnPage } from "../../../services/sign-on/sign-on.ts";
+import { bindingCookie, bindingOf, movingOnPage, notSignedInPage, testedPage } from "../../../wire/http/sign-on-page.ts";
+import { PAGE_HEADERS } from "../../../wire/http/html-page.ts";
+import { signInAnswer } from "./logins.ts";
+import { type AdminCall, type AdminOperation, operation } from "../operation.ts";
+import { idOf } from "../resource.ts";
+
+export const CONSOLE_SSO = "/v1/admin-users/sso";
+const common = { tag: "Logins", reach: "none", access: "anyone" } as const;
+const FORM_BYTES = 300_000;
+const PAGE = { status: 200, about: "A page that moves on", media: "text/html" } as const;
+
+type Asked = AdminCall<unknown, unknown>;
+
+export const consoleSignOnPage = ({ request, services }: Pick<Asked, "request" | "services">): SignOnPage => ({
+  audience: "admin",
+  base: `${planeOrigin(request, services.adminPublicUrl)}${CONSOLE_SSO}`,
+});
+
+const begun = (page: SignOnPage, { location, binding, kind }: Begun): Response =>
+  new Response(null, {
+    status: 302,
+    headers: {
+      location,
+      "set-cookie": bindingCookie(page.base, kind, binding),
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+    },
+  });
+
+async function onPage(call: Asked, work: (page: SignOnPage, binding: string | null) => Promise<Response>): Promise<Response> {
+  const page = consoleSignOnPage(call);
+  try {
+    return await work(page, bindingOf(page.base, call.request.headers.get("cookie")));
+  } catch (error) {
+    if (!(error instanceof Refused) || error.refusal.code === "not_found" || error.refusal.code === "too_many_logins") throw error;
+    return new Response(notSignedInPage(error.refusal.message, "/console/"), { status: 403, headers: PAGE_HEADERS });
+  }
+}
+
+async function arrived(call: Asked, page: SignOnPage, binding: string | null, how: Arrived): Promise<Response> {
+  const { signOn } = call.services;
+  if (how.kind === "again") return begun(page, how.begun);
+  const { place, claims } = how;
+  if (how.kind === "tested") {
+    const { headers, body } = testedPage(claims, signOn.mapping(place, claims));
+    return new Response(body, { headers });
+  }
+  const admin = await call.write((write) => adminOfSignOn(write, place, claims));
+  if (admin instanceof Refused) throw admin;
+  const bound = binding ?? crypto.randomUUID();
+  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, admin, bound));
+  return new Response(body, {
+    headers: { ...headers, ...(binding === null ? { "set-cookie": bindingCookie(page.base, place.kind, bound) } : {}) },
+  });
+}
+
+export async function formOf({ request, origin }: Pick<Asked, "request" | "origin">): Promise<URLSearchParams> {
+  const read = await readBody(request, FORM_BYTES, false, placeOf(origin.address));
+  if (isRefusal(read)) throw new Refused(read);
+  return new URLSearchParams(new TextDecoder().decode(read));
+}
+
+export const ssoOperations: readonly AdminOperation[] = [
+  operation({
+    ...common,
+    method: "GET",
+    path: CONSOLE_SSO,
+    summary: "What the sign-in page of a tenant's console offers",
+    query: signOnOfferQuery,
+    answer: { status: 200, about: "The identity providers", schema: signOnOffers },
+    async run(call) {
+      const tenantId = call.query.tenant_id ?? call.request.headers.get("x-tenant-id") ?? "default";
+      const providers = await call.services.signOn.offers(tenantId, "admin");
+      return {
+        providers: providers.map((one) => ({ ...one, start: `${CONSOLE_SSO}/${one.id}/start` })),
+        local_passwords: await call.services.signOn.takesPasswords(tenantId),
+      };
+    },
+  }),
+  operation({
+    ...common,
+    method: "POST",
+    path: `${CONSOLE_SSO}/exchange`,
+    summary: "Change the code a sign-in ended with for a token",
+    description: "Once, within a minute, and in the browser that signed in.",
+    body: signOnCode,
+    answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
+    async run(call) {
+      const page = consoleSignOnPage(call);
+      const { accountId, generation, sessionEndsAt } = await call.services.signOn.redeem(
+        "admin",
+        call.body.code,
+        bindingOf(page.base, call.request.headers.get("cookie")),
+      );
+      return signInAnswer(await signedOnAdmin(call.services.logins, accountId, generation, sessionEndsAt));
+    },
+  }),
+  operation({
+    ...common,
+    method: "GET",
+    path: `${CONSOLE_SSO}/{id}/start`,
+    summary: "Begin to sign in by an identity provider",
+    query: signOnStartQuery,
+    answer: { status: 302, about: "To the provider" },
+    run: (call) =>
+      onPage(call, async (page, binding) => {
+        const asked = { returnTo: call.query.return_to ?? null, test: call.query.test ?? null, address: call.origin.address, binding };
+        return begun(page, await call.services.signOn.begin(page, idOf(call), asked));
+      }),
+  }),
+  operation({
+    ...common,
+    method: "GET",
+    path: `${CONSOLE_SSO}/{id}/callback`,
+    summary: "Come back from an OpenID Connect provider",
+    answer: PAGE,
+    run: (call) =>
+      onPage(call, async (page, binding) =>
+        arrived(call, page, binding, await call.services.signOn.arriveByOidc(page, idOf(call), new URL(call.request.url).search, binding)),
+      ),
+  }),
+  operation({
+    ...common,
+    method: "POST",
+    path: `${CONSOLE_SSO}/{id}/acs`,
+    summary: "Come back from a SAML provider",
+    answer: PAGE,
+    run: (call) =>
+      onPage(call, async (page, binding) =>
+        arrived(
+          call,
+          page,
+          binding,
+          await call.services.signOn.arriveBySaml(page, idOf(call), await formOf(call), { binding, address: call.origin.address }),
+        ),
+      ),
+  }),
+  operation({
+    ...common,
+    method: "GET",
+    path: `${CONSOLE_SSO}/{id}/metadata`,
+    summary: "What a SAML provider is told of the console",
+    answer: { status: 200, about: "Metadata", media: "application/samlmetadata+xml" },
+    run: async (call) =>
+      new Response(await call.services.signOn.metadata(consoleSignOnPage(call), idOf(call), call.origin.address), {
+        headers: { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" },
+      }),
+  }),
+  operation({
+    tag: "Identity providers",
+    access: "users:write",
+    reach: "one",
+    subject: "identity_providers",
+    method: "POST",
+    path: "/v1/admin/identity-providers/{id}/test",
+    summary: "Try a sign-in out",
+    description: "The page it ends on shows what came in and what it would become. Nobody is signed in and nothing changes.",
+    answer: { status: 200, about: "Where to begin", schema: signOnTest },
+    async run(call) {
+      const provider = await identityProviders.get(call.services.directory, call.tenantId, idOf(call));
+      if (provider.redirect_uri === null)
+        throw new Refused(refuse("not_found", "Nobody signs in by this provider: its tokens are for calls."));
+      const place = provider.redirect_uri.slice(0, provider.redirect_uri.lastIndexOf("/"));
+      const start = `${place}/start?test=${encodeURIComponent(call.services.signOn.testTicket(provider))}`;
+      const own = planeOrigin(call.request, call.services.adminPublicUrl);
+      const origin = provider.audience === "admin" ? own : portalOrigin(call.services.gatewayOrigins, own);
+      return { start, address: origin === undefined ? null : `${origin}${start}` };
+    },
+  }),
+];
+
+/** Of the names that one machine has, the one it is already called by: a cookie that was set for another does not come back. */
+function portalOrigin(origins: readonly string[], own: string): string | undefined {
+  const { hostname } = new URL(own);
+  return origins.find((origin) => new URL(origin).hostname === hostname) ?? origins[0];
+}
