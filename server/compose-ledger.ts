@@ -4,7 +4,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { Telemetry } from "./kernel/telemetry/telemetry.ts";
-import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
+import type { CheckpointTargets } from "./ledger/checkpoints/checkpoint-targets.ts";
 import type { openLedger } from "./ledger/ledger.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 

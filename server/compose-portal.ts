@@ -10,7 +10,7 @@ import type { Configuration } from "./kernel/configuration/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
 import type { ProcessGroup } from "./group/process-group.ts";
-import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
+import { waitUntilShipped } from "./ledger/shipping/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";

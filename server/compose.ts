@@ -18,7 +18,7 @@ import type { Configuration } from "./kernel/configuration/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { type SecretBox, secretBox } from "./kernel/secrets.ts";
 import { telemetry, type Telemetry } from "./kernel/telemetry/telemetry.ts";
-import { checkpointTargets } from "./ledger/checkpoint-targets.ts";
+import { checkpointTargets } from "./ledger/checkpoints/checkpoint-targets.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { openPlane, type Plane } from "./plane.ts";
 import { runtimePlane } from "./runtime-plane.ts";

@@ -1,6 +1,6 @@
 import type { FieldName } from "@gatehouse/ledger-format/fields";
 import { RUN_OUTCOMES, RUN_STATES } from "@gatehouse/contracts/runs";
-import { queryRows, type RowQuery } from "../../server/ledger/query.ts";
+import { queryRows, type RowQuery } from "../../server/ledger/queries/query.ts";
 import { listRuns, readRunStats, readRunTimeseries } from "../../server/ledger/runs/run-figures.ts";
 import { type Database, poolOf } from "../../server/store/database.ts";
 import { FILTERED, HEADERS, nowhere, RARE } from "./filters.ts";

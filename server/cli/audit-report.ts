@@ -1,5 +1,5 @@
 import type { Verdict, Verification, VerificationFinding } from "@gatehouse/ledger-format/verdict";
-import type { MarkedFinding } from "../ledger/chains.ts";
+import type { MarkedFinding } from "../ledger/chains/chains.ts";
 import type { CommandIo } from "./command-io.ts";
 
 export async function print(io: CommandIo, lines: AsyncIterable<string>): Promise<number> {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { listChains } from "../ledger/chain-facts.ts";
+import { listChains } from "../ledger/chains/chain-facts.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { signUnsignedHeads } from "../ledger/unsigned-heads.ts";
+import { signUnsignedHeads } from "../ledger/checkpoints/unsigned-heads.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { holdConnection } from "../store/connections/held-connection.ts";
 import { appliedMigrations, hasTables, pendingMigrations, productRelease } from "../store/migrate.ts";

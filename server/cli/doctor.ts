@@ -8,10 +8,10 @@ import { type Configuration, readConfiguration } from "../kernel/configuration/c
 import { groupSize, journalShare } from "../kernel/configuration/group-size.ts";
 import { unreadCollectorSettings } from "../kernel/configuration/unread-collector-settings.ts";
 import { reasonOf } from "../kernel/errors.ts";
-import { bucketState } from "../ledger/stored-checkpoints.ts";
-import { KEPT_FREE_BYTES } from "../ledger/disk-room.ts";
-import { journalFiles, listSegments } from "../ledger/segments.ts";
-import { listSigningKeys } from "../ledger/signing-keys.ts";
+import { bucketState } from "../ledger/checkpoints/stored-checkpoints.ts";
+import { KEPT_FREE_BYTES } from "../ledger/journal/disk-room.ts";
+import { journalFiles, listSegments } from "../ledger/journal/segments.ts";
+import { listSigningKeys } from "../ledger/checkpoints/signing-keys.ts";
 import { ensuredUntil } from "../store/ledger/audit-partitions.ts";
 import type { Database } from "../store/database.ts";
 import { openBucket } from "../store/files/bucket.ts";

@@ -1,6 +1,6 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import type { SavedCheckpoint } from "@gatehouse/ledger-format/anchors";
-import { verifyChain } from "../ledger/chains.ts";
+import { verifyChain } from "../ledger/chains/chains.ts";
 import type { Database } from "../store/database.ts";
 import { findingStateOf, foundInWords } from "./examine-chains.ts";
 import { type DoctorFinding, finding } from "./finding.ts";

@@ -1,8 +1,8 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import type { SavedCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
-import { listChains } from "../ledger/chain-facts.ts";
-import { type ChainVerification, verifyChain } from "../ledger/chains.ts";
+import { listChains } from "../ledger/chains/chain-facts.ts";
+import { type ChainVerification, verifyChain } from "../ledger/chains/chains.ts";
 import type { Database } from "../store/database.ts";
 import { type DoctorFinding, finding } from "./finding.ts";
 

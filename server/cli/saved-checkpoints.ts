@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format/anchors";
 import { checkpointBucketSettings } from "../kernel/configuration/configured-buckets.ts";
-import { readBucketCheckpoints } from "../ledger/bucket-checkpoints.ts";
+import { readBucketCheckpoints } from "../ledger/checkpoints/bucket-checkpoints.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { openBucket } from "../store/files/bucket.ts";
 

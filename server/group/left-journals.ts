@@ -5,7 +5,7 @@ import { memberDirectory } from "./first-process.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Configuration } from "../kernel/configuration/configuration.ts";
 import type { Log } from "../kernel/log.ts";
-import type { CheckpointTargets } from "../ledger/checkpoint-targets.ts";
+import type { CheckpointTargets } from "../ledger/checkpoints/checkpoint-targets.ts";
 import { openLedger } from "../ledger/ledger.ts";
 import type { Database } from "../store/database.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { auditCommand } from "../cli/audit.ts";
-import { checkpointFile } from "./checkpoint-file.ts";
-import { listChains } from "./chain-facts.ts";
+import { checkpointFile } from "./checkpoints/checkpoint-file.ts";
+import { listChains } from "./chains/chain-facts.ts";
 import type { Ledger } from "./ledger.ts";
 import { callRow, recordedLog, SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import { verifyChain } from "./chains.ts";
+import { verifyChain } from "./chains/chains.ts";
 import { SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
-import type { ChainHead } from "./chain.ts";
-import type { Journal } from "./journal.ts";
+import type { ChainHead } from "./chains/chain.ts";
+import type { Journal } from "./journal/journal.ts";
 import type { RowWriter } from "./row-writer.ts";
-import type { Shipper } from "./shipper.ts";
+import type { Shipper } from "./shipping/shipper.ts";
 
 export interface LedgerStatus {
   readonly chainId: string;

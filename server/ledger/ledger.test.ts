@@ -6,12 +6,12 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { until } from "../../tests/support/until.ts";
 import { shipAuditRows } from "../store/ledger/audit-shipping.ts";
-import { verifyChain } from "./chains.ts";
-import { ChainUnproven } from "./recovery.ts";
-import { JournalDamaged } from "./journal-contents.ts";
-import { journalFiles, listSegments, segmentPath } from "./segments.ts";
+import { verifyChain } from "./chains/chains.ts";
+import { ChainUnproven } from "./journal/recovery.ts";
+import { JournalDamaged } from "./journal/journal-contents.ts";
+import { journalFiles, listSegments, segmentPath } from "./journal/segments.ts";
 import { copyAsCrashed, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
-import { JournalInUse } from "./writer-lock.ts";
+import { JournalInUse } from "./journal/writer-lock.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -10,22 +10,22 @@ import type { Log } from "../kernel/log.ts";
 import type { shipAuditRows } from "../store/ledger/audit-shipping.ts";
 import { claimAuditChain } from "../store/ledger/audit-chain-state.ts";
 import type { Database } from "../store/database.ts";
-import { type Chain, chainAt } from "./chain.ts";
-import { checkpointer, type Checkpointer } from "./checkpointer.ts";
-import { writeInterrupted } from "./interrupted-calls.ts";
-import type { Journal } from "./journal.ts";
+import { type Chain, chainAt } from "./chains/chain.ts";
+import { checkpointer, type Checkpointer } from "./checkpoints/checkpointer.ts";
+import { writeInterrupted } from "./journal/interrupted-calls.ts";
+import type { Journal } from "./journal/journal.ts";
 import { ledgerStatus, type LedgerStatus } from "./ledger-status.ts";
-import { openJournal } from "./open-journal.ts";
-import { resumePoint } from "./recovery.ts";
+import { openJournal } from "./journal/open-journal.ts";
+import { resumePoint } from "./journal/recovery.ts";
 import { LINE_COLUMNS } from "./row-line.ts";
 import { RowWriter } from "./row-writer.ts";
-import { scanJournal } from "./scan.ts";
-import type { CheckpointRecord, SegmentHeader } from "./journal-contents.ts";
-import { journalFiles, type JournalFiles } from "./segments.ts";
-import { type Shipper, startShipper } from "./shipper.ts";
-import { registerSigningKey } from "./signing-keys.ts";
+import { scanJournal } from "./journal/scan.ts";
+import type { CheckpointRecord, SegmentHeader } from "./journal/journal-contents.ts";
+import { journalFiles, type JournalFiles } from "./journal/segments.ts";
+import { type Shipper, startShipper } from "./shipping/shipper.ts";
+import { registerSigningKey } from "./checkpoints/signing-keys.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { lockWriter } from "./writer-lock.ts";
+import { lockWriter } from "./journal/writer-lock.ts";
 
 export interface LedgerOptions {
   /** Directory of the journal, made when absent. One ledger at a time. */

@@ -4,8 +4,8 @@ import { sql } from "kysely";
 import { ulid as ulidAt } from "ulid";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
-import { exportChain } from "./chain-export.ts";
-import { verifyChain } from "./chains.ts";
+import { exportChain } from "./chains/chain-export.ts";
+import { verifyChain } from "./chains/chains.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 

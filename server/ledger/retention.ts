@@ -14,7 +14,7 @@ import { forgetConversationNotices } from "../store/people/notices.ts";
 import { pruneProvisioningLog } from "../store/provisioning/provisioning-log.ts";
 import { forgetExpiredNotifications, pruneNotifications } from "../store/people/notifications.ts";
 import { pruneUsage } from "../store/usage/usage-retention.ts";
-import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
+import { listSigningKeys, trustedKeys } from "./checkpoints/signing-keys.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
-import { backlog } from "./backlog.ts";
-import { chainedLine, type Chain } from "./chain.ts";
-import type { Checkpointer } from "./checkpointer.ts";
-import { type Journal, JournalFailed } from "./journal.ts";
+import { backlog } from "./shipping/backlog.ts";
+import { chainedLine, type Chain } from "./chains/chain.ts";
+import type { Checkpointer } from "./checkpoints/checkpointer.ts";
+import { type Journal, JournalFailed } from "./journal/journal.ts";
 import { recentIds } from "./recent-ids.ts";
 import { storableRow } from "./row.ts";
 

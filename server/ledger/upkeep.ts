@@ -1,7 +1,7 @@
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
-import type { Checkpointer } from "./checkpointer.ts";
-import { type Journal, JournalFailed } from "./journal.ts";
-import type { Shipper } from "./shipper.ts";
+import type { Checkpointer } from "./checkpoints/checkpointer.ts";
+import { type Journal, JournalFailed } from "./journal/journal.ts";
+import type { Shipper } from "./shipping/shipper.ts";
 
 export interface UpkeepOptions {
   readonly journal: Journal;

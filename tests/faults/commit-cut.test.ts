@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { jsonLog } from "../../server/kernel/log.ts";
-import { verifyChain } from "../../server/ledger/chains.ts";
+import { verifyChain } from "../../server/ledger/chains/chains.ts";
 import { callRow, temporaryDirectory, testLedger } from "../../server/ledger/test-support.ts";
 import { openDatabase } from "../../server/store/database.ts";
 import { type DatabaseProxy, databaseProxy } from "../support/processes/database-proxy.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { verifyChain } from "../../server/ledger/chains.ts";
-import { scanJournal } from "../../server/ledger/scan.ts";
-import { JournalDamaged } from "../../server/ledger/journal-contents.ts";
-import { type JournalFiles, journalFiles, listSegments, segmentPath } from "../../server/ledger/segments.ts";
+import { verifyChain } from "../../server/ledger/chains/chains.ts";
+import { scanJournal } from "../../server/ledger/journal/scan.ts";
+import { JournalDamaged } from "../../server/ledger/journal/journal-contents.ts";
+import { type JournalFiles, journalFiles, listSegments, segmentPath } from "../../server/ledger/journal/segments.ts";
 import { copyAsCrashed, callRow, recordedLog, temporaryDirectory, testLedger } from "../../server/ledger/test-support.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory } from "../support/gateway.ts";

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readVariable } from "../../kernel/configuration/read-variable.ts";
-import type { HeadCheckpoint } from "../../ledger/unsigned-heads.ts";
+import type { HeadCheckpoint } from "../../ledger/checkpoints/unsigned-heads.ts";
 import { storedSecret } from "../stored-secret.ts";
 import type { RowsDigest, TableContents } from "../../store/records/table-contents.ts";
 

@@ -3,7 +3,7 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import fc from "fast-check";
 import { readNoticeStatement } from "../../directory/notices/notice-configs.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { exportRows } from "../../ledger/export-rows.ts";
+import { exportRows } from "../../ledger/queries/export-rows.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "../../ledger/test-support.ts";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";

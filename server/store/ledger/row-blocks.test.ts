@@ -7,7 +7,7 @@ import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 import { until } from "../../../tests/support/until.ts";
 import { isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { queryRows } from "../../ledger/query.ts";
+import { queryRows } from "../../ledger/queries/query.ts";
 import { callRow, temporaryDirectory, testLedger } from "../../ledger/test-support.ts";
 import { reduceRows } from "./audit-retention.ts";
 import { eraseSubject } from "../people/erasure.ts";

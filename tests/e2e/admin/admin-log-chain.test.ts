@@ -4,8 +4,8 @@ import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { systemClock } from "../../../server/kernel/clock.ts";
-import { signAdminChain } from "../../../server/ledger/admin-chain.ts";
-import { registerSigningKey } from "../../../server/ledger/signing-keys.ts";
+import { signAdminChain } from "../../../server/ledger/chains/admin-chain.ts";
+import { registerSigningKey } from "../../../server/ledger/checkpoints/signing-keys.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const clock = systemClock();

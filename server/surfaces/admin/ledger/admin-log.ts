@@ -3,7 +3,7 @@ import { chainVerification } from "@gatehouse/contracts/audit-chains";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { listAdminLog } from "../../../directory/writes/admin-log.ts";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { exportChain } from "../../../ledger/chain-export.ts";
+import { exportChain } from "../../../ledger/chains/chain-export.ts";
 import { streamedAnswer } from "../streamed-answer.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 import { readInTime } from "../read-in-time.ts";

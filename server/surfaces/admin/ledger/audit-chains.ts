@@ -1,9 +1,9 @@
 import { auditChains, auditKeys, chainVerification, findingsAcknowledge, verifyRange } from "@gatehouse/contracts/audit-chains";
 import { acknowledgeFindings } from "../../../directory/assurance/chain-verdicts.ts";
-import { exportChain } from "../../../ledger/chain-export.ts";
-import { listChains } from "../../../ledger/chain-facts.ts";
-import { marked } from "../../../ledger/chains.ts";
-import { listSigningKeys } from "../../../ledger/signing-keys.ts";
+import { exportChain } from "../../../ledger/chains/chain-export.ts";
+import { listChains } from "../../../ledger/chains/chain-facts.ts";
+import { marked } from "../../../ledger/chains/chains.ts";
+import { listSigningKeys } from "../../../ledger/checkpoints/signing-keys.ts";
 import { readInTime } from "../read-in-time.ts";
 import { streamedAnswer } from "../streamed-answer.ts";
 import { countedVerification, verifiedChain } from "./verified-chain.ts";

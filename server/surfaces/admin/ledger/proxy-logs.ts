@@ -1,6 +1,6 @@
 import { proxyLogExport, proxyLogPage, proxyLogQuery } from "@gatehouse/contracts/proxy-logs";
-import { exportRows } from "../../../ledger/export-rows.ts";
-import { queryRows } from "../../../ledger/query.ts";
+import { exportRows } from "../../../ledger/queries/export-rows.ts";
+import { queryRows } from "../../../ledger/queries/query.ts";
 import { streamedAnswer } from "../streamed-answer.ts";
 import { operation, type AdminOperation } from "../operation.ts";
 

@@ -1,5 +1,5 @@
 import { isNewVerdict, noteVerdict } from "../../../directory/assurance/chain-verdicts.ts";
-import { type ChainVerification, marked, verifyChain } from "../../../ledger/chains.ts";
+import { type ChainVerification, marked, verifyChain } from "../../../ledger/chains/chains.ts";
 import type { AdminCall } from "../operation.ts";
 
 interface VerifiedRange {

@@ -1,0 +1,47 @@
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { sql } from "kysely";
+import type { ObjectBucket } from "../../store/files/bucket.ts";
+import type { Database } from "../../store/database.ts";
+import type { SignedCheckpoint } from "../journal/journal-contents.ts";
+import { checkpointKey } from "./checkpoint-key.ts";
+
+/** Those of a stretch of one chain, oldest first, that the bucket does not have. */
+export async function lackingOf(bucket: ObjectBucket, chainId: string, stretch: readonly SignedCheckpoint[]): Promise<SignedCheckpoint[]> {
+  const [first, last] = [stretch[0], stretch.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const there = new Set<string>();
+  const after = checkpointKey({ ...first, checkpoint_no: first.checkpoint_no - 1, chain_seq: Number.MAX_SAFE_INTEGER });
+  for await (const key of bucket.list(`${chainId}/`, { after })) {
+    if (key > checkpointKey(last)) break;
+    there.add(key);
+  }
+  return stretch.filter((checkpoint) => !there.has(checkpointKey(checkpoint)));
+}
+
+/** How many chains the bucket is up to date with, and which it is not. Changes nothing. Throws `BucketFailed`. */
+export async function bucketState(bucket: ObjectBucket, db: Database): Promise<{ readonly kept: number; readonly lacking: string[] }> {
+  let kept = 0;
+  const lacking: string[] = [];
+  for await (const _ of bucket.list("", { pageSize: 1 })) break;
+  for (const chainId of await signedChains(db)) {
+    const newest = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, 1);
+    if (newest.length === 0) continue;
+    if ((await lackingOf(bucket, chainId, newest)).length > 0) lacking.push(chainId);
+    else kept += 1;
+  }
+  return { kept, lacking };
+}
+
+export async function signedChains(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ chain_id: string }>`SELECT chain_id FROM audit_chains ORDER BY chain_id`.execute(db);
+  return [...rows.map((chain) => chain.chain_id), ADMIN_CHAIN];
+}
+
+/** The newest checkpoints of a chain before number `before`, oldest first. */
+export async function storedCheckpoints(db: Database, chainId: string, before: number, limit: number): Promise<SignedCheckpoint[]> {
+  const from = chainId === ADMIN_CHAIN ? sql`admin_log_checkpoints WHERE` : sql`audit_checkpoints WHERE chain_id = ${chainId} AND`;
+  const { rows } = await sql<
+    Omit<SignedCheckpoint, "chain_id">
+  >`SELECT checkpoint_no, chain_seq, note FROM ${from} checkpoint_no < ${before} ORDER BY checkpoint_no DESC LIMIT ${limit}`.execute(db);
+  return rows.toReversed().map((row) => ({ chain_id: chainId, ...row }));
+}

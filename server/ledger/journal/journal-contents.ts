@@ -1,0 +1,58 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { ChainHead } from "../chains/chain.ts";
+import type { Segment } from "./segments.ts";
+
+/** Where the checkpoints of a chain stand. */
+export interface CheckpointState {
+  /** Dense from 1. */
+  readonly no: number;
+  readonly seq: number;
+  /** `checkpointDigest` of its text. */
+  readonly digest: string;
+}
+
+/** Payload of the H record each segment begins with: the journal always knows by itself where its chain stands. */
+export interface SegmentHeader {
+  readonly format: 1;
+  /** Of the row lines in this segment. */
+  readonly columns: readonly string[];
+  readonly chain_id: string;
+  readonly writer: string;
+  readonly head: ChainHead;
+  readonly checkpoint: CheckpointState | null;
+}
+
+/** A checkpoint and its place among those of its chain. */
+export interface SignedCheckpoint {
+  readonly chain_id: string;
+  /** From 1, in the order of signing. */
+  readonly checkpoint_no: number;
+  readonly chain_seq: number;
+  readonly note: string;
+}
+
+/** Payload of a C record: the row of `audit_checkpoints`, and the digest the next checkpoint names. */
+export interface CheckpointRecord extends SignedCheckpoint {
+  readonly signed_at: string;
+  readonly digest: string;
+}
+
+/** What a journal directory holds after its writer is gone. */
+export interface JournalScan {
+  readonly segments: readonly Segment[];
+  readonly chainId: string;
+  readonly head: ChainHead;
+  readonly checkpoint: CheckpointState | null;
+  /** Begin markers without a sealed row, by call id, in the order the calls began. */
+  readonly unsealed: ReadonlyMap<string, AuditRow>;
+}
+
+/** A record that was stored whole is no longer readable. The journal is left as it is for someone to look at. */
+export class JournalDamaged extends Error {
+  constructor(path: string, offset: number, why: string) {
+    super(
+      `the audit journal is damaged: ${path} at byte ${offset}: ${why}. No row has been dropped; restore the file, or move ` +
+        `the journal directory away to start a new chain`,
+    );
+  }
+}

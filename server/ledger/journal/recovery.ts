@@ -1,0 +1,108 @@
+import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
+import { checkpointDigest, openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import { type NoteKey, noteText } from "@gatehouse/ledger-format/signed-note";
+import { readAuditChain } from "../../store/ledger/audit-chain-state.ts";
+import { type LastCheckpoint, readLastCheckpoint } from "../../store/ledger/last-checkpoint.ts";
+import type { Database } from "../../store/database.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { ChainHead } from "../chains/chain.ts";
+import type { CheckpointState, JournalScan } from "./journal-contents.ts";
+import type { Position } from "./segments.ts";
+
+/** Where a writer goes on. */
+export interface ResumePoint {
+  readonly chainId: string;
+  readonly head: ChainHead;
+  readonly checkpoint: CheckpointState | null;
+  /** Number of the segment to begin. */
+  readonly segment: number;
+  /** How far the journal is in the database. */
+  readonly shipped: Position;
+  readonly shippedHead: ChainHead;
+}
+
+/**
+ * The database has rows of the chain that the journal does not know and nobody signed. To go on behind them would sign
+ * them, whoever wrote them. Nothing was changed.
+ */
+export class ChainUnproven extends Error {
+  constructor(chainId: string, journalSeq: number, databaseSeq: number) {
+    super(
+      `the audit journal ends at row ${journalSeq} of chain ${chainId}, and the database has it up to row ${databaseSeq}, ` +
+        `without a checkpoint of this gateway's key over that row: the journal was set back, or the rows were added behind its ` +
+        `back. Restore the journal; or verify the chain, and move the journal directory away to start a new one`,
+    );
+  }
+}
+
+const INTERRUPTED = "gateway_interrupted";
+
+interface ResumeParts {
+  readonly db: Database;
+  readonly scan: JournalScan | null;
+  /** What checkpoints of this writer are signed with. */
+  readonly key: NoteKey;
+  readonly newChainId: () => string;
+  readonly log: Log;
+}
+
+/** Decides from what the journal and the database hold where the chain goes on: at the furthest of the two. Throws `ChainUnproven`. */
+export async function resumePoint({ db, scan, key, newChainId, log }: ResumeParts): Promise<ResumePoint> {
+  const start: ChainHead = { seq: 0, hash: GENESIS_HASH };
+  if (scan === null)
+    return { chainId: newChainId(), head: start, checkpoint: null, segment: 1, shipped: { segment: 1, offset: 0 }, shippedHead: start };
+
+  const { chainId, segments } = scan;
+  const recorded = await readAuditChain(db, chainId);
+  const shippedHead = recorded === null ? start : { seq: recorded.headSeq, hash: recorded.headHash };
+  let { head, checkpoint } = scan;
+  // Another database than the chain was begun in, or one from before: what is missing in it is reported, not guessed.
+  if (recorded === null && head.seq > 0) log.warn("audit_chain_unknown_to_database", { chain_id: chainId, journal_seq: head.seq });
+  const last = await readLastCheckpoint(db, chainId);
+  if (shippedHead.seq > head.seq) {
+    // Rows are shipped when they are on stable storage, so a journal that was not touched is never behind.
+    if (!isSigned(shippedHead, last, chainId, key)) throw new ChainUnproven(chainId, head.seq, shippedHead.seq);
+    log.warn("audit_journal_behind_database", { chain_id: chainId, journal_seq: head.seq, database_seq: shippedHead.seq });
+    head = shippedHead;
+  }
+  if (last !== null && last.no > (checkpoint?.no ?? 0)) {
+    const text = noteText(last.note);
+    if (text !== null) checkpoint = { no: last.no, seq: last.seq, digest: checkpointDigest(text) };
+  }
+  const oldest = segments[0]?.number ?? 1;
+  const known =
+    recorded !== null && segments.some(({ number, size }) => number === recorded.shipped.segment && recorded.shipped.offset <= size);
+  if (recorded !== null && !known) log.warn("audit_journal_shipped_again", { chain_id: chainId, segment: oldest });
+  return {
+    chainId,
+    head,
+    checkpoint,
+    segment: (segments.at(-1)?.number ?? 0) + 1,
+    // Rows that are in the database already are passed over by their ids.
+    shipped: known ? recorded.shipped : { segment: oldest, offset: 0 },
+    shippedHead,
+  };
+}
+
+function isSigned(head: ChainHead, last: LastCheckpoint | null, chainId: string, key: NoteKey): boolean {
+  if (last === null) return false;
+  const { checkpoint, invalid } = openCheckpoint(last.note, [{ ...key, validFrom: null, validTo: null }]);
+  return invalid === null && checkpoint?.chainId === chainId && checkpoint.chainSeq === head.seq && checkpoint.rowHash === head.hash;
+}
+
+/**
+ * The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. A marker
+ * that tells of attempts was written before one more.
+ */
+export function interruptedRow(marker: AuditRow): AuditRow {
+  const told = (marker.custom_metadata as { attempts?: object[] } | null | undefined)?.attempts;
+  const underWay = { model: marker.llm_model_used, provider: marker.llm_provider, outcome: INTERRUPTED, status: null, duration_ms: null };
+  return {
+    ...marker,
+    ...(told === undefined ? {} : { custom_metadata: { ...(marker.custom_metadata as object), attempts: [...told, underWay] } }),
+    success: false,
+    error_type: INTERRUPTED,
+    error_message: "The gateway process ended before this call did; what its upstream did is not known.",
+  };
+}

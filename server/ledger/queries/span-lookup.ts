@@ -1,0 +1,41 @@
+import type { Database } from "../../store/database.ts";
+import { firstCallsOfTraces, rowsOfSpans } from "../../store/ledger/spans.ts";
+
+/** What the ledger already holds of the spans of a batch. Keys are `<trace id>/<span id>`, or the trace id. */
+export interface KnownSpans {
+  /** Recorded before. */
+  readonly reported: ReadonlySet<string>;
+  /**
+   * Id of the row of the call that went through the gateway, and its run where the call is the same credential's: a span never joins
+   * another credential's run.
+   */
+  readonly gatewayCalls: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
+  /** The run the traces' calls belong to. */
+  readonly runs: ReadonlyMap<string, string>;
+}
+
+export async function knownSpans(
+  db: Database,
+  tenantId: string,
+  apiKeyId: string,
+  spans: readonly { readonly traceId: string; readonly spanId: string }[],
+): Promise<KnownSpans> {
+  const traceIds = spans.map((span) => span.traceId);
+  const [rows, firsts] = await Promise.all([
+    rowsOfSpans(
+      db,
+      tenantId,
+      traceIds,
+      spans.map((span) => span.spanId),
+    ),
+    firstCallsOfTraces(db, tenantId, apiKeyId, [...new Set(traceIds)]),
+  ]);
+  const told = new Set<string>();
+  const carried = new Map<string, { rowId: string; rootTaskId: string | null }>();
+  for (const row of rows) {
+    const key = `${row.trace_id}/${row.span_id}`;
+    if (row.source === "otel") told.add(key);
+    else if (!carried.has(key)) carried.set(key, { rowId: row.id, rootTaskId: row.credential_id === apiKeyId ? row.root_task_id : null });
+  }
+  return { reported: told, gatewayCalls: carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
+}
