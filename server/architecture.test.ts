@@ -223,7 +223,10 @@ describe("a planted violation is found", () => {
     ["server/cli/audit.ts", 'import { x } from "../road/road.ts";', "server/cli/ may not import server/road/"],
     ["server/workers/sweep.ts", 'import { x } from "../surfaces/llm/chat.ts";', "server/workers/ may not import server/surfaces/"],
     ["server/ledger/journal.ts", 'import { x } from "../compose.ts";', "nothing imports the top"],
+    ["server/ledger/journal.ts", 'import { x } from "../compose/limits.ts";', "nothing imports the top"],
     ["server/compose.ts", 'import { x } from "./upstreams/outlet.ts";', null],
+    ["server/compose/limits.ts", 'import { x } from "../upstreams/outlet.ts";', null],
+    ["server/compose/limits.ts", 'import { x } from "../main.ts";', null],
     ["server/extras.ts", 'import { x } from "./upstreams/outlet.ts";', "stand at the top of server/"],
     ["server/plugins/one.ts", 'import { x } from "../kernel/ids.ts";', "is not in the table of layers"],
     ["server/kernel/clock.ts", "export const now = () => Bun.nanoseconds();", "only server/runtime/ may name Bun"],
@@ -250,7 +253,7 @@ describe("a planted violation is found", () => {
     ["server/kernel/clock.ts", "\n".repeat(MAX_LINES.source), null],
     ["server/kernel/clock.test.ts", "\n".repeat(MAX_LINES.test + 1), `more than ${MAX_LINES.test}`],
   ];
-  const targets = ["road/call.ts", "controls/limits/plan.ts", "controls/parameters/clamped.ts", "services/models/dispatch.ts"];
+  const targets = ["road/call.ts", "controls/limits/plan.ts", "controls/parameters/clamped.ts", "services/models/dispatch.ts", "main.ts"];
   const plantedPaths = new Set([...planted.map(([path]) => path), ...targets.map((path) => `server/${path}`), "tests/support/database.ts"]);
 
   for (const [path, source, found] of planted) {

@@ -1,10 +1,10 @@
-import type { Configuration } from "./kernel/configuration/configuration.ts";
-import { ConfigurationError } from "./kernel/configuration/read-variable.ts";
-import type { Log } from "./kernel/log.ts";
-import type { DataDirectory } from "./store/data-directory.ts";
-import { type DatabaseConnection, openDatabase } from "./store/database.ts";
-import { databaseFailure } from "./store/connections/database-state.ts";
-import { startEmbeddedPostgres } from "./store/embedded.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
+import { ConfigurationError } from "../kernel/configuration/read-variable.ts";
+import type { Log } from "../kernel/log.ts";
+import type { DataDirectory } from "../store/data-directory.ts";
+import { type DatabaseConnection, openDatabase } from "../store/database.ts";
+import { databaseFailure } from "../store/connections/database-state.ts";
+import { startEmbeddedPostgres } from "../store/embedded.ts";
 
 /** Beside its pool a process listens on a few. */
 const CONNECTIONS_OF_EACH = 12;

@@ -1,12 +1,12 @@
-import type { ProcessGroup } from "./group/process-group.ts";
-import { journalShare } from "./kernel/configuration/group-size.ts";
-import type { Clock } from "./kernel/clock.ts";
-import type { Configuration } from "./kernel/configuration/configuration.ts";
-import type { Log } from "./kernel/log.ts";
-import type { Telemetry } from "./kernel/telemetry/telemetry.ts";
-import type { CheckpointTargets } from "./ledger/checkpoints/checkpoint-targets.ts";
-import type { openLedger } from "./ledger/ledger.ts";
-import type { DatabaseConnection } from "./store/database.ts";
+import type { ProcessGroup } from "../group/process-group.ts";
+import { journalShare } from "../kernel/configuration/group-size.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
+import type { CheckpointTargets } from "../ledger/checkpoints/checkpoint-targets.ts";
+import type { openLedger } from "../ledger/ledger.ts";
+import type { DatabaseConnection } from "../store/database.ts";
 
 const BACKLOG_WAIT_MS = 500;
 

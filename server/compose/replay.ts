@@ -1,19 +1,19 @@
-import { Judge } from "./controls/semantic-policies/judge.ts";
-import type { SemanticPolicyEntry } from "./directory/semantic-policies/policy-entry.ts";
-import type { AskModel } from "./road/model-question.ts";
-import type { JudgeRubric } from "./services/replay/replay-case.ts";
-import { ReplayRunner, type ReplayRunnerParts } from "./services/replay/replay-runner.ts";
-import type { Controls } from "./road/govern.ts";
-import { governedBy } from "./road/govern.ts";
-import type { Job } from "./kernel/scheduling/job.ts";
-import type { Dispatch } from "./services/models/dispatch.ts";
-import type { ToolService } from "./services/tools/tool-service.ts";
-import { generateContent } from "./surfaces/gemini/generate-content.ts";
-import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
-import type { ResponseServices } from "./surfaces/llm/response-services.ts";
-import { responses } from "./surfaces/llm/responses.ts";
-import { toolServer } from "./surfaces/mcp/tool-server.ts";
-import { messages } from "./surfaces/messages/messages.ts";
+import { Judge } from "../controls/semantic-policies/judge.ts";
+import type { SemanticPolicyEntry } from "../directory/semantic-policies/policy-entry.ts";
+import type { AskModel } from "../road/model-question.ts";
+import type { JudgeRubric } from "../services/replay/replay-case.ts";
+import { ReplayRunner, type ReplayRunnerParts } from "../services/replay/replay-runner.ts";
+import type { Controls } from "../road/govern.ts";
+import { governedBy } from "../road/govern.ts";
+import type { Job } from "../kernel/scheduling/job.ts";
+import type { Dispatch } from "../services/models/dispatch.ts";
+import type { ToolService } from "../services/tools/tool-service.ts";
+import { generateContent } from "../surfaces/gemini/generate-content.ts";
+import { chatCompletions } from "../surfaces/llm/chat-completions.ts";
+import type { ResponseServices } from "../surfaces/llm/response-services.ts";
+import { responses } from "../surfaces/llm/responses.ts";
+import { toolServer } from "../surfaces/mcp/tool-server.ts";
+import { messages } from "../surfaces/messages/messages.ts";
 
 const REPLAYS_LOOKED_FOR_MS = 1_000;
 

@@ -1,12 +1,12 @@
-import type { Clock } from "./kernel/clock.ts";
-import type { Configuration } from "./kernel/configuration/configuration.ts";
-import type { Job } from "./kernel/scheduling/job.ts";
-import type { Log } from "./kernel/log.ts";
-import type { Telemetry } from "./kernel/telemetry/telemetry.ts";
-import { microsFromUsd } from "./kernel/money.ts";
-import type { OpenCalls } from "./road/open-calls.ts";
-import { outbound } from "./runtime/outbound.ts";
-import { CallExporter } from "./upstreams/collector/call-exporter.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Configuration } from "../kernel/configuration/configuration.ts";
+import type { Job } from "../kernel/scheduling/job.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Telemetry } from "../kernel/telemetry/telemetry.ts";
+import { microsFromUsd } from "../kernel/money.ts";
+import type { OpenCalls } from "../road/open-calls.ts";
+import { outbound } from "../runtime/outbound.ts";
+import { CallExporter } from "../upstreams/collector/call-exporter.ts";
 
 const SPANS_SENT_MS = 1_000;
 

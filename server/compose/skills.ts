@@ -1,11 +1,11 @@
-import type { Files } from "./directory/files/stored-files.ts";
-import { ServedSkills } from "./directory/skills/served-skills.ts";
-import type { Log } from "./kernel/log.ts";
-import { semaphore } from "./kernel/scheduling/semaphore.ts";
-import type { SkillTools } from "./services/tools/skills/skill-parts.ts";
-import type { Database } from "./store/database.ts";
-import { Sandbox } from "./upstreams/sandbox/sandbox.ts";
-import { SkillFolders } from "./upstreams/sandbox/skill-folders.ts";
+import type { Files } from "../directory/files/stored-files.ts";
+import { ServedSkills } from "../directory/skills/served-skills.ts";
+import type { Log } from "../kernel/log.ts";
+import { semaphore } from "../kernel/scheduling/semaphore.ts";
+import type { SkillTools } from "../services/tools/skills/skill-parts.ts";
+import type { Database } from "../store/database.ts";
+import { Sandbox } from "../upstreams/sandbox/sandbox.ts";
+import { SkillFolders } from "../upstreams/sandbox/skill-folders.ts";
 
 /** Scripts at once: each takes memory and a processor of the machine for itself, and one tenant leaves room for others. */
 const RUNS = { most: 96, mostOfOne: 64, waitMs: 10_000 };

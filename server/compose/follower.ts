@@ -1,11 +1,11 @@
-import { ConfigFollower } from "./directory/config-follower.ts";
-import type { LiveFeed } from "./directory/people/portal/live-feed.ts";
-import type { NamedTenants } from "./directory/named-tenants.ts";
-import type { Log } from "./kernel/log.ts";
-import type { AdmissionParts } from "./road/admission/admit.ts";
-import type { EndedAccess } from "./road/ended-access.ts";
-import type { openTools } from "./services/tools/tool-service.ts";
-import type { DatabaseConnection } from "./store/database.ts";
+import { ConfigFollower } from "../directory/config-follower.ts";
+import type { LiveFeed } from "../directory/people/portal/live-feed.ts";
+import type { NamedTenants } from "../directory/named-tenants.ts";
+import type { Log } from "../kernel/log.ts";
+import type { AdmissionParts } from "../road/admission/admit.ts";
+import type { EndedAccess } from "../road/ended-access.ts";
+import type { openTools } from "../services/tools/tool-service.ts";
+import type { DatabaseConnection } from "../store/database.ts";
 
 /** Who keeps in memory what is written in the directory. */
 interface Followers extends Pick<AdmissionParts, "credentials" | "users" | "snapshots" | "workloads"> {
