@@ -1,5 +1,5 @@
 import { Limits } from "../controls/limits/limits.ts";
-import { ValkeyCounters } from "../controls/limits/valkey.ts";
+import { ValkeyCounters } from "../controls/limits/counters/valkey.ts";
 import { AlertWriter } from "../directory/limits/alert-writer.ts";
 import { UsageTruth } from "../directory/limits/usage-truth.ts";
 import type { Clock } from "../kernel/clock.ts";

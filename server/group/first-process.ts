@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { InProcessCounters } from "../controls/limits/in-process.ts";
-import { counterAnswerers } from "../controls/limits/remote-counters.ts";
-import { ServedCounters } from "../controls/limits/served-counters.ts";
+import { InProcessCounters } from "../controls/limits/counters/in-process.ts";
+import { counterAnswerers } from "../controls/limits/counters/remote-counters.ts";
+import { ServedCounters } from "../controls/limits/counters/served-counters.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import { type Attempts, attemptAnswerers } from "../directory/people/shared-login-throttle.ts";
 import { coalesced } from "../kernel/scheduling/coalesced.ts";

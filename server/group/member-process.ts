@@ -1,4 +1,4 @@
-import { RemoteCounters } from "../controls/limits/remote-counters.ts";
+import { RemoteCounters } from "../controls/limits/counters/remote-counters.ts";
 import { remoteAttempts } from "../directory/people/shared-login-throttle.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import type { ProcessChannel } from "../runtime/process-channel.ts";

@@ -1,5 +1,5 @@
-import { InProcessCounters } from "../controls/limits/in-process.ts";
-import type { Counters } from "../controls/limits/counters.ts";
+import { InProcessCounters } from "../controls/limits/counters/in-process.ts";
+import type { Counters } from "../controls/limits/counters/counters.ts";
 import { LoginThrottle } from "../directory/people/login-throttle.ts";
 import type { Attempts } from "../directory/people/shared-login-throttle.ts";
 import type { Clock } from "../kernel/clock.ts";

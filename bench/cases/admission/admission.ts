@@ -6,9 +6,9 @@ import type { LimitsParts } from "../../../server/controls/limits/limits-parts.t
 import { EMPTY_VIEW } from "../../../server/road/empty-view.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openValkey } from "../../../server/runtime/valkey.ts";
-import type { Counters, Demand, Plan } from "../../../server/controls/limits/counters.ts";
-import { InProcessCounters } from "../../../server/controls/limits/in-process.ts";
-import { ValkeyCounters } from "../../../server/controls/limits/valkey.ts";
+import type { Counters, Demand, Plan } from "../../../server/controls/limits/counters/counters.ts";
+import { InProcessCounters } from "../../../server/controls/limits/counters/in-process.ts";
+import { ValkeyCounters } from "../../../server/controls/limits/counters/valkey.ts";
 import { haveValkey, startValkey } from "../../../tests/support/processes/valkey.ts";
 
 const LEVELS = 8;

@@ -1,8 +1,8 @@
 import { microsFromUsd } from "../../kernel/money.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Attempt, Call } from "../../road/call.ts";
-import type { Actual, Demand } from "./counters.ts";
-import { without } from "./reckoning.ts";
+import type { Actual, Demand } from "./counters/counters.ts";
+import { without } from "./counters/reckoning.ts";
 
 /** What the call used, as its row tells it. */
 export function recorded({ row }: Call): Actual {

@@ -1,8 +1,8 @@
 import type { Call } from "../../road/call.ts";
-import type { Admitted } from "./admission-answer.ts";
-import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Admitted } from "./admission/admission-answer.ts";
+import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { amountText, limitWords } from "./limit-words.ts";
-import { tightestPace } from "./tightest-pace.ts";
+import { tightestPace } from "./plans/tightest-pace.ts";
 
 /** Where a limit says nothing of its own, a call is warned from here on. */
 export const APPROACHING = 0.8;

@@ -5,9 +5,9 @@ import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/processes/valkey.ts";
 import { NOON, scope, window, bucket, plan, demand, warmed, tryCall } from "../../../tests/support/records/counter-parts.ts";
 import { leastOf, until } from "../../../tests/support/until.ts";
-import type { Admission } from "./admission-answer.ts";
-import type { Actual, Counters, Demand, Plan } from "./counters.ts";
-import { ValkeyCounters } from "./valkey.ts";
+import type { Admission } from "./admission/admission-answer.ts";
+import type { Actual, Counters, Demand, Plan } from "./counters/counters.ts";
+import { ValkeyCounters } from "./counters/valkey.ts";
 
 let valkey: TestValkey | undefined;
 const opened: Counters[] = [];

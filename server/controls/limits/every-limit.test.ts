@@ -5,12 +5,12 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/processes/valkey.ts";
-import type { Actual, Counters, Demand, Plan } from "./counters.ts";
-import { InProcessCounters } from "./in-process.ts";
-import { memberPlan, planFor, withRun } from "./plan.ts";
-import { toolCallPlan } from "./tool-call-plan.ts";
-import { toolPlan } from "./tool-plan.ts";
-import { ValkeyCounters } from "./valkey.ts";
+import type { Actual, Counters, Demand, Plan } from "./counters/counters.ts";
+import { InProcessCounters } from "./counters/in-process.ts";
+import { memberPlan, planFor, withRun } from "./plans/plan.ts";
+import { toolCallPlan } from "./plans/tool-call-plan.ts";
+import { toolPlan } from "./plans/tool-plan.ts";
+import { ValkeyCounters } from "./counters/valkey.ts";
 
 /** Each kind of limit there is, as its document sets it on a group above the caller's: exactly N of M at once pass a limit of N. */
 

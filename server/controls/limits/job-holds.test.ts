@@ -5,13 +5,13 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import type { Call } from "../../road/call.ts";
 import { openValkey } from "../../runtime/valkey.ts";
-import type { Counters, Reservation } from "./counters.ts";
-import { InProcessCounters } from "./in-process.ts";
+import type { Counters, Reservation } from "./counters/counters.ts";
+import { InProcessCounters } from "./counters/in-process.ts";
 import { JobHolds } from "./job-holds.ts";
-import { counterAnswerers, RemoteCounters } from "./remote-counters.ts";
-import { ServedCounters } from "./served-counters.ts";
-import { ValkeyCounters } from "./valkey.ts";
-import type { Warming } from "./warming.ts";
+import { counterAnswerers, RemoteCounters } from "./counters/remote-counters.ts";
+import { ServedCounters } from "./counters/served-counters.ts";
+import { ValkeyCounters } from "./counters/valkey.ts";
+import type { Warming } from "./counters/warming.ts";
 
 /** Two processes that share counters; `afterEach` is called when a step of the first one is done there. */
 interface Home {

@@ -1,12 +1,12 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { BudgetedJob, JobBudgets } from "../../road/call-limits.ts";
-import { type Actual, type Counters, NOTHING_USED, type Reservation } from "./counters.ts";
-import { heldOf } from "./reckoning.ts";
+import { type Actual, type Counters, NOTHING_USED, type Reservation } from "./counters/counters.ts";
+import { heldOf } from "./counters/reckoning.ts";
 import { modelOf } from "../../road/target.ts";
-import { type CallPlan, nestedInRun, nestedPlan } from "./plan.ts";
+import { type CallPlan, nestedInRun, nestedPlan } from "./plans/plan.ts";
 import { runBounds } from "./run-bounds.ts";
-import type { Warming } from "./warming.ts";
+import type { Warming } from "./counters/warming.ts";
 
 interface JobHoldParts {
   readonly counters: Counters;

@@ -1,8 +1,8 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { Denial } from "./admission-answer.ts";
-import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Denial } from "./admission/admission-answer.ts";
+import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { limitWords } from "./limit-words.ts";
 
 /** Amounts as people read them: dollars for money. */

@@ -1,5 +1,5 @@
 import { usdFromMicros } from "../../kernel/money.ts";
-import type { BucketLimit, WindowLimit } from "./counters.ts";
+import type { BucketLimit, WindowLimit } from "./counters/counters.ts";
 
 /** A limit as texts for people call it. */
 export const limitWords = (limitType: string): string => limitType.replaceAll("_", " ");

@@ -2,9 +2,9 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import type { Call } from "../../road/call.ts";
 import type { RequestView } from "../../road/view.ts";
-import type { Demand, Reservation } from "./counters.ts";
-import type { CallPlan } from "./plan.ts";
-import type { WorstCase } from "./worst-case.ts";
+import type { Demand, Reservation } from "./counters/counters.ts";
+import type { CallPlan } from "./plans/plan.ts";
+import type { WorstCase } from "./plans/worst-case.ts";
 
 /** One call being admitted, or being routed to a member of its routing group. */
 export interface LimitedCall {

@@ -2,8 +2,8 @@ import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
 import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { Counters } from "./counters.ts";
-import type { CountTokens } from "./input-counts.ts";
+import type { Counters } from "./counters/counters.ts";
+import type { CountTokens } from "./plans/input-counts.ts";
 
 /** What limits are put together from. */
 export interface LimitsParts {

@@ -4,9 +4,9 @@ import { webSearchServerId } from "../../directory/web-search/own-server.ts";
 import type { MicroUsd } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
 import { toolsOf } from "../../road/target.ts";
-import { agentPlan, agentPlanInRun } from "./agent-plan.ts";
-import type { CallPlan } from "./plan.ts";
-import { routePlan } from "./tool-plan.ts";
+import { agentPlan, agentPlanInRun } from "./plans/agent-plan.ts";
+import type { CallPlan } from "./plans/plan.ts";
+import { routePlan } from "./plans/tool-plan.ts";
 
 interface PricedToolCall {
   /** Of the plan, by which it is kept. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { AbortReason, Call } from "../../road/call.ts";
 import { AT_CEILING } from "./limit-refusals.ts";
-import { type CallPlan, withRun } from "./plan.ts";
+import { type CallPlan, withRun } from "./plans/plan.ts";
 import { runBounds } from "./run-bounds.ts";
 
 /** Whether anything bounds the run of a call. */

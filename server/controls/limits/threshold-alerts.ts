@@ -1,6 +1,6 @@
 import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
 import { APPROACHING, utilization } from "./consumption.ts";
-import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Plan, Scope, WindowLimit } from "./counters/counters.ts";
 import { named, shown } from "./limit-refusals.ts";
 import { amountText, limitWords } from "./limit-words.ts";
 

@@ -3,8 +3,8 @@ import { plan, window } from "../../../tests/support/records/counter-parts.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import type { Reservation } from "./counters.ts";
-import type { CallPlan } from "./plan.ts";
+import type { Reservation } from "./counters/counters.ts";
+import type { CallPlan } from "./plans/plan.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
 
 test("tool calls that shared counters take only once their call has ended are settled with it, each by itself", async () => {

@@ -8,11 +8,11 @@ import { callsMade, upToAllowed } from "../../road/output/counted-calls.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { modelOf } from "../../road/target.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
-import type { AdmissionGate } from "./admission-gate.ts";
-import type { Reservation } from "./counters.ts";
+import type { AdmissionGate } from "./admission/admission-gate.ts";
+import type { Reservation } from "./counters/counters.ts";
 import type { LimitedCall } from "./limited-call.ts";
-import type { CallPlan } from "./plan.ts";
-import { toolCallPlan } from "./tool-call-plan.ts";
+import type { CallPlan } from "./plans/plan.ts";
+import { toolCallPlan } from "./plans/tool-call-plan.ts";
 
 /**
  * `tool_use.max_tool_calls_per_hour` and `_per_day` (interface 8.3): the tool calls of an answer are counted when the model

@@ -1,5 +1,5 @@
-import type { Admission } from "../../../server/controls/limits/admission-answer.ts";
-import type { Actual, BucketLimit, Counters, Demand, Plan, Scope, WindowLimit } from "../../../server/controls/limits/counters.ts";
+import type { Admission } from "../../../server/controls/limits/admission/admission-answer.ts";
+import type { Actual, BucketLimit, Counters, Demand, Plan, Scope, WindowLimit } from "../../../server/controls/limits/counters/counters.ts";
 
 export const DAY = 86_400_000;
 export const NOON = Date.UTC(2026, 10, 21, 12);

@@ -1,0 +1,150 @@
+import type { Log } from "../../../kernel/log.ts";
+import type { Admission } from "../admission/admission-answer.ts";
+import { type Actual, type Counters, type Demand, type Plan, type Reservation, type RowsOf } from "./counters.ts";
+import { callHeldFor, isHeldBeside, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
+import type { InProcessCounters } from "./in-process.ts";
+import { endsWithCall } from "./reckoning.ts";
+
+/** Other processes are not told of releases: what waits looks again. */
+const LOOK_AGAIN_MS = 25;
+
+/** What a process that died left: a call it held something for, or one that it counted and whose row it may not have sealed. */
+interface Doubtful {
+  readonly reservation: Reservation;
+  /** Null: the call was not settled. */
+  readonly counted: Actual | null;
+  readonly since: number;
+}
+
+interface ServedOptions {
+  readonly counters: InProcessCounters;
+  /** Milliseconds; never steps. */
+  readonly now: () => number;
+  readonly log: Log;
+  readonly rowsWithinMs?: number;
+}
+
+/** What one of the other processes asks of these counters. */
+export interface ServedProcess {
+  admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission;
+  transfer(from: readonly string[], to: Reservation): Admission;
+  part(id: string, actual: Actual): void;
+  settle(id: string, actual: Actual): readonly number[];
+  warm(plan: Plan, spent: ReadonlyMap<number, number>): void;
+  sealed(id: string): void;
+  /** It is gone: nothing that it held is in flight any more, and what it used is what its rows will say. */
+  left(): void;
+}
+
+/**
+ * The counters of this process, for the others on this machine as well: each step is one turn of this process, so that
+ * what is taken at one of them is taken for all. A process that dies gives up its places at once; what it held of quotas
+ * stays held until the rows that its successor recovers say what was used.
+ */
+export class ServedCounters implements Counters {
+  readonly lookAgainMs = LOOK_AGAIN_MS;
+  private readonly options: ServedOptions;
+  private readonly doubtful = new Map<string, Doubtful>();
+
+  constructor(options: ServedOptions) {
+    this.options = options;
+  }
+
+  admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission {
+    const { counters } = this.options;
+    const found = counters.admit(id, plan, demand, probe);
+    if (found.kind !== "cold") return found;
+    const fresh = found.windows.filter((index) => endsWithCall(plan.windows[index] as Plan["windows"][number]));
+    if (fresh.length === 0) return found;
+    counters.warm(plan, new Map(fresh.map((index) => [index, 0])));
+    return counters.admit(id, plan, demand, probe);
+  }
+
+  transfer(from: readonly Reservation[], to: Reservation): Admission {
+    return this.options.counters.transfer(from, to);
+  }
+
+  part(reservation: Reservation, actual: Actual): void {
+    this.options.counters.part(reservation, actual);
+  }
+
+  settle(reservation: Reservation, actual: Actual): readonly number[] {
+    return this.options.counters.settle(reservation, actual);
+  }
+
+  warm(plan: Plan, spent: ReadonlyMap<number, number>): void {
+    this.options.counters.warm(plan, spent);
+  }
+
+  /** What this process counted dies with it. */
+  sealed(): void {}
+
+  serve(): ServedProcess {
+    const { counters, now } = this.options;
+    const open = new Map<string, Reservation>();
+    /** Settled, and not known to be sealed. */
+    const settled = new Map<string, { readonly reservation: Reservation; readonly actual: Actual }>();
+    return {
+      admit: (id, plan, demand, probe) => {
+        const found = this.admit(id, plan, demand, probe);
+        if (found.kind === "admitted" && !probe) open.set(id, { id, plan, demand });
+        return found;
+      },
+      transfer(from, to) {
+        const holding = from.map((id) => open.get(id)).filter((one) => one !== undefined);
+        const found = counters.transfer(holding, to);
+        if (found.kind === "admitted") open.set(to.id, to);
+        return found;
+      },
+      part(id, actual) {
+        const reservation = open.get(id);
+        if (reservation !== undefined) counters.part(reservation, actual);
+      },
+      settle(id, actual) {
+        const reservation = open.get(id);
+        if (reservation === undefined) return [];
+        open.delete(id);
+        settled.set(id, { reservation, actual });
+        return counters.settle(reservation, actual);
+      },
+      warm: (plan, spent) => counters.warm(plan, spent),
+      sealed: (id) => void settled.delete(id),
+      left: () => {
+        const since = now();
+        for (const [id, reservation] of open) {
+          counters.vacate(reservation);
+          this.doubtful.set(id, { reservation, counted: null, since });
+        }
+        for (const [id, { reservation, actual }] of settled) this.doubtful.set(id, { reservation, counted: actual, since });
+        open.clear();
+        settled.clear();
+      },
+    };
+  }
+
+  async resolve(rowsOf: RowsOf): Promise<void> {
+    const { now, log, rowsWithinMs = ROWS_WITHIN_MS } = this.options;
+    const byTenant = Map.groupBy(this.doubtful.entries(), ([, { reservation }]) => reservation.plan.tenantId);
+    for (const [tenantId, entries] of byTenant) {
+      const rows = await rowsOf(tenantId, [...new Set(entries.map(([id]) => callHeldFor(id)))]);
+      for (const [id, doubt] of entries) {
+        const row = partOf(rows.get(callHeldFor(id)), id);
+        if (row === undefined && now() - doubt.since <= rowsWithinMs) continue;
+        this.doubtful.delete(id);
+        if (row === undefined) log.warn("limits_given_back", { tenant_id: tenantId, call_id: callHeldFor(id) });
+        const requests = row === undefined || row.requests === 0 ? 0 : 1;
+        const used = isHeldBeside(id) ? undefined : row;
+        this.restate(doubt, { requests, input: used?.tokens ?? 0, output: 0, micros: used?.micros ?? 0 });
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.options.counters.close();
+  }
+
+  private restate({ reservation, counted }: Doubtful, actual: Actual): void {
+    if (counted === null) this.options.counters.settle(reservation, actual);
+    else this.options.counters.restate(reservation, counted, actual);
+  }
+}

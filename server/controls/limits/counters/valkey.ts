@@ -1,0 +1,373 @@
+import { uuid } from "../../../kernel/ids.ts";
+import type { Log } from "../../../kernel/log.ts";
+import { NotSentError } from "../../../kernel/http/not-sent.ts";
+import { PassingMap } from "../../../kernel/collections/passing-map.ts";
+import type { Admission } from "../admission/admission-answer.ts";
+import { admissionOf, type AdmitReply } from "../admission/admit-reply.ts";
+import { type Actual, type Counters, type Demand, NOTHING_USED, type Plan, type Reservation, type RowsOf } from "./counters.ts";
+import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
+import { LateSettlements } from "./late-settlements.ts";
+import { planText } from "../plans/plan-text.ts";
+import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
+import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, TRANSFER, WARM } from "./valkey-scripts.ts";
+
+/** What this needs of a client: scripts that run whole or not at all. */
+export interface ScriptRunner {
+  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  close(): void;
+}
+
+export interface ValkeyCountersOptions {
+  readonly valkey: ScriptRunner;
+  /** Milliseconds; never steps. */
+  readonly now: () => number;
+  readonly log: Log;
+  /** How long what this process holds outlives it. */
+  readonly leaseMs?: number;
+  readonly renewMs?: number;
+  /** How long after its lease a dead process may still come back and show its rows. */
+  readonly rowsWithinMs?: number;
+  /** How long an emptied store is given until every process has put back what it holds. */
+  readonly settlesMs?: number;
+  /** Resolves when the truth tells of all that was counted here. */
+  readonly recorded?: () => Promise<void>;
+}
+
+interface Open {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly demand: Demand;
+  /** What it held is given up. */
+  parted: boolean;
+  owner: string;
+  generation: string;
+}
+
+/** What this process holds of one tenant. */
+interface Held {
+  readonly id: string;
+  readonly open: PassingMap<string, Open>;
+  /** The name under which it is held. */
+  owner: string;
+  /** Of the store's content: another one means that the store was emptied. */
+  generation: string | null;
+  /** When the lease was last renewed. */
+  leasedAt: number;
+  /** Settled calls whose rows are sealed, not yet reported. */
+  sealed: string[];
+  telling: ReturnType<typeof setTimeout> | null;
+  usedAt: number;
+}
+
+const LOOK_AGAIN_MS = 25;
+const IDLE_MS = 600_000;
+/** Rows of settled calls are sealed by then: until then this process is seen to live. */
+const SEALED_WITHIN_MS = 30_000;
+const TOLD_WITHIN_MS = 50;
+
+/**
+ * Counters shared by the processes of a fleet, in Valkey. What a process holds stands under its own name with a lease:
+ * a process that dies is forgotten with its lease. A store that was emptied is filled again from the truth, and calls that
+ * a hard limit could refuse wait until each process has put back what it holds.
+ */
+export class ValkeyCounters implements Counters {
+  readonly lookAgainMs = LOOK_AGAIN_MS;
+  private readonly tenants = new Map<string, Held>();
+  private readonly late: LateSettlements;
+  private readonly plans = new WeakMap<Plan, string>();
+  private readonly options: ValkeyCountersOptions;
+  private readonly leaseMs: number;
+  /** What is left of a lease that was not renewed twice in a row. */
+  private readonly quietLeftMs: number;
+  private readonly timer: ReturnType<typeof setInterval>;
+  private readonly watch: StoreWatch;
+  private closed = false;
+
+  constructor(options: ValkeyCountersOptions) {
+    this.options = options;
+    this.leaseMs = options.leaseMs ?? 20_000;
+    const renewMs = options.renewMs ?? 5_000;
+    this.quietLeftMs = Math.max(0, this.leaseMs - 2 * renewMs);
+    this.timer = setInterval(() => void this.renewAll(), renewMs);
+    this.timer.unref();
+    this.watch = new StoreWatch({
+      run: options.valkey.run.bind(options.valkey),
+      log: options.log,
+      putBack: (setBack) => this.holdAllAgain(setBack),
+      recorded: options.recorded ?? (() => Promise.resolve()),
+      holdBack: (ms) => this.holdBack(ms),
+      settlesMs: options.settlesMs ?? SETTLES_MS,
+    });
+    this.late = new LateSettlements(() => this.watch.isAway());
+  }
+
+  admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
+    return this.take(ADMIT, { id, plan, demand }, probe, []);
+  }
+
+  async transfer(from: readonly Reservation[], to: Reservation): Promise<Admission> {
+    const { open } = this.tenant(to.plan.tenantId);
+    const holding = from.map(({ id }) => open.get(id)).filter((one) => one !== undefined);
+    const found = await this.take(TRANSFER, to, false, holding);
+    if (found.kind === "admitted") for (const one of holding) one.parted = true;
+    return found;
+  }
+
+  /** In the place of what these hold, if any. */
+  private async take(script: string, { id, plan, demand }: Reservation, probe: boolean, from: readonly Open[]): Promise<Admission> {
+    const tenant = this.tenant(plan.tenantId);
+    if (tenant.open.size > 0 && this.options.now() - tenant.leasedAt > this.leaseMs) await this.holdUnderNewName(tenant);
+    const { owner } = tenant;
+    const asked = this.options.now();
+    let reply: AdmitReply;
+    try {
+      reply = (await this.run(script, tenant, [
+        this.planText(plan),
+        owner,
+        text(asked),
+        id,
+        text(demand.tokens),
+        text(demand.micros),
+        text(demand.toolCalls),
+        probe ? "1" : "0",
+        text(this.leaseMs),
+        told(tenant),
+        text(this.quietLeftMs),
+        ...this.heldTexts(from),
+      ])) as AdmitReply;
+    } catch (error) {
+      // It may have been taken without our hearing of it: then it is given back.
+      if (!probe && !(error instanceof NotSentError)) {
+        const taken = { id, plan, demand, parted: false, owner, generation: "" };
+        this.late.add(() => this.sendSettle(taken, NOTHING_USED));
+      }
+      throw error;
+    }
+    tenant.leasedAt = Math.max(tenant.leasedAt, asked);
+    const found = admissionOf(reply, plan, probe);
+    if (found.kind === "admitted" && !probe) {
+      const generation = String(reply[1]);
+      tenant.open.set(id, { id, plan, demand, parted: false, owner, generation });
+      if (tenant.generation !== generation) this.renewed(tenant, generation);
+    }
+    return found;
+  }
+
+  async part({ id, plan }: Reservation, actual: Actual): Promise<void> {
+    const held = this.tenant(plan.tenantId).open.get(id);
+    if (held === undefined || held.parted) return;
+    await this.sendSettle(held, actual, true);
+    held.parted = true;
+  }
+
+  async settle({ id, plan }: Reservation, actual: Actual): Promise<readonly number[]> {
+    const { open } = this.tenant(plan.tenantId);
+    const held = open.get(id);
+    if (held === undefined) return [];
+    open.delete(id);
+    try {
+      return await this.sendSettle(held, actual);
+    } catch {
+      // Until then the lease of this process goes on, and so does what it holds.
+      this.late.add(() => this.sendSettle(held, actual));
+      return [];
+    }
+  }
+
+  async warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): Promise<void> {
+    const tenant = this.tenant(plan.tenantId);
+    await this.run(WARM, tenant, [
+      this.planText(plan),
+      tenant.owner,
+      text(at),
+      uuid(),
+      text(await this.watch.settlesIn()),
+      ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)]),
+    ]);
+  }
+
+  /** Reported with the next script of the tenant, or soon: until then a call's use is in doubt should this process die. */
+  sealed({ id, plan }: Pick<Reservation, "id" | "plan">): void {
+    const tenant = this.tenants.get(plan.tenantId);
+    if (tenant === undefined) return;
+    tenant.sealed.push(id);
+    if (tenant.telling !== null || this.closed) return;
+    tenant.telling = setTimeout(() => {
+      tenant.telling = null;
+      if (tenant.sealed.length > 0) void this.renew(tenant);
+    }, TOLD_WITHIN_MS);
+    tenant.telling.unref();
+  }
+
+  async resolve(rowsOf: RowsOf): Promise<void> {
+    for (const tenant of this.tenants.values()) {
+      const found = (await this.run(DOUBTFUL, tenant, ["{}", ""])) as string[];
+      if (found.length === 0) continue;
+      const entries: { owner: string; id: string; deadMs: number }[] = [];
+      for (let i = 0; i < found.length; i += 3)
+        entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
+      const rows = await rowsOf(
+        tenant.id,
+        entries.map(({ id }) => callHeldFor(id)),
+      );
+      for (const { owner, id, deadMs } of entries) {
+        const row = partOf(rows.get(callHeldFor(id)), id);
+        if (row !== undefined)
+          await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
+        else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
+          await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
+          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callHeldFor(id) });
+        }
+      }
+    }
+  }
+
+  /** Whether Valkey is out of reach. */
+  isAway(): boolean {
+    return this.watch.isAway();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.timer);
+    this.watch.close();
+    await this.late.close();
+    await this.renewAll();
+    this.options.valkey.close();
+  }
+
+  private run(script: string, tenant: Pick<Held, "id">, args: readonly string[]): Promise<unknown> {
+    return this.options.valkey.run(script, [`gw:{${tenant.id}}:`], args);
+  }
+
+  private tenant(id: string): Held {
+    let tenant = this.tenants.get(id);
+    if (tenant === undefined) {
+      const open = new PassingMap<string, Open>();
+      tenant = { id, open, owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], telling: null, usedAt: 0 };
+      this.tenants.set(id, tenant);
+    }
+    tenant.usedAt = this.options.now();
+    return tenant;
+  }
+
+  private async sendSettle(held: Open, actual: Actual, parting = false): Promise<number[]> {
+    const { id, plan, owner, generation } = held;
+    const demand = held.parted ? HELD_NOTHING : held.demand;
+    const tenant = this.tenant(plan.tenantId);
+    const reply = (await this.run(SETTLE, tenant, [
+      this.planText(plan),
+      owner,
+      text(this.options.now()),
+      id,
+      text(demand.tokens),
+      text(demand.micros),
+      generation,
+      text(actual.requests),
+      text(actual.input),
+      text(actual.output),
+      text(actual.micros),
+      owner === tenant.owner ? told(tenant) : "",
+      parting ? "1" : "0",
+      text(held.demand.toolCalls),
+    ])) as unknown[];
+    return reply.map(Number);
+  }
+
+  /** The store was emptied since we last looked: what this process holds is put back. */
+  private renewed(tenant: Held, generation: string): void {
+    const known = tenant.generation;
+    tenant.generation = generation;
+    if (known === null) return;
+    const lost = tenant.open.values().filter((open) => open.generation !== generation);
+    void this.holdAgain(tenant, lost).catch((error: Error) =>
+      this.options.log.warn("limits_not_held_again", { tenant_id: tenant.id, error }),
+    );
+  }
+
+  /** The store lost what it held; where it was set back, it has what was held then: under a new name only what is held now stands. */
+  private async holdAllAgain(setBack: boolean): Promise<void> {
+    for (const tenant of this.tenants.values()) {
+      if (setBack) {
+        await this.holdUnderNewName(tenant);
+        continue;
+      }
+      tenant.generation = null;
+      await this.holdAgain(tenant, tenant.open.values());
+    }
+  }
+
+  private async holdBack(ms: number): Promise<void> {
+    for (const tenant of this.tenants.values())
+      await this.run(HOLD_BACK, tenant, ["{}", tenant.owner, text(this.options.now()), uuid(), text(ms)]);
+  }
+
+  /** The lease ran out while this process was not running: under the old name nothing counts any more. */
+  private async holdUnderNewName(tenant: Held): Promise<void> {
+    this.options.log.warn("limits_lease_lost", { tenant_id: tenant.id });
+    const before = tenant.owner;
+    tenant.owner = uuid();
+    tenant.leasedAt = this.options.now();
+    await this.holdAgain(tenant, tenant.open.values(), before);
+  }
+
+  private async holdAgain(tenant: Held, lost: readonly Open[], before = tenant.owner): Promise<void> {
+    if (lost.length === 0) return;
+    for (const open of lost) {
+      open.owner = tenant.owner;
+      open.generation = tenant.generation ?? "";
+    }
+    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...this.heldTexts(lost)]);
+  }
+
+  /** As the scripts read what is held. */
+  private heldTexts(held: readonly Open[]): string[] {
+    return held.flatMap(({ id, plan, demand, parted }) => {
+      const { tokens, micros } = parted ? HELD_NOTHING : demand;
+      return [id, text(tokens), text(micros), text(demand.toolCalls), this.planText(plan)];
+    });
+  }
+
+  private async renewAll(): Promise<void> {
+    for (const tenant of this.tenants.values()) {
+      const unusedMs = this.options.now() - tenant.usedAt;
+      if (tenant.open.size === 0 && tenant.sealed.length === 0 && unusedMs > SEALED_WITHIN_MS) {
+        if (unusedMs > IDLE_MS) this.tenants.delete(tenant.id);
+        continue;
+      }
+      await this.renew(tenant);
+    }
+  }
+
+  private async renew(tenant: Held): Promise<void> {
+    const asked = this.options.now();
+    try {
+      const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), told(tenant), tenant.owner]);
+      if (kept === 0) await this.holdUnderNewName(tenant);
+      else tenant.leasedAt = Math.max(tenant.leasedAt, asked);
+    } catch (error) {
+      this.options.log.warn("limits_lease_not_renewed", { tenant_id: tenant.id, error: error as Error });
+    }
+  }
+
+  private planText(plan: Plan): string {
+    let known = this.plans.get(plan);
+    if (known === undefined) {
+      known = planText(plan, this.options.now());
+      this.plans.set(plan, known);
+    }
+    return known;
+  }
+}
+
+const HELD_NOTHING: Demand = { tokens: 0, micros: 0, toolCalls: 0 };
+
+/** The ids to report, which are then taken as reported. */
+function told(tenant: Held): string {
+  if (tenant.sealed.length === 0) return "";
+  const ids = tenant.sealed.join(",");
+  tenant.sealed = [];
+  return ids;
+}
+
+const text = (value: number): string => String(Math.round(value));

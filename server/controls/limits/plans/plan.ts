@@ -1,0 +1,225 @@
+import type { RunBounds } from "../run-bounds.ts";
+import type { GroupScope, ModelEntry } from "../../../directory/snapshot.ts";
+import type { Fields } from "../../../directory/limits/merge.ts";
+import { setsLimit, setsQuota } from "../../../directory/limits/own-limits.ts";
+import { periodEnd } from "../../../directory/limits/periods.ts";
+import { microsFromUsd } from "../../../kernel/money.ts";
+import type { Call } from "../../../road/call.ts";
+import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "../counters/counters.ts";
+import { addWindows, type CountedAs, type Parts, type QuotaTerms, type TruthOf } from "./plan-parts.ts";
+import { addCapacity, capacityOf } from "./capacity-plan.ts";
+
+/**
+ * What the calls of a group to a model are held to, worked out once for each day and configuration: the group and each
+ * of its ancestors, each with what it sets for all models and for this one, and the model's own ceilings.
+ */
+export interface CallPlan extends Plan {
+  /** A budget that stops hard is in it: the call must have a price. */
+  readonly needsPrice: boolean;
+  /** What is held before the call needs a bound of its output. */
+  readonly needsBound: boolean;
+}
+
+const QUOTAS: readonly QuotaTerms[] = [
+  ["requests.daily_limit", "requests", "day", "requests.daily_warning_percent", "daily_requests"],
+  ["requests.monthly_limit", "requests", "month", "requests.monthly_warning_percent", "monthly_requests"],
+  ["tokens.daily_limit", "tokens", "day", "tokens.daily_warning_percent", "daily_tokens"],
+  ["tokens.monthly_limit", "tokens", "month", "tokens.monthly_warning_percent", "monthly_tokens"],
+  ["budget.daily_limit_usd", "micros", "day", "budget.daily_warning_percent", "daily_budget"],
+  ["budget.monthly_limit_usd", "micros", "month", "budget.monthly_warning_percent", "monthly_budget"],
+];
+
+const BUCKETS: readonly (readonly [path: string, measure: BucketMeasure, burst: string, limitType: string])[] = [
+  ["throughput.max_requests_per_minute", "requests", "throughput.request_burst", "requests_per_minute"],
+  ["throughput.max_input_tokens_per_minute", "input", "throughput.tokens_burst", "input_tokens_per_minute"],
+  ["throughput.max_output_tokens_per_minute", "output", "throughput.tokens_burst", "output_tokens_per_minute"],
+  ["throughput.max_usd_per_minute", "micros", "throughput.usd_burst", "usd_per_minute"],
+];
+
+/** Everything a call to the model is held to. `at`: milliseconds; decides the windows. */
+export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return planOf(scope, model, at, true);
+}
+
+/** What a member of a routing group is held to beside that: its own ceilings, and what groups set for it alone. */
+export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return planOf(scope, model, at, false);
+}
+
+/**
+ * What a call of the gateway's own is held to, made on behalf of a caller's: tokens and dollars, which it uses like any
+ * other. Requests, rates and calls at once count what callers do.
+ */
+export function nestedPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return withoutRateLimits(planOf(scope, model, at, true));
+}
+
+/** The plan without what counts or holds up a caller's requests. */
+export function withoutRateLimits(plan: CallPlan): CallPlan {
+  return {
+    ...plan,
+    scopes: plan.scopes.map((scope) => ({ ...scope, maxConcurrent: null })),
+    windows: plan.windows.filter(({ measure }) => measure === "tokens" || measure === "micros"),
+    buckets: plan.buckets.filter(({ measure }) => measure !== "requests"),
+    unpaced: true,
+  };
+}
+
+/** Of rates and of calls at once, the share that a batch leaves to calls that somebody waits for. */
+const LEFT = 0.25;
+
+/** What a call is held to that nobody may wait for: of every rate a part is not for a batch, so that it never takes the last of one. */
+export function leavingRoom({ audit }: Pick<Call, "audit">, plan: CallPlan): CallPlan {
+  if (audit.proxyType !== "batch") return plan;
+  if (plan.buckets.length === 0 && !plan.scopes.some(({ maxConcurrent }) => maxConcurrent !== null)) return plan;
+  return {
+    ...plan,
+    scopes: plan.scopes.map((scope) =>
+      scope.maxConcurrent === null
+        ? scope
+        : { ...scope, maxConcurrent: Math.max(1, scope.maxConcurrent - Math.ceil(scope.maxConcurrent * LEFT)) },
+    ),
+    buckets: plan.buckets.map((bucket) => ({ ...bucket, leave: Math.min(bucket.capacity * LEFT, Math.max(0, bucket.capacity - 1)) })),
+  };
+}
+
+function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boolean): CallPlan {
+  const { policies } = scope.tenant;
+  const parts: Parts = { scopes: [], windows: [], buckets: [] };
+  for (const { id, name } of scope.chain) {
+    const truth = { kind: "group", groupId: id } as const;
+    const epoch = policies.epochOf(id);
+    const own = policies.ownFields(id, "llm_limits");
+    if (groupWide && own.size > 0)
+      addLimits(
+        parts,
+        { key: `g/${id}`, kind: "group", groupId: id, groupName: name },
+        { prefix: `g/${id}`, epoch },
+        own,
+        policies.effective(id, "llm_limits"),
+        at,
+        (period) => (period === "hour" ? null : { ...truth, modelId: null, period }),
+      );
+    const ofModel = policies.ownFields(id, "llm_limits", model.id);
+    if (ofModel.size > 0)
+      addLimits(
+        parts,
+        { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name },
+        { prefix: `g/${id}/m/${model.id}`, epoch },
+        ofModel,
+        policies.effective(id, "llm_limits", model.id),
+        at,
+        (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }),
+      );
+  }
+  addCapacity(parts, `c/model/${model.id}`, model.name, {
+    requestsPerMinute: model.rateLimitRpm,
+    tokensPerMinute: model.rateLimitTpm,
+    concurrent: model.maxConcurrent,
+  });
+  const holding = parts.windows.filter(({ hard, measure }) => hard && (measure === "tokens" || measure === "micros"));
+  return {
+    tenantId: scope.tenant.id,
+    ...parts,
+    needsPrice: holding.some(({ measure }) => measure === "micros"),
+    needsBound: holding.length > 0,
+  };
+}
+
+/** The plan is good until then: its first window turns, or an hour is over. */
+export function planExpiresAt(plan: CallPlan, at: number): number {
+  return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
+}
+
+type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
+
+function addLimits(parts: Parts, named: Named, counted: CountedAs, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+  const concurrent = own.has("concurrency.max_concurrent") ? (effective.get("concurrency.max_concurrent") as number) : null;
+  const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
+  const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
+  for (const [path, measure, burst, limitType] of BUCKETS) {
+    if (!setsLimit(own, effective, path, [burst, "throughput.cooldown_seconds"])) continue;
+    const amount = (value: number) => (measure === "micros" ? microsFromUsd(value) : value);
+    const perMinute = amount(effective.get(path) as number);
+    const inForce = effective.get(burst) as number | undefined;
+    const capacity = capacityOf(perMinute, inForce === undefined ? null : amount(inForce), own.has(path) && !own.has(burst));
+    parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity, limitType });
+  }
+  addWindows(
+    parts,
+    scope,
+    counted,
+    QUOTAS.filter(([path]) => setsQuota(own, effective, path)),
+    effective,
+    at,
+    truth,
+  );
+}
+
+/** The plan with the budgets of the group and of each above it, counted with what models cost. */
+export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): CallPlan {
+  const { policies } = scope.tenant;
+  const parts: Parts = { scopes: [...plan.scopes], windows: [...plan.windows], buckets: [...plan.buckets] };
+  for (const { id, name } of scope.chain) {
+    const own = policies.ownFields(id, "llm_limits");
+    const effective = policies.effective(id, "llm_limits");
+    const budgets = QUOTAS.filter(([path, measure]) => measure === "micros" && setsQuota(own, effective, path));
+    if (budgets.length === 0) continue;
+    const at0 = parts.scopes.push({ key: `b/${id}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
+    addWindows(parts, at0, { prefix: `g/${id}`, epoch: policies.epochOf(id) }, budgets, effective, at, (period) =>
+      period === "hour" ? null : { kind: "group", groupId: id, modelId: null, period },
+    );
+  }
+  return { ...plan, ...parts };
+}
+
+/** A plan of tokens and dollars alone with what its run may use of them, where anything bounds that. */
+export function nestedInRun(plan: CallPlan, rootTaskId: string | null, bounds: RunBounds | null, alone = false): CallPlan {
+  return rootTaskId === null || bounds === null ? plan : withoutRateLimits(withRun(plan, rootTaskId, bounds, alone));
+}
+
+/**
+ * The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can
+ * have been used.
+ */
+export function withRun(plan: CallPlan, rootTaskId: string, { ceilings, setBy }: RunBounds, alone: boolean): CallPlan {
+  const scope = plan.scopes.length;
+  const window = (path: string, measure: WindowMeasure): WindowLimit[] => {
+    const value = ceilings.get(path) as number | undefined;
+    if (value === undefined) return [];
+    const limit = measure === "micros" ? microsFromUsd(value) : value;
+    return [
+      {
+        key: `r/${rootTaskId}/${measure}`,
+        scope,
+        measure,
+        limit,
+        hard: true,
+        warnAt: null,
+        startsAt: 0,
+        resetsAt: Number.POSITIVE_INFINITY,
+        limitType: path,
+        truth: alone ? null : { kind: "run", rootTaskId },
+        epoch: 0,
+      },
+    ];
+  };
+  const windows = [
+    ...window("max_llm_calls_per_run", "requests"),
+    ...window("max_tokens_per_run", "tokens"),
+    ...window("max_cost_per_run_usd", "micros"),
+  ];
+  const [first] = windows;
+  if (first === undefined) return plan;
+  const group = setBy(first.limitType);
+  return {
+    ...plan,
+    scopes: [
+      ...plan.scopes,
+      { key: `r/${rootTaskId}`, kind: "run", groupId: group.id, groupName: group.name, cooldownMs: 0, maxConcurrent: null },
+    ],
+    windows: [...plan.windows, ...windows],
+    needsPrice: plan.needsPrice || windows.some(({ measure }) => measure === "micros"),
+    needsBound: plan.needsBound || windows.some(({ measure }) => measure !== "requests"),
+  };
+}
